@@ -66,6 +66,8 @@ public enum RecordingDraft: Hashable, Sendable {
         public let useCase: Int
         /// The event's code, scoped to the use case.
         public let code: Int
+        /// What it is called, where it was logged by a name and not by a code; else nil.
+        public let name: String?
         /// What went wrong; nil when nothing did. Its text is nil unless
         /// ``TransactionManager/Options/keepsErrorTexts`` asks for it.
         public var error: RecordedError?

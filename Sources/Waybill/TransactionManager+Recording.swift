@@ -55,7 +55,8 @@ extension TransactionManager {
     /// Always returns a handle: without a valid header field it begins a transaction of the server's own. What comes in
     /// is not trusted: it grants nothing, and a malformed one is ignored and counted. Where it names another use case,
     /// the type given here wins. Where more transactions come in than ``Options/joinsPerMinute``, the handle records
-    /// nothing.
+    /// nothing. Where the current task works for the part that was joined for the same request, as below a middleware, it
+    /// is that part's handle.
     ///
     /// ```swift
     /// let login = transactions.join(Login.self) { request.headers[$0] }
@@ -75,6 +76,9 @@ extension TransactionManager {
                 part: begin(U.code, timeout: U.timeout, attributes: attributes, below: .current, in: source))
         }
         if told.useCase != U.code { sources.counters.add(to: \.mismatchedUseCases) }
+        if let part = joinedAlready(told, useCase: U.code, attributes: attributes, in: source) {
+            return UseCaseTransaction(part: part)
+        }
         guard isAdmitted(told, by: source) else {
             let nothing = OpenPart(transaction: told.transaction, useCase: U.code, sequence: 0, source: source)
             return UseCaseTransaction(part: nothing)
@@ -83,7 +87,8 @@ extension TransactionManager {
             part: join(told, useCase: U.code, timeout: U.timeout, attributes: attributes, in: source))
     }
 
-    /// Joins the transaction that an incoming request belongs to, before anything is known of its use case.
+    /// Joins the transaction that an incoming request belongs to, before anything is known of its use case; gives the
+    /// part that was joined for the same request already, where the current task works for that.
     ///
     /// - Returns: nil without a valid header field, and for one that is not to be believed: of a use case that is not
     ///   among ``Options/useCases``, or of one more transaction than ``Options/joinsPerMinute``. Such a request leaves no
@@ -96,6 +101,9 @@ extension TransactionManager {
                 "A request's header field names a use case that options.useCases does not have, and nothing was recorded of it. "
                     + "Add those of your app: [Login.code]; nil takes any.")
             return nil
+        }
+        if let part = joinedAlready(told, useCase: told.useCase, attributes: attributes, in: source) {
+            return UseCaseTransaction(part: part)
         }
         guard isAdmitted(told, by: source) else { return nil }
         return UseCaseTransaction(
@@ -116,18 +124,27 @@ extension TransactionManager {
         return source.open(opened, root: parent?.root)
     }
 
+    /// The part that was joined for the same request, by a middleware further out.
+    private func joinedAlready(
+        _ told: TransactionHeader, useCase: Int, attributes: Attributes, in source: SourceRecorder
+    ) -> OpenPart? {
+        let cause = told.cause
+        let part = TransactionScope.innermost {
+            $0.isJoined && $0.transaction == told.transaction && $0.cause == cause && $0.useCase == useCase
+                && $0.source === source
+        }
+        if !attributes.isEmpty { _ = part?.set(Fact.AttributesSet(attributes: attributes)) }
+        return part
+    }
+
     private func join(
         _ told: TransactionHeader, useCase: Int, timeout: Duration, attributes: Attributes, in source: SourceRecorder
     ) -> OpenPart {
-        var cause: Fact.ID?
-        if let sender = told.source, let exchange = told.exchange {
-            cause = Fact.ID(source: sender, sequence: exchange)
-        }
-        return source.open(
+        source.open(
             Fact.Opened(
                 transaction: told.transaction, useCase: useCase, isJoined: true,
                 timeoutMicroseconds: max(0, timeout.microseconds),
-                cause: cause,
+                cause: told.cause,
                 attributes: attributes))
     }
 

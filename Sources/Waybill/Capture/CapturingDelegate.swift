@@ -51,7 +51,7 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
     ///     delegate of.
     /// - Returns: What was made, not resumed. It must be resumed or canceled some time, as any task.
     public func task<Task: URLSessionTask>(for request: URLRequest, make: (URLRequest) -> Task) -> Task {
-        task(for: request, of: CurrentTransaction.innermost, make)
+        task(for: request, of: TransactionScope.innermost, make)
     }
 
     /// As ``task(for:make:)``, for a transaction that is not the current one.
@@ -93,7 +93,7 @@ extension CapturingDelegate {
     func openedExchange(of task: URLSessionTask) -> ExchangeRecorder {
         if let exchange = exchange(of: task) { return exchange }
         let exchange = task.originalRequest.flatMap(ExchangeRequest.init).map {
-            sources.observeExchange($0, of: CurrentTransaction.innermost)
+            sources.observeExchange($0, of: TransactionScope.innermost)
         }
         note(exchange ?? ExchangeRecorder(), of: task)
         return exchange ?? ExchangeRecorder()

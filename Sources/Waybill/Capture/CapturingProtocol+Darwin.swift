@@ -30,7 +30,7 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
     override init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
-        part = CurrentTransaction.innermost
+        part = TransactionScope.innermost
         super.init(request: request, cachedResponse: cachedResponse, client: client)
     }
 

@@ -22,7 +22,7 @@ final class CapturingProtocol: URLProtocol {
             return false
         }
         // On the thread that resumes the task, which `init` is not where the session has a cache.
-        Callers.note(CurrentTransaction.innermost, of: request)
+        Callers.note(TransactionScope.innermost, of: request)
         return true
     }
 
@@ -30,7 +30,7 @@ final class CapturingProtocol: URLProtocol {
 
     required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
         let noted = Callers.take(request)
-        part = CurrentTransaction.innermost ?? noted
+        part = TransactionScope.innermost ?? noted
         super.init(request: request, cachedResponse: cachedResponse, client: client)
     }
 

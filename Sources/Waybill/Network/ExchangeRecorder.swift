@@ -95,6 +95,23 @@ public final class ExchangeRecorder: Sendable {
         (sequence, part, source, bodies, asked, self.headers) = (0, 0, nil, nil, nil, headers)
     }
 
+    /// Whether the current task sends a request that is recorded already.
+    @TaskLocal package static var isSending = false
+
+    /// Runs what sends the request: what is sent inside is this exchange, so that no other way of capturing records one
+    /// more of it, or adds a second header field.
+    ///
+    /// For a client that reports what it sends, e.g. as spans, where it is wrapped by what opens exchanges:
+    ///
+    /// ```swift
+    /// let response = try await exchange.sending { try await client.execute(request) }
+    /// ```
+    public func sending<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await Self.$isSending.withValue(true) { try await body() }
+    }
+
     /// Whether it is recorded: where it is not, its bytes need not be looked at.
     package var isRecorded: Bool { source != nil }
 

@@ -7,7 +7,7 @@ extension TransactionManager {
     ///
     /// - Returns: What to tell of the rest.
     public func openExchange(_ request: ExchangeRequest) -> ExchangeRecorder {
-        sources.openExchange(request, part: CurrentTransaction.innermost)
+        sources.openExchange(request, part: TransactionScope.innermost)
     }
 
     /// As ``openExchange(_:)``, for a transaction that is not the current one.
@@ -28,7 +28,8 @@ extension TransactionManager {
     /// transaction.finish(response.status < 500 ? .succeeded : .failed)
     /// ```
     ///
-    /// Secrets are taken out. Bodies are not kept.
+    /// Secrets are taken out. Bodies are not kept. A part has one such exchange: of two middlewares that take the same
+    /// request, the second one's records nothing.
     ///
     /// - Parameters:
     ///   - method: `GET`, `POST`.
@@ -41,7 +42,9 @@ extension TransactionManager {
         method: String, authority: String? = nil, target: String, headerFields: [Fact.HeaderField] = [],
         in transaction: UseCaseTransaction<Event>
     ) -> ExchangeRecorder {
-        guard let source = transaction.part.source else { return ExchangeRecorder() }
+        guard let source = transaction.part.source, transaction.part.takesServerExchange() else {
+            return ExchangeRecorder()
+        }
         let request = RecordingDraft.ExchangeOpened(
             transaction: transaction.id, role: .server, method: method, url: "//\(authority ?? "")\(target)",
             headerFields: headerFields)
@@ -53,7 +56,7 @@ extension SourceRegistry {
     /// Opens an exchange of a client, in a part or outside any transaction; nothing is recorded, and nothing to be
     /// added, while recording is off. One that the options leave out is tied to its transaction all the same.
     package func openExchange(_ request: ExchangeRequest, part: OpenPart?) -> ExchangeRecorder {
-        guard let source = source(of: part) else { return ExchangeRecorder() }
+        guard let source = source(of: part), !ExchangeRecorder.isSending else { return ExchangeRecorder() }
         guard source.settings.network.logs(request) else {
             return ExchangeRecorder(headers: headers(for: request, part: part, exchange: nil, of: source))
         }

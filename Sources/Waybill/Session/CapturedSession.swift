@@ -114,6 +114,6 @@ public final class CapturedSession: Sendable {
 extension Optional {
     /// The part that a call is made for: that of the transaction it names, else of the current one.
     func part<Event>() -> OpenPart? where Wrapped == UseCaseTransaction<Event> {
-        self?.part ?? CurrentTransaction.innermost
+        self?.part ?? TransactionScope.innermost
     }
 }

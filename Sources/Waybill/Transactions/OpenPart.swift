@@ -25,12 +25,17 @@ package final class OpenPart: Sendable {
     /// Whether the app did not want its opening recorded: then nothing else of it is, and no request carries its header
     /// field.
     let isWithheld: Bool
+    /// Whether another process began the transaction.
+    let isJoined: Bool
+    /// The exchange of another process that caused it; nil where none was told, and where it was begun here.
+    let cause: Fact.ID?
 
     private let isClosed: Atomic<Bool>
+    private let isServed = Atomic(false)
 
     init(
         transaction: GUID, root: GUID? = nil, useCase: Int, sequence: Int, source: SourceRecorder?,
-        isWithheld: Bool = false
+        isWithheld: Bool = false, isJoined: Bool = false, cause: Fact.ID? = nil
     ) {
         self.transaction = transaction
         self.root = root ?? transaction
@@ -41,6 +46,8 @@ package final class OpenPart: Sendable {
         canRecord = source != nil
         asksApp = source?.asksApp ?? false
         self.isWithheld = isWithheld
+        self.isJoined = isJoined
+        self.cause = cause
         isClosed = Atomic(sequence == 0)
     }
 
@@ -59,13 +66,13 @@ package final class OpenPart: Sendable {
     }
 
     @inline(__always)
-    private func log(_ event: Fact.Event) -> LogResult {
-        guard event.isPlain, !asksApp else { return logWhole(event) }
+    private func log(_ event: Fact.Event, name: String? = nil) -> LogResult {
+        guard event.isPlain, !asksApp else { return logWhole(event, name: name) }
         guard let borrowedSource else { return .off }
         return borrowedSource._withUnsafeGuaranteedRef { $0.record(event: event.code, part: sequence) }
     }
 
-    private func logWhole(_ event: Fact.Event) -> LogResult {
+    private func logWhole(_ event: Fact.Event, name: String? = nil) -> LogResult {
         guard let source, source.isOn else { return .off }
         guard !isWithheld else {
             source.counters.add(to: \.withheld)
@@ -75,7 +82,7 @@ package final class OpenPart: Sendable {
         var event = event
         if let hook = source.hook {
             let draft = RecordingDraft.Event(
-                transaction: transaction, useCase: useCase, code: event.code, error: event.error,
+                transaction: transaction, useCase: useCase, code: event.code, name: name, error: event.error,
                 attributes: event.attributes)
             guard case .event(let kept)? = hook.ask(.event(draft)) else { return .withheld }
             (event.error, event.attributes) = (kept.error, kept.attributes)
@@ -84,6 +91,24 @@ package final class OpenPart: Sendable {
         event.attributes = source.attributes(event.attributes)
         return source.record(.event(event), part: sequence).result
     }
+
+    /// Records an event that has a name and no code.
+    func log(named name: String, error: (any Error)?, attributes: Attributes) -> LogResult {
+        guard let source, source.isOn else { return .off }
+        // What is not recorded needs no name.
+        guard sequence > 0 else { return logWhole(Fact.Event(code: 0)) }
+        var attributes = attributes
+        let code = source.code(ofEvent: name, in: useCase) { unnamed in
+            if attributes["event.name"] == nil { attributes["event.name"] = .string(unnamed) }
+        }
+        let event = Fact.Event(
+            code: code, error: error == nil ? nil : source.recorded(error), attributes: attributes)
+        return log(event, name: name)
+    }
+
+    /// Whether the caller is the first to record the server's side of the exchange that it was joined for: there is one
+    /// at most.
+    func takesServerExchange() -> Bool { !isServed.exchange(true, ordering: .relaxed) }
 
     /// Sets and removes attributes; also after the part was closed, and then it counts as late.
     func set(_ changes: Fact.AttributesSet) -> LogResult {

@@ -24,6 +24,7 @@ package final class SourceRecorder: Sendable {
     /// The writer's, which keeps it alive.
     private let borrowedRecorder: Unmanaged<Recorder>
     private let named = Locked<Set<Int>>([])
+    private let namedEvents = NamedEvents()
 
     init(
         settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed,
@@ -102,7 +103,7 @@ package final class SourceRecorder: Sendable {
         return OpenPart(
             transaction: opened.transaction, root: root, useCase: opened.useCase, sequence: recorded.sequence,
             source: self,
-            isWithheld: recorded.result == .withheld)
+            isWithheld: recorded.result == .withheld, isJoined: opened.isJoined, cause: opened.cause)
     }
 
     private func recordOpening(_ opened: Fact.Opened) -> Recorded {
@@ -156,6 +157,16 @@ package final class SourceRecorder: Sendable {
                 + U.allCases.filter { $0.rawValue >= 0 }.map {
                     RecordedName(useCase: U.code, event: $0.rawValue, name: label($0.eventName))
                 })
+    }
+
+    /// The code of an event that has only a name, which is recorded with its first one.
+    ///
+    /// - Parameter nameless: Given the name where there are too many to keep: the event has to say it itself.
+    func code(ofEvent name: String, in useCase: Int, nameless: (String) -> Void) -> Int {
+        let (event, isNew) = namedEvents.event(name, in: useCase, settings.redactor)
+        if isNew { writer.note([RecordedName(useCase: useCase, event: event.code, name: event.name)]) }
+        if event.isNameless { nameless(name) }
+        return event.code
     }
 
     /// Redacts and limits what a caller said.

@@ -19,7 +19,8 @@ public struct TransactionParent: Hashable, Sendable {
 
     /// The innermost transaction that the current task works for; nil outside of any.
     public static var current: TransactionParent? {
-        CurrentTransaction.innermostRecorded.map { TransactionParent($0) }
+        // What was withheld, or found no room, is nobody's parent.
+        TransactionScope.innermost { $0.sequence > 0 }.map { TransactionParent($0) }
     }
 
     /// One that this process takes part in, whether it is finished or not.

@@ -47,6 +47,22 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
         part.set(Fact.AttributesSet(attributes: attributes))
     }
 
+    /// Records that something happened that has a name and no code: a span, a line of a log; never blocks, never throws.
+    ///
+    /// Its code is made of the name, the same in every process. Names are meant to be few, as `GET /orders/{id}` and not
+    /// `GET /orders/17`: a process keeps 500 of them; of those beyond, the event is called `other` and has its name
+    /// in the attribute `event.name`. What an app knows beforehand is better a case of its use case.
+    ///
+    /// - Parameters:
+    ///   - name: What people see, redacted, and cut after 256 Unicode scalars.
+    ///   - error: What went wrong with it; domain and code are kept, the text only if the manager was told to.
+    ///   - attributes: What else is to be said.
+    /// - Returns: What became of it; see ``WaybillCore/LogResult``.
+    @discardableResult
+    public func log(named name: String, error: (any Error)? = nil, attributes: Attributes = [:]) -> LogResult {
+        part.log(named: name, error: error, attributes: attributes)
+    }
+
     /// Gives the part its outcome. The first call counts; later ones are ignored.
     ///
     /// - Parameters:
@@ -96,7 +112,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     @discardableResult
     public func perform<Result>(_ body: (UseCaseTransaction<Event>) throws -> Result) rethrows -> Result {
         do {
-            let result = try CurrentTransaction.$stack.withValue(CurrentTransaction(part)) { try body(self) }
+            let result = try TransactionScope.$ofTask.withValue(TransactionScope(part)) { try body(self) }
             finish()
             return result
         } catch {
@@ -111,7 +127,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     public func makingCurrent<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
-        try await CurrentTransaction.$stack.withValue(CurrentTransaction(part)) { try await body() }
+        try await TransactionScope.$ofTask.withValue(TransactionScope(part)) { try await body() }
     }
 
     private func finish(_ error: any Error) {

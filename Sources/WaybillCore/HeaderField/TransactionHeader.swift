@@ -53,6 +53,14 @@ public struct TransactionHeader: Hashable, Sendable {
     }
 }
 
+extension TransactionHeader {
+    /// The exchange that carries it; nil where the sender did not tell.
+    package var cause: Fact.ID? {
+        guard let source, let exchange else { return nil }
+        return Fact.ID(source: source, sequence: exchange)
+    }
+}
+
 extension TransactionHeader: CustomStringConvertible {
     /// The canonical form, to be sent.
     public var description: String {

@@ -117,6 +117,21 @@ import FoundationNetworking
         #expect(tx.openExchange(ExchangeRequest(url: url)).headers.isEmpty, "outside any transaction")
     }
 
+    /// Breaks when a client that reports what it sends, wrapped by what opens exchanges, makes two of each request, with
+    /// two header fields.
+    @Test func whatIsSentForAnExchangeIsNotRecordedAgain() async throws {
+        let login = tx.begin(Login.self)
+        let exchange = tx.openExchange(ExchangeRequest(url: url), in: login)
+        await exchange.sending {
+            let again = tx.openExchange(ExchangeRequest(url: url), in: login)
+            #expect(again.headers.isEmpty && !again.isRecorded)
+            again.finish()
+        }
+        exchange.finish()
+        #expect(tx.exchanges.count == 1)
+        #expect(tx.openExchange(ExchangeRequest(url: url), in: login).isRecorded, "the next one is another one")
+    }
+
     @Test func aRequestInsideATransactionIsOneOfTheCurrentOne() async {
         await tx.perform(Login.self) { _ in
             let exchange = tx.openExchange(ExchangeRequest(url: url))

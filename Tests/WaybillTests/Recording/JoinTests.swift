@@ -63,6 +63,42 @@ import WaybillTesting
         #expect(server.transactions(Login.self).first?.summary.useCaseName == "login")
     }
 
+    /// Breaks when a framework's middleware and ours, one around the other, make two parts of one request.
+    @Test func whatIsJoinedTwiceForTheSameRequestIsOnePart() async throws {
+        let login = client.begin(Login.self)
+        let url = try #require(URL(string: "https://api.example.com/login"))
+        let fields = client.openExchange(ExchangeRequest(url: url), in: login).headers
+        let outer = try #require(server.join(header: { fields[$0] }))
+        try await outer.makingCurrent {
+            let inner = try #require(server.join(attributes: ["route": "/login"], header: { fields[$0] }))
+            #expect(server.openServerExchange(method: "GET", target: "/login", in: inner).isRecorded)
+            await inner.makingCurrent {
+                let typed = server.join(Login.self) { fields[$0] }
+                typed.log(.serverStarted)
+                #expect(!server.openServerExchange(method: "GET", target: "/login", in: typed).isRecorded)
+            }
+        }
+        outer.finish()
+        let record = try #require(server.transactions(Login.self).first)
+        #expect(record.parts.count == 1 && record.exchanges.count == 1)
+        #expect(record.parts.first?.attributes == ["route": "/login"], "what the inner one says is not lost")
+        #expect(server.events(Login.self) == [.serverStarted])
+    }
+
+    /// The other side of it: parallel requests of one transaction, and one that comes in below another one.
+    @Test func anotherRequestOfTheSameTransactionIsAPartOfItsOwn() throws {
+        let login = client.begin(Login.self)
+        let url = try #require(URL(string: "https://api.example.com/login"))
+        let fields = (0..<2).map { _ in client.openExchange(ExchangeRequest(url: url), in: login).headers }
+        let outer = try #require(server.join(header: { fields[0][$0] }))
+        outer.perform { _ in
+            server.join(header: { fields[1][$0] })?.finish()
+            server.join(Purchase.self) { fields[0][$0] }.finish()
+        }
+        server.join(header: { fields[0][$0] })?.finish()
+        #expect(try server.allRecords().map(\.parts.count).reduce(0, +) == 4)
+    }
+
     // MARK: What anybody can make up
 
     private func field(_ transaction: GUID = GUID(), useCase: Int) -> (String) -> String? {

@@ -1,0 +1,116 @@
+import Synchronization
+public import WaybillCore
+
+/// A place where a transaction is current, inside of those around it: all of them are one chain, the innermost first.
+///
+/// The library keeps the chain in a task-local value. What has a context of its own that goes where task-local values do
+/// not, or cannot put a closure around what it starts, carries a scope in that context, and says once where to find it:
+/// as the spans of `WaybillTracing` do.
+///
+/// ## Usage
+///
+/// ```swift
+/// TransactionScope.carry { RequestContext.current?.scope }     // once, at start-up
+/// context.scope = TransactionScope(login)                       // current wherever this context is
+/// ```
+public struct TransactionScope: Sendable {
+    /// What `perform` and `makingCurrent` have put around the current task.
+    @TaskLocal static var ofTask: TransactionScope?
+
+    private static let carriers = AtomicLazyReference<Carrier>()
+
+    private let place: Place
+
+    private final class Place: Sendable {
+        let part: OpenPart
+        let outer: Place?
+
+        init(_ part: OpenPart, inside outer: Place?) { (self.part, self.outer) = (part, outer) }
+    }
+
+    /// One of a list that only grows: it is read wherever somebody asks what is current, without a lock.
+    private final class Carrier: Sendable {
+        let scope: @Sendable () -> TransactionScope?
+        let next = AtomicLazyReference<Carrier>()
+
+        init(_ scope: @escaping @Sendable () -> TransactionScope?) { self.scope = scope }
+    }
+
+    /// Makes one of a transaction, inside of what is current here; it is current where it is carried.
+    public init<Event>(_ transaction: UseCaseTransaction<Event>) { self.init(transaction.part) }
+
+    package init(_ part: OpenPart) { place = Place(part, inside: Self.current?.place) }
+
+    /// The innermost scope; nil outside any transaction.
+    ///
+    /// A carried one counts unless something became current inside of it: `perform` inside a span wins over the span,
+    /// and a span inside `perform` keeps its transaction.
+    public static var current: TransactionScope? {
+        var current = ofTask
+        var carrier = carriers.load()
+        while let here = carrier {
+            if let carried = here.scope(), current?.firstPlace(where: { $0 === carried.place }) == nil {
+                current = carried
+            }
+            carrier = here.next.load()
+        }
+        return current
+    }
+
+    /// Its transaction, whatever the use case.
+    public var transaction: UseCaseTransaction<Int> { UseCaseTransaction(part: part) }
+
+    /// Says where a scope is carried besides the current task, for as long as the process lives: once for each kind of
+    /// context.
+    ///
+    /// - Parameter scope: Called wherever the library asks what is current, on any thread; gives the scope of the
+    ///   context that is current there, nil where there is none.
+    public static func carry(_ scope: @escaping @Sendable () -> TransactionScope?) {
+        let carrier = Carrier(scope)
+        var last = carriers.storeIfNil(carrier)
+        while last !== carrier { last = last.next.storeIfNil(carrier) }
+    }
+
+    package var part: OpenPart { place.part }
+
+    /// The innermost part; nil outside any transaction.
+    package static var innermost: OpenPart? { current?.part }
+
+    /// The innermost part for which something holds; nil where there is none.
+    static func innermost(where holds: (OpenPart) -> Bool) -> OpenPart? {
+        current?.firstPlace(where: { holds($0.part) })?.part
+    }
+
+    private func firstPlace(where holds: (Place) -> Bool) -> Place? {
+        var candidate: Place? = place
+        while let here = candidate, !holds(here) { candidate = here.outer }
+        return candidate
+    }
+}
+
+extension UseCase {
+    /// The transaction of this use case that the current task works for; nil outside one.
+    ///
+    /// Found anywhere below `perform`, and in the handlers below a server's middleware, without passing the handle
+    /// along:
+    ///
+    /// ```swift
+    /// Login.current?.log(.serverStarted)
+    /// ```
+    public static var current: UseCaseTransaction<Self>? {
+        guard let part = TransactionScope.innermost(where: { $0.useCase == code }) else { return nil }
+        part.source?.note(Self.self)
+        return UseCaseTransaction(part: part)
+    }
+}
+
+extension UseCaseTransaction where Event == Int {
+    /// The innermost transaction that the current task works for, whatever its use case; nil outside any.
+    ///
+    /// For what knows no use case, as a log handler:
+    ///
+    /// ```swift
+    /// UseCaseTransaction.current?.log(named: "cache miss")
+    /// ```
+    public static var current: UseCaseTransaction<Int>? { TransactionScope.current?.transaction }
+}

@@ -1,0 +1,86 @@
+import Testing
+import Waybill
+import WaybillCore
+import WaybillTesting
+
+/// What is current where a context other than the task's carries a transaction: one chain, in which the innermost wins
+/// wherever it was put.
+@Suite(.timeLimit(.minutes(5))) struct ScopeTests {
+    /// As a tracer has it: a context that is current by itself.
+    private enum Context {
+        @TaskLocal static var scope: TransactionScope?
+        static let isCarried: Void = TransactionScope.carry { scope }
+    }
+
+    let tx = TransactionManager.testing()
+
+    init() { _ = Context.isCarried }
+
+    @Test func whatAContextCarriesIsCurrentWhereTheTasksValuesAreNot() async {
+        let scope = tx.perform(Login.self) { TransactionScope($0) }
+        let found = await Task.detached {
+            Context.$scope.withValue(scope) {
+                (Login.current?.id, UseCaseTransaction.current?.id, Purchase.current?.id)
+            }
+        }.value
+        #expect(found.0 == scope.transaction.id && found.1 == scope.transaction.id && found.2 == nil)
+        #expect(UseCaseTransaction.current == nil, "nothing of it stays behind")
+    }
+
+    @Test func whatIsPerformedInsideASpanWinsOverTheSpan() {
+        let login = tx.begin(Login.self)
+        Context.$scope.withValue(TransactionScope(login)) {
+            tx.perform(Purchase.self) { purchase in
+                #expect(UseCaseTransaction.current?.id == purchase.id)
+                #expect(Login.current?.id == login.id, "the span's is still around it")
+            }
+            #expect(UseCaseTransaction.current?.id == login.id)
+        }
+        #expect(tx.transactions(Purchase.self).first?.summary.parent == login.id)
+    }
+
+    @Test func aSpanInsideWhatIsPerformedKeepsItsTransaction() {
+        tx.perform(Login.self) { login in
+            let joined = tx.begin(Purchase.self)
+            Context.$scope.withValue(TransactionScope(joined)) {
+                #expect(UseCaseTransaction.current?.id == joined.id)
+                #expect(Login.current?.id == login.id)
+                // A span that is no transaction's own carries the scope it was made in.
+                Context.$scope.withValue(TransactionScope.current) {
+                    #expect(UseCaseTransaction.current?.id == joined.id)
+                }
+            }
+            #expect(UseCaseTransaction.current?.id == login.id)
+        }
+    }
+
+    @Test func theChainIsFollowedThroughEveryOrderOfBoth() {
+        let ids = [tx.begin(Login.self), tx.begin(Login.self), tx.begin(Login.self), tx.begin(Login.self)]
+        for order in 0..<16 {
+            /// Puts each transaction inside the one before, by the task or by the context, as the bits say.
+            func nest(_ depth: Int) {
+                guard depth < ids.count else { return }
+                let enter = {
+                    #expect(Login.current?.id == ids[depth].id, "order \(order), depth \(depth)")
+                    nest(depth + 1)
+                    #expect(Login.current?.id == ids[depth].id, "order \(order), back at depth \(depth)")
+                }
+                if order >> depth & 1 == 0 {
+                    ids[depth].perform { _ in enter() }
+                } else {
+                    Context.$scope.withValue(TransactionScope(ids[depth]), operation: enter)
+                }
+            }
+            nest(0)
+        }
+        #expect(Login.current == nil)
+    }
+
+    @Test func whatIsCurrentIsFoundWithoutAType() {
+        tx.perform(Login.self) { login in
+            #expect(UseCaseTransaction.current?.log(named: "cache miss") == .inMemory)
+            #expect(UseCaseTransaction.current?.id == login.id)
+        }
+        #expect(UseCaseTransaction.current == nil)
+    }
+}
