@@ -143,8 +143,6 @@ extension TransactionManager {
     package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int) throws -> Result) async throws
         -> Result?
     {
-        guard let source = await sources.drainedSource() else { return nil }
-        let now = source.settings.clock.wallMicroseconds()
-        return try await source.writer.read { reader in try body(reader, now) }
+        try await sources.read(body)
     }
 }

@@ -23,6 +23,7 @@ extension TransactionManager {
     @discardableResult
     public func sendQuarantinedAgain(_ ids: Set<Fact.ID>? = nil) async throws -> Int {
         guard let source = await sources.drainedSource() else { return 0 }
+        defer { sources.changes.ring() }
         return try await source.writer.run { _, store in try store.releaseQuarantined(ids) }
     }
 

@@ -161,6 +161,9 @@ public final class TransactionManager: Sendable {
     /// Records what sessions send whose code cannot change; does nothing until it is started. Experimental.
     public let passiveCapture: PassiveCapture
 
+    /// What a badge shows: how many transactions are open and have failed, the last failures, whether it records.
+    public let live: LiveTransactions
+
     /// Makes a manager.
     ///
     /// - Parameters:
@@ -191,6 +194,7 @@ public final class TransactionManager: Sendable {
         let clock = settings?.clock as? any RuleSchedule
         rules = NetworkRules(canBeOn: settings != nil) { clock ?? DispatchSchedule() }
         passiveCapture = PassiveCapture(sources: sources)
+        live = LiveTransactions(sources)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }
 

@@ -138,6 +138,17 @@ import WaybillTesting
         #expect(counts == TransactionCounts(open: 0, failed: 1, pending: 3))
     }
 
+    @Test func aBadgeThatStaysUpToDate() async {
+        let transactions = TransactionManager.testing()
+        transactions.begin(Login.self).finish(.failed)
+        var badge = ""
+        for await state in transactions.live {
+            badge = "\(state.counts.failed)"
+            if badge == "1" { break }
+        }
+        #expect(badge == "1")
+    }
+
     @Test func aScreenThatStaysUpToDate() async throws {
         let shown = Gate()
         let reader: Task<Int, any Error>
@@ -197,7 +208,7 @@ import WaybillTesting
         let snippets = [guide[below..<delivery], guide[start..<end], guide[last...]].flatMap { part in
             part.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         }
-        #expect(snippets.count == 18)
+        #expect(snippets.count == 19)
         for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
             // In a test the store lies elsewhere.
             let code = line.trimmingCharacters(in: .whitespaces)

@@ -127,6 +127,7 @@ struct Flush {
         let delivered = lease.set.factCount - rejections.count
         report.delivered += delivered
         report.rejected += rejections.count
+        source.writer.changes.ring()
         events.tell(.settled(set: lease.set.id, delivered: delivered, quarantined: rejections.count))
     }
 

@@ -1,13 +1,13 @@
 import Synchronization
 import WaybillCore
-import WaybillStore
+package import WaybillStore
 
 /// What a manager and its sessions record into: the running source, replaced by a new one in a forked child.
 package final class SourceRegistry: Sendable {
     /// nil: nothing is ever recorded.
     package let settings: RecordingSettings?
     package let counters = Counters()
-    let changes = ChangeFeed()
+    package let changes = ChangeFeed()
     let context: ContextKeeper
     let sampling: SamplingInForce
     private let power: RecordingSwitch
@@ -82,6 +82,18 @@ package final class SourceRegistry: Sendable {
         return readableSource
     }
 
+    /// Runs on the reading thread, on a store that holds everything recorded until now.
+    ///
+    /// - Parameter body: Given the reader, and now in microseconds since 1970.
+    /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
+    func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int) throws -> Result) async throws
+        -> Result?
+    {
+        guard let source = await drainedSource() else { return nil }
+        let now = source.settings.clock.wallMicroseconds()
+        return try await source.writer.read { reader in try body(reader, now) }
+    }
+
     /// Sources from before the installation was reset, for as long as a handle of theirs is held.
     package var liveForerunners: [SourceRecorder] {
         forerunners.withLock { forerunners in
@@ -129,6 +141,7 @@ package final class SourceRegistry: Sendable {
             // Under the lock, so that the last one to turn the switch is also the last one to be remembered.
             running.withLock { _ in
                 power.isOn = newValue == .on
+                changes.ring()
                 if power.isOn { source.writer.perform { [self] _ in writeContext() } }
                 guard settings.mark != nil || settings.offErasesPending else { return }
                 for source in liveForerunners + [source] {

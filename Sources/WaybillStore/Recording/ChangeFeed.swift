@@ -19,7 +19,7 @@ package final class ChangeFeed: Sendable {
     package init() {}
 
     /// Whether there are watchers to tell of a change.
-    var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
+    package var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
 
     /// Watches from now on, for as long as the bell is held.
     ///
@@ -44,6 +44,11 @@ package final class ChangeFeed: Sendable {
     /// Tells all watchers.
     package func tell(_ change: TransactionChange) {
         for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.add(change) }
+    }
+
+    /// Wakes all watchers: something else is another now, such as what waits for delivery. There is no change to take.
+    package func ring() {
+        for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.wake() }
     }
 
     /// No more changes will come; those that were not taken yet still can be.
@@ -75,6 +80,8 @@ package final class ChangeWatcher: Sendable {
         changed.withLock { $0 = $0.map { $0.merged(with: change) } ?? change }
         ring.yield()
     }
+
+    fileprivate func wake() { ring.yield() }
 
     fileprivate func end() { ring.finish() }
 }

@@ -41,7 +41,7 @@ package final class SourceWriter: Sendable {
     let source: GUID
     let place: ResolvedLocation
     let anchors: AnchorKeeper
-    let changes: ChangeFeed
+    package let changes: ChangeFeed
     let thread: StoreThread<StoreSession>
     private let readingThread = StoreThread(label: "waybill.reader") { ReaderCache() }
     let writesByItself: Bool
