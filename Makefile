@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation integration clean
+.PHONY: help setup build build-tests test test-busy demo examples exports otlp answers look e2e hostile bench bench-check bench-inspector faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation integration clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -69,6 +69,11 @@ else
 	swift build -c release --traits Collector --product Benchmarks $(STRICT)
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
 endif
+
+# Without traits: what a collector links would take longer to build than all the rest.
+bench-check: setup ## Measure the rows of Benchmarks/ratios.json, and fail where one is worse by 1.3 times in the best of three; WRITE=1 writes the file anew
+	swift build -c release --scratch-path .build-library --product Benchmarks $(STRICT)
+	.build-library/release/Benchmarks $(if $(WRITE),--renew,--check)
 
 stress: setup ## Cancel requests at any moment; no hang, no crash, every record closed; REQUESTS=8000
 	$(call built,--product TestProcess)

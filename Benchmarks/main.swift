@@ -8,7 +8,7 @@ var allRows: [Row] = [
     .logFaults,
 ]
 allRows += Row.logLatencies
-allRows += [.performNested, .disabledLog, .guid, .drain, .recover]
+allRows += [.idle, .performNested, .disabledLog, .guid, .drain, .recover]
 allRows += Row.bytesPerEvent
 allRows += [
     .list, .encode, .decode, .redact, .redactRates, .redactText, .redactBody, .report, .reportSize, .exportNDJSON,
@@ -18,22 +18,36 @@ allRows += Row.answers
 allRows += Row.sessions
 #if Collector
 allRows += [.collect, .collect4, .collectNaive, .collectLatency, .flush]
+allRows += Row.processors
 #endif
 
 do {
-    if CommandLine.arguments.dropFirst().first == "--soak" {
-        exit(try await Soak(CommandLine.arguments.dropFirst()).run().finish() ? 0 : 1)
-    }
-    if CommandLine.arguments.dropFirst() == ["--serve"] { try BenchServer.serve() }
-    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--requests" {
-        try await SessionGrowth.run(CommandLine.arguments[2])
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    switch arguments.first {
+    case "--soak": exit(try await Soak(arguments[1...]).run().finish() ? 0 : 1)
+    case "--check": exit(try await Ratios().check(allRows) ? 0 : 1)
+    case "--renew":
+        try await Ratios().renew(allRows)
         exit(0)
-    }
-    if CommandLine.arguments.dropFirst().first == "--ask" {
-        try AnswerProcess.run(Array(CommandLine.arguments.dropFirst(2)))
+    // What rows start as a process of its own.
+    case "--serve": try BenchServer.serve()
+    case "--idle" where arguments.count == 2:
+        try await IdleApp.run(arguments[1])
         exit(0)
+    case "--ask":
+        try AnswerProcess.run(Array(arguments.dropFirst()))
+        exit(0)
+    case "--requests" where arguments.count == 2:
+        try await SessionGrowth.run(arguments[1])
+        exit(0)
+    #if Collector
+    case "--collector" where arguments.count == 2:
+        try await ProcessorSeconds.collect(arguments[1])
+        exit(0)
+    #endif
+    default: break
     }
-    let rows = try chosenRows(CommandLine.arguments.dropFirst(), among: allRows)
+    let rows = try chosenRows(arguments, among: allRows)
     let table = Table(rows)
     print(table.head)
     var results: [Result] = []

@@ -113,15 +113,8 @@ final class SessionSetting: Sendable {
 enum SessionGrowth {
     /// In a child process; megabytes.
     static func measured(_ kind: String) throws -> Double {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--requests", kind]
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard let growth = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+        let text = try BenchChild(["--requests", kind]).told()
+        guard let growth = Double(text) else {
             throw CocoaError(.fileReadCorruptFile)
         }
         return growth

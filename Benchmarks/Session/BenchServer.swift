@@ -8,24 +8,14 @@ import Foundation
 final class BenchServer: @unchecked Sendable {  // right because nothing changes after `init`
     /// Where it listens.
     let url: URL
-    private let process = Process()
-    private let lifeline = Pipe()
+    private let child: BenchChild
 
     /// Starts it.
     init() throws {
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--serve"]
-        process.standardInput = lifeline
-        process.standardOutput = output
-        try process.run()
-        let port = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).trimmingCharacters(
-            in: .whitespacesAndNewlines)
-        guard let url = URL(string: "http://127.0.0.1:\(port)/") else { throw URLError(.badURL) }
+        child = try BenchChild(["--serve"])
+        guard let url = URL(string: "http://127.0.0.1:\(child.told())/") else { throw URLError(.badURL) }
         self.url = url
     }
-
-    deinit { process.terminate() }
 
     /// Serves until standard input ends.
     static func serve() throws -> Never {
@@ -41,8 +31,7 @@ final class BenchServer: @unchecked Sendable {  // right because nothing changes
             }
         }
         guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        print(UInt16(bigEndian: address.sin_port))
-        fflush(nil)
+        BenchChild.tell(UInt16(bigEndian: address.sin_port))
         Thread.detachNewThread {
             while true {
                 let connection = accept(listener, nil, nil)

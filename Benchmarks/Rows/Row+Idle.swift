@@ -1,0 +1,62 @@
+import Foundation
+import Waybill
+import WaybillCore
+import WaybillStore
+
+extension Row {
+    /// How often any thread of an app runs while nothing is recorded, with a store that is in use and delivery on; who
+    /// does not run wakes no processor and makes no system call. On Linux libdispatch looks at its threads each second,
+    /// once it has been used.
+    static let idle = Row("idle", unit: "wake-ups/minute", against: "the app without Waybill") {
+        let apps = try ["recording", "bare"].map { try BenchChild(["--idle", $0]) }
+        guard apps.allSatisfy({ $0.told() == IdleApp.ready }) else {
+            throw WaybillError(.store, "The app that is to be idle did not begin.")
+        }
+        let seconds = 20
+        let before = try apps.map { try runCount(of: $0.id) }
+        try await Task.sleep(for: .seconds(seconds))
+        let runs = try zip(apps, before).map { Double(try runCount(of: $0.id) - $1) * 60 / Double(seconds) }
+        return Comparison(value: runs[0], baseline: runs[1])
+    }
+
+    /// How often a process's threads have run until they had nothing to do, from Linux's `/proc`. How often others took
+    /// the processor from them is not counted.
+    private static func runCount(of process: Int32) throws -> Int {
+        let tasks = URL(filePath: "/proc/\(process)/task")
+        return try FileManager.default.contentsOfDirectory(atPath: tasks.path(percentEncoded: false)).reduce(0) {
+            let status = try String(contentsOf: tasks.appending(path: "\($1)/status"), encoding: .utf8)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            return $0 + (line?.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) } ?? 0)
+        }
+    }
+}
+
+/// An app that has done something, and then does nothing: `Benchmarks --idle recording|bare`.
+enum IdleApp {
+    static let ready = "idle"
+
+    /// Takes everything, and keeps nothing.
+    private struct AcceptingTransport: FlushTransport {
+        func send(_ set: OutgoingSet) async throws -> Receipt { Receipt(set: set.id, acceptedCount: set.factCount) }
+    }
+
+    static func run(_ kind: String) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let transactions =
+            kind == "bare"
+            ? nil : TransactionManager(store: .directory(folder), delivery: .transport(AcceptingTransport()))
+        if let transactions {
+            transactions.startDelivery()
+            transactions.perform(Login.self) { $0.log(.initiated) }
+            try await transactions.sync()
+            _ = await transactions.flush()
+        }
+        // The last of what was recorded is synced, and goes from the journal, within five seconds; threads that have
+        // nothing more to do end after five others.
+        try await Task.sleep(for: .seconds(20))
+        BenchChild.tell(ready)
+        _ = readLine()
+        withExtendedLifetime(transactions) {}
+    }
+}

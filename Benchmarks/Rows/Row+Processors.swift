@@ -1,0 +1,91 @@
+#if Collector
+import Foundation
+import Waybill
+import WaybillCollector
+import WaybillCore
+
+#if canImport(CDispatch)
+import CDispatch  // where `timespec` is defined, once Dispatch is among the imports of any file
+#endif
+
+/// What a million facts cost in seconds of processors, from `log` to the collector's commit: what a battery and a bill
+/// feel. Each side is a process, and all its threads count.
+extension Row {
+    static let processors: [Row] = [
+        Row("cpu.client", unit: "CPU s/M facts", against: "bare prepared inserts") {
+            let delivery = try await ProcessorSeconds.delivering()
+            return Comparison(value: delivery.client, baseline: try ProcessorSeconds.inserting(isSynced: false))
+        },
+        Row("cpu.collector", unit: "CPU s/M facts", against: "bare synced inserts") {
+            let delivery = try await ProcessorSeconds.delivering()
+            return Comparison(value: delivery.collector, baseline: try ProcessorSeconds.inserting(isSynced: true))
+        },
+    ]
+}
+
+/// Seconds of processors for a million facts.
+enum ProcessorSeconds {
+    private static let rounds = 10
+    private static let transactionsPerRound = 1_000
+    private static let factsPerTransaction = 20
+    private static let factCount = rounds * transactionsPerRound * factsPerTransaction
+
+    /// Records and flushes in this process, to a collector in another one.
+    static func delivering() async throws -> (client: Double, collector: Double) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let child = try BenchChild(["--collector", folder.appending(path: "collector").path(percentEncoded: false)])
+        guard let url = URL(string: "http://127.0.0.1:\(child.told())") else { throw URLError(.badURL) }
+        var options = TransactionManager.Options()
+        options.app = "bench"
+        options.memoryCapacity = 200_000  // until the journal is made
+        options.diagnostics = { _ in }
+        let transactions = TransactionManager(
+            store: .directory(folder.appending(path: "device")), delivery: .collector(url), options: options)
+        try await transactions.sync()
+        func used() throws -> (client: Double, collector: Double) { (ofThisProcess, Double(try child.ask()) ?? 0) }
+        let before = try used()
+        for _ in 0..<rounds {
+            for _ in 0..<transactionsPerRound {
+                let transaction = transactions.begin(useCase: 1)
+                for code in 0..<(factsPerTransaction - 2) { transaction.log(code) }
+                transaction.finish(.succeeded)
+            }
+            try await transactions.sync()
+        }
+        let report = await transactions.flush()
+        guard report == FlushReport(delivered: factCount) else {
+            throw report.error ?? WaybillError(.transport, "Not everything was delivered: \(report).")
+        }
+        let after = try used()
+        return ((after.client - before.client) / millions, (after.collector - before.collector) / millions)
+    }
+
+    /// The least that SQLite has to do for as many facts.
+    static func inserting(isSynced: Bool) throws -> Double {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try BareStore(folder: folder, isSynced: isSynced)
+        let batches = Interleaved.batches(factCount / 2_000, of: 2_000)
+        let before = ofThisProcess
+        for batch in batches { try store.insert(batch) }
+        return (ofThisProcess - before) / millions
+    }
+
+    /// In the child: a collector on a free port, which answers each line with what it has used: `--collector FOLDER`.
+    static func collect(_ folder: String) async throws {
+        let server = try await RunningServer(Collector(folder: URL(filePath: folder), access: .open).router())
+        BenchChild.tell(server.port)
+        while readLine() != nil { BenchChild.tell(ofThisProcess) }
+        withExtendedLifetime(server) {}
+    }
+
+    private static let millions = Double(factCount) / 1_000_000
+
+    private static var ofThisProcess: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+#endif
