@@ -139,7 +139,7 @@ let package = Package(
                 .logging, .nio,
             ],
             path: "Benchmarks",
-            exclude: ["AllocationCounter", "Size", "ratios.json"]
+            exclude: ["AllocationCounter", "Peers", "Size", "ratios.json"]
         ),
         .target(name: "AllocationCounter", path: "Benchmarks/AllocationCounter"),
         // What is promised about facts, tried on processes that are killed: `make faults`.

@@ -1,0 +1,20 @@
+import Foundation
+import Work
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Records nothing: what the clock, the requests and the program itself cost.
+struct Bare: Peer {
+    init(folder: URL) {}
+    func begin() {}
+    func log(_ step: Step, in login: Void) {}
+    func send(_ request: URLRequest, in login: Void) async throws -> (Data, URLResponse) {
+        try await URLSession.shared.data(for: request)
+    }
+    func end(_ login: Void) {}
+    func finish() {}
+}
+
+try await Work.run(Bare.self)
