@@ -64,7 +64,9 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     sample_kept: 'BOOLEAN',
     slow_us: 'BIGINT',
     parent: 'UUID',
-    parent_part: 'BIGINT'
+    parent_part: 'BIGINT',
+    timeout_us: 'BIGINT',
+    ended: 'BOOLEAN'
   });
 -- A text in a CSV has an apostrophe before it where a spreadsheet would compute it.
 CREATE OR REPLACE MACRO waybill_text(cell) AS CASE WHEN starts_with(cell, '''') THEN substr(cell, 2) ELSE cell END;
@@ -138,5 +140,7 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     sample_kept: 'BOOLEAN',
     slow_us: 'BIGINT',
     parent: 'UUID',
-    parent_part: 'BIGINT'
+    parent_part: 'BIGINT',
+    timeout_us: 'BIGINT',
+    ended: 'BOOLEAN'
   });

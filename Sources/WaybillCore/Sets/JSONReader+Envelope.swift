@@ -167,7 +167,7 @@ extension JSONReader {
     }
 
     /// The same with a bound for what a hostile body can make of few bytes.
-    private mutating func array(
+    mutating func array(
         of what: String, _ room: inout Int, _ body: (inout JSONReader, Int) throws(JSONFailure) -> Void
     ) throws(JSONFailure) {
         skipWhitespace()

@@ -41,6 +41,11 @@ extension TransactionSet.Share {
             writer.member("reason", range.reason.rawValue)
         }
         writer.pairs("sampled", dropped.filter { $0.reason == .sampled })
+        writer.array("continues", continuedParts) { part, writer in
+            writer.member("part", part.part)
+            writer.member("transaction", part.transaction)
+            writer.member("use_case", part.useCase)
+        }
         if !facts.isEmpty {
             writer.key("facts")
             writer.beginArray()

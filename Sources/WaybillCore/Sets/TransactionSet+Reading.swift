@@ -78,6 +78,7 @@ private struct EnvelopeRoom {
     var clocks = Limits.envelopeItems
     var names = Limits.envelopeItems
     var dropped = Limits.envelopeItems
+    var continuedParts = Limits.envelopeItems
 }
 
 /// Reads what a set holds of one source.
@@ -115,6 +116,7 @@ private struct ShareReader {
             case "ledger": ledger = try reader.ledger()
             case "dropped": share.dropped = try reader.droppedRanges(&room.dropped)
             case "sampled": sampled = try reader.sampledRanges(&room.dropped)
+            case "continues": share.continuedParts = try reader.continuedParts(&room.continuedParts)
             case "facts": (share.facts, rejected) = try Rejected.sorting(&reader)
             default: try reader.skipValue()
             }

@@ -43,6 +43,8 @@ public struct TransactionSet: Hashable, Sendable {
         public var ledger: Ledger
         /// All that was ever given up; of a source with very many ranges, those that the receiver was not told before.
         public var dropped: [DroppedRange]
+        /// The parts that its facts belong to and that it does not open; empty: none, or of a sender of before 1.5.
+        public var continuedParts: [ContinuedPart]
         /// In order of sequence.
         public var facts: [Fact]
         /// Shows that it is the source that speaks; nil: it has none, and then nobody who has can be spoken for, nor
@@ -55,8 +57,8 @@ public struct TransactionSet: Hashable, Sendable {
         public init(
             source: RecordedSource, clocks: [ClockAnchor], hasEnded: Bool = false, endedBy: SourceEnd? = nil,
             names: [RecordedName] = [], ledger: Ledger = Ledger(),
-            dropped: [DroppedRange] = [], facts: [Fact] = [], sourceProof: IdentityProof? = nil,
-            installationProof: IdentityProof? = nil
+            dropped: [DroppedRange] = [], continuedParts: [ContinuedPart] = [], facts: [Fact] = [],
+            sourceProof: IdentityProof? = nil, installationProof: IdentityProof? = nil
         ) {
             self.source = source
             self.clocks = clocks
@@ -65,6 +67,7 @@ public struct TransactionSet: Hashable, Sendable {
             self.names = names
             self.ledger = ledger
             self.dropped = dropped
+            self.continuedParts = continuedParts
             self.facts = facts
             self.sourceProof = sourceProof
             self.installationProof = installationProof

@@ -30,6 +30,7 @@ struct ExportRow {
     var sentAfter: Int?
     var transfer = Fact.Transfer()
     var sampling: Fact.Sampling?
+    var timeout: Int?
     /// Whether it is no event, though its kind and code say so to readers who do not know the column.
     var setsAttributes = false
     var removed: [String] = []
@@ -48,6 +49,7 @@ struct ExportRow {
             attributes = content.attributes
             cause = content.cause
             sampling = content.sampling
+            timeout = content.timeoutMicroseconds
             parent = content.parent
             parentPart = content.parentPart
         case .event(let content):
@@ -170,6 +172,6 @@ enum ExportColumns {
         "rule", "support_code", "error_name", "error_underlying", "sets_attributes", "removed_attributes",
         "messages_sent", "messages_received", "pings", "close_code", "close_reason",
         "ended_by", "sample_ppm", "sample_kept", "slow_us",
-        "parent", "parent_part",
+        "parent", "parent_part", "timeout_us", "ended",
     ]
 }

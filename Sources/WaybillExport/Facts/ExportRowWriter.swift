@@ -94,6 +94,8 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         row.writeSampling(to: &rows)
         rows.guid("parent", row.parent)
         rows.integer("parent_part", row.parentPart)
+        rows.integer("timeout_us", row.timeout)
+        rows.bool("ended", source.hasEnded ? true : nil)
         rows.endRow()
         count += 1
     }

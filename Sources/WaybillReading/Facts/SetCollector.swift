@@ -9,6 +9,7 @@ struct SetCollector: FactVisitor {
     private(set) var shares: [TransactionSet.Share] = []
     private var factCount = 0
     private var envelopeCount = 0
+    private var part: ScannedPart?
     var isFull: Bool { factCount >= 2_000 || envelopeCount >= Limits.envelopeItems }
 
     private let redactor: Redactor
@@ -69,10 +70,19 @@ struct SetCollector: FactVisitor {
         envelopeCount += share.clocks.count + share.names.count + share.dropped.count
     }
 
-    mutating func enter(_ part: ScannedPart) {}
+    mutating func enter(_ part: ScannedPart) { self.part = part }
 
     mutating func visit(_ fact: Fact, closing opening: Fact?) {
-        shares[shares.count - 1].facts.append(redactor.fact(fact))
+        let share = shares.count - 1
+        if case .opened(let opened) = part?.opened?.content, fact.part != fact.sequence,
+            let part, shares[share].facts.last?.part != part.sequence
+        {
+            // Of a part the opening comes first; where it is not here, an earlier set has it.
+            shares[share].continuedParts.append(
+                ContinuedPart(part: part.sequence, transaction: opened.transaction, useCase: opened.useCase))
+            envelopeCount += 1
+        }
+        shares[share].facts.append(redactor.fact(fact))
         factCount += 1
     }
 }
@@ -83,7 +93,7 @@ extension TransactionSet {
         func fits(_ count: (Share) -> Int) -> Bool {
             sources.reduce(count(share)) { $0 + count($1) } <= Limits.envelopeItems
         }
-        return fits(\.clocks.count) && fits(\.names.count) && fits(\.dropped.count)
+        return fits(\.clocks.count) && fits(\.names.count) && fits(\.dropped.count) && fits(\.continuedParts.count)
     }
 }
 

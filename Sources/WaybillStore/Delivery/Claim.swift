@@ -67,6 +67,7 @@ struct Claim {
             names: try names(of: candidate, in: facts),
             ledger: try Ledgers(connection: connection).ledger(of: candidate.id), dropped: dropped,
             facts: facts, sourceProof: candidate.proof)
+        share.continuedParts = try continuedParts(of: share, in: candidate.id)
         if let installation = candidate.source.installation {
             share.installationProof = try InstallationRows(connection: connection).proof(of: installation)
         }
@@ -124,6 +125,8 @@ struct Claim {
     private static let clockLimit = 2_000
     /// The same of names: those of its facts' codes.
     private static let nameLimit = 5_000
+    /// The same of parts that it continues.
+    private static let continuedPartLimit = 5_000
 
     private func clocks(of source: Int, dating facts: [Fact]) throws(WaybillError) -> [ClockAnchor] {
         let clock = try WallClock(of: source, connection)
@@ -144,6 +147,21 @@ struct Claim {
             names += try named.rows(code.useCase, code.event ?? -1, app, version, transform: Self.name)
         }
         return Array(names.prefix(Self.nameLimit))
+    }
+
+    /// As many as one set may tell: the receiver places the facts of others when their openings have come.
+    private func continuedParts(of share: TransactionSet.Share, in source: Int) throws(WaybillError) -> [ContinuedPart]
+    {
+        let opened = try connection.statement(
+            "SELECT guid, use_case FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL")
+        var parts: [ContinuedPart] = []
+        for part in share.earlierParts.prefix(Self.continuedPartLimit) {
+            let found = try opened.first(source, part) { row in
+                ContinuedPart(part: part, transaction: row.guid(0), useCase: row.int(1))
+            }
+            if let found { parts.append(found) }
+        }
+        return parts
     }
 
     private static func name(_ row: Row) -> RecordedName {
@@ -211,5 +229,7 @@ extension [Fact.HeaderField] {
 }
 
 extension TransactionSet.Share {
-    fileprivate var envelopeByteCount: Int { 700 + names.count * 60 + clocks.count * 50 + dropped.count * 50 }
+    fileprivate var envelopeByteCount: Int {
+        700 + names.count * 60 + clocks.count * 50 + dropped.count * 50 + continuedParts.count * 80
+    }
 }

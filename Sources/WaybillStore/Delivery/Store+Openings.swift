@@ -23,19 +23,3 @@ extension Store {
         return openings
     }
 }
-
-extension TransactionSet.Share {
-    /// The parts that its facts belong to and that it does not open.
-    fileprivate var earlierParts: Set<Int> {
-        var (opened, earlier): (Set<Int>, Set<Int>) = ([], [])
-        for fact in facts where fact.part > 0 {
-            // In order of sequence an opening stands before all else of its part.
-            if fact.part == fact.sequence {
-                opened.insert(fact.part)
-            } else if !opened.contains(fact.part) {
-                earlier.insert(fact.part)
-            }
-        }
-        return earlier
-    }
-}

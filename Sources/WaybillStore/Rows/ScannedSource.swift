@@ -29,18 +29,21 @@ package struct ScannedSource: Sendable {
     package var share: ScannedShare
     package var source: RecordedSource
     package var clock: WallClock
+    /// Whether it has ended: what it left open was interrupted.
+    package var hasEnded: Bool
     /// How it ended; nil: that is not known, or it has not.
     package var endedBy: SourceEnd?
     /// Whether it came from elsewhere.
     package var isReceived: Bool
 
     package init(
-        share: ScannedShare, source: RecordedSource, clock: WallClock, endedBy: SourceEnd? = nil,
-        isReceived: Bool = false
+        share: ScannedShare, source: RecordedSource, clock: WallClock, hasEnded: Bool = false,
+        endedBy: SourceEnd? = nil, isReceived: Bool = false
     ) {
         self.share = share
         self.source = source
         self.clock = clock
+        self.hasEnded = hasEnded
         self.endedBy = endedBy
         self.isReceived = isReceived
     }
@@ -61,19 +64,19 @@ extension ScannedSource {
         let source = try connection.statement(
             """
             SELECT uuid, installation, app, app_version, device, os, os_version, attributes, \(SQL.endedBy("sources")), \
-            heard_us IS NOT NULL FROM sources WHERE id = ?
+            heard_us IS NOT NULL, ended FROM sources WHERE id = ?
             """
         ).first(share.row) { row in
             let source = RecordedSource(
                 id: row.guid(0), installation: row.optionalGUID(1), app: row.text(2), appVersion: row.text(3),
                 device: row.text(4),
                 os: row.text(5), osVersion: row.text(6), attributes: Attributes(columnText: row.optionalText(7)))
-            return (source: source, endedBy: row.sourceEnd(8), isReceived: row.bool(9))
+            return (source: source, endedBy: row.sourceEnd(8), isReceived: row.bool(9), hasEnded: row.bool(10))
         }
         guard let source else { return nil }
         self.init(
             share: share, source: source.source, clock: try WallClock(of: share.row, connection),
-            endedBy: source.endedBy, isReceived: source.isReceived)
+            hasEnded: source.hasEnded, endedBy: source.endedBy, isReceived: source.isReceived)
     }
 }
 

@@ -43,7 +43,7 @@ package struct SetMaker {
         // An anchor may be written after facts that it applies to.
         let clockCount = isLast ? history.clocks.count : Int.random(in: 1...history.clocks.count, using: &random)
         let sent = Set(history.sentFacts.map(\.sequence))
-        return TransactionSet.Share(
+        var share = TransactionSet.Share(
             source: history.source, clocks: Array(history.clocks.prefix(clockCount)),
             hasEnded: isLast && history.hasEnded, endedBy: isLast ? history.endedBy : nil, names: history.names,
             ledger: Ledger(recorded: facts.upperBound, refused: isLast ? history.refused : 0),
@@ -52,5 +52,17 @@ package struct SetMaker {
             sourceProof: IdentityProof("the secret of source \(history.source.id)"),
             installationProof: history.source.installation.flatMap { IdentityProof("the secret of installation \($0)") }
         )
+        // A sender of before 1.5 names none.
+        if facts.lowerBound.isMultiple(of: 2) {
+            share.continuedParts = share.earlierParts.compactMap(history.continuedPart)
+        }
+        return share
+    }
+}
+
+extension SourceHistory {
+    fileprivate func continuedPart(_ part: Int) -> ContinuedPart? {
+        guard case .opened(let opened) = facts.first(where: { $0.sequence == part })?.content else { return nil }
+        return ContinuedPart(part: part, transaction: opened.transaction, useCase: opened.useCase)
     }
 }

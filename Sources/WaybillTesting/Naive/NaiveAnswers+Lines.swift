@@ -9,7 +9,7 @@ extension NaiveAnswers {
         for (number, history) in histories.enumerated() {
             let source = ScannedSource(
                 share: ScannedShare(row: number), source: history.source, clock: WallClock(history.clocks),
-                endedBy: history.endedBy)
+                hasEnded: history.hasEnded, endedBy: history.endedBy)
             for fact in facts[number].sorted(by: { ($0.part, $0.sequence) < ($1.part, $1.sequence) })
             where chosen.contains(Fact.ID(source: history.source.id, sequence: fact.sequence)) {
                 let opening = facts[number].first { $0.sequence == fact.part }

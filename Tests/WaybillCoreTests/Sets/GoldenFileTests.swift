@@ -130,6 +130,16 @@ import WaybillCore
         #expect(opened.map(\.parentPart) == [nil, 1, nil])
     }
 
+    @Test func thePartsThatASetContinuesAreReadAndPassedOverByReadersOfBefore() throws {
+        let text = String(decoding: try Schemas.example("valid/continues.json"), as: UTF8.self)
+        let share = try #require(try TransactionSet.decode(Array(text.utf8)).set.sources.first)
+        #expect(share.continuedParts.map(\.part) == share.earlierParts)
+        #expect(share.continuedParts.map(\.useCase) == [17, 0])
+        // As who does not know the member reads it.
+        let before = try TransactionSet.decode(Array(text.replacing("\"continues\"", with: "\"new\"").utf8))
+        #expect(before.set.sources[0].facts == share.facts && before.rejections.isEmpty)
+    }
+
     @Test func howAnExchangeWentOnItsWayIsRead() throws {
         let share = try #require(
             try TransactionSet.decode(Schemas.example("valid/exchange-transfer.json")).set.sources.first)

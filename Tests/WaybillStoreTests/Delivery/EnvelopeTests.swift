@@ -53,6 +53,32 @@ import WaybillCore
         #expect(try collector.ledgers(ofAll: place)[app.id] == (try device.ledgers()[app.id]))
     }
 
+    /// Breaks when a fact's transaction can be told only by who has an earlier set, too.
+    @Test func aSetNamesTransactionAndUseCaseOfThePartsThatItContinues() throws {
+        let app = FactWriter()
+        let (first, second) = (GUID(), GUID())
+        let parts = (app.open(first, useCase: 3), app.open(second, useCase: 4))
+        app.event(1, part: parts.0)
+        let third = app.open(GUID(), useCase: 5)
+        app.event(1, part: third)
+        app.close(parts.1, .succeeded)
+        try app.record(into: device)
+        let sets = try deliver(LeaseLimit(factCount: 2))
+        #expect(
+            sets.map { $0.sources[0].continuedParts } == [
+                [], [ContinuedPart(part: parts.0, transaction: first, useCase: 3)],
+                [
+                    ContinuedPart(part: parts.1, transaction: second, useCase: 4),
+                    ContinuedPart(
+                        part: third, transaction: app.facts[third - 1].opened?.transaction ?? GUID(), useCase: 5),
+                ],
+            ])
+        // What another store hands on names them, too.
+        var handedOn: [TransactionSet] = []
+        try StoreReader(place).export(.since(0), redactor: Redactor()) { handedOn.append($0) }
+        #expect(handedOn.flatMap(\.sources).allSatisfy { $0.continuedParts.map(\.part) == $0.earlierParts })
+    }
+
     /// Breaks when names or anchors beyond what a set may have are left out although its facts need them.
     @Test func ofVeryManyNamesAndAnchorsASetHasThoseOfItsFacts() throws {
         let app = FactWriter()
@@ -79,4 +105,8 @@ extension Store {
     fileprivate func ledgers(ofAll place: ResolvedLocation) throws -> [GUID: Ledger] {
         Dictionary(uniqueKeysWithValues: try StoreReader(place).sources().map { ($0.id, $0.ledger) })
     }
+}
+
+extension Fact {
+    fileprivate var opened: Opened? { if case .opened(let opened) = content { opened } else { nil } }
 }
