@@ -16,7 +16,7 @@ let (sqlitePackage, zlibPackage): (String?, String?) = ("sqlite3", "zlib")
 // All of the library that needs no trait, for tests and tools; what an app links is named by product.
 let library: [Target.Dependency] = [
     "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
-    "WaybillLegacy",
+    "WaybillUI", "WaybillLegacy",
 ]
 
 let package = Package(
@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "WaybillAnalysis", targets: ["WaybillAnalysis"]),
         .library(name: "WaybillExport", targets: ["WaybillExport"]),
         .library(name: "WaybillInspector", targets: ["WaybillInspector"]),
+        .library(name: "WaybillUI", targets: ["WaybillUI"]),
         .library(name: "WaybillLegacy", targets: ["WaybillLegacy"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
         .library(name: "WaybillHummingbird", targets: ["WaybillHummingbird"]),
@@ -77,6 +78,9 @@ let package = Package(
             name: "WaybillInspector",
             dependencies: ["WaybillCore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport"],
             resources: [.embedInCode("Assets")]),
+        // The view for iOS, macOS and visionOS; elsewhere what it shows the inspector by, for tests.
+        .target(
+            name: "WaybillUI", dependencies: ["Waybill", "WaybillInspector"], resources: [.embedInCode("Assets")]),
         .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         .target(
             name: "WaybillTesting",
@@ -120,6 +124,8 @@ let package = Package(
             ],
             path: "Examples/Login/Demo"
         ),
+        // The app's screens need SwiftUI, and are built by Xcode from Examples/LoginApp/project.yml.
+        .target(name: "LoginAppModel", dependencies: ["Waybill"], path: "Examples/LoginApp/Model"),
         // The smallest use: one file, no traits.
         .executableTarget(
             name: "SyncNotes", dependencies: ["Waybill"], path: "Examples/CommandLineTool", exclude: ["README.md"]),
@@ -181,6 +187,7 @@ let package = Package(
         .testTarget(
             name: "WaybillExportTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess"]),
         .testTarget(name: "WaybillInspectorTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
+        .testTarget(name: "WaybillUITests", dependencies: library + ["TestSupport", "LoginAppModel"]),
         // Also a package of its own, which is run on an iPhone simulator; here, so that it compiles and runs without
         // one.
         .testTarget(

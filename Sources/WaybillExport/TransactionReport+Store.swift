@@ -30,13 +30,16 @@ extension TransactionReport {
     }
 
     /// The bytes of bodies that a report holds at most: it has to be opened in a browser.
-    private static let bodyByteLimit = 16 << 20
+    package static let bodyByteLimit = 16 << 20
+
+    /// Said where there are more than ``bodyByteLimit``.
+    package static let bodiesAreLeftOut = "Bodies of older requests are left out: they would be too much for a page."
 
     /// Adds the bodies that the store kept, of the newest first.
     private mutating func addBodies(of reader: StoreReader) throws {
         let (bodies, isCut) = try reader.bodies(of: records.flatMap(\.exchanges).map(\.id), limit: Self.bodyByteLimit)
         self.bodies = bodies
-        if isCut { notes.append("Bodies of older requests are left out: they would be too much for a page.") }
+        if isCut { notes.append(Self.bodiesAreLeftOut) }
     }
 
     /// Writes the file, whole or not at all, in place of what is there; only its owner may read it.

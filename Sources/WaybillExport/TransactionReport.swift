@@ -45,10 +45,14 @@ public struct TransactionReport: Sendable {
 
     /// The whole file, UTF-8.
     public var html: Data {
+        Data(html(redactedBy: Redactor(additionalNames: additionalSecretNames, visibleNames: visibleNames)))
+    }
+
+    /// The whole file, redacted otherwise than ``additionalSecretNames`` say.
+    package func html(redactedBy redactor: Redactor) -> [UInt8] {
         var report = self
         report.records.sort(by: Self.precedes)
-        let redactor = Redactor(additionalNames: additionalSecretNames, visibleNames: visibleNames)
-        return Data(ReportPage(redactor.redacted(report)).page.html.bytes)
+        return ReportPage(redactor.redacted(report)).page.html.bytes
     }
 
     /// The newest first; ties by ID.

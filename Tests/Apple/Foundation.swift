@@ -483,6 +483,26 @@ open class Thread: NSObject {
     open class var current: Thread { fatalError() }
     open class var isMainThread: Bool { false }
 }
+open class NSNotification: NSObject {
+    public struct Name: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+open class NotificationCenter: NSObject, @unchecked Sendable {
+    open class var `default`: NotificationCenter { fatalError() }
+    open func addObserver(_ observer: Any, selector: Selector, name: NSNotification.Name?, object: Any?) {}
+    open func removeObserver(_ observer: Any) {}
+}
+open class UserDefaults: NSObject, @unchecked Sendable {
+    open class var standard: UserDefaults { fatalError() }
+    public init?(suiteName: String?) {}
+    open func object(forKey key: String) -> Any? { nil }
+    open func set(_ value: Any?, forKey key: String) {}
+    open func set(_ value: Bool, forKey key: String) {}
+}
+open class NSCoder: NSObject {}
+@objc public protocol NSCoding {}
 open class Bundle: NSObject, @unchecked Sendable {
     open class var main: Bundle { fatalError() }
     open var bundleIdentifier: String? { nil }
@@ -561,4 +581,26 @@ extension StringProtocol {
     public func range<T: StringProtocol>(
         of string: T, options: String.CompareOptions = [], range: Range<Index>? = nil, locale: Locale? = nil
     ) -> Range<Index>? { nil }
+}
+
+// MARK: - Geometry, of Core Graphics, which Foundation brings along
+
+/// A type of its own there, to and from which the compiler converts by itself.
+public typealias CGFloat = Double
+public struct CGPoint: Hashable, Sendable {
+    public var x: CGFloat, y: CGFloat
+    public init(x: CGFloat, y: CGFloat) { (self.x, self.y) = (x, y) }
+    public static var zero: CGPoint { CGPoint(x: 0, y: 0) }
+}
+public struct CGSize: Hashable, Sendable {
+    public var width: CGFloat, height: CGFloat
+    public init(width: CGFloat, height: CGFloat) { (self.width, self.height) = (width, height) }
+    public static var zero: CGSize { CGSize(width: 0, height: 0) }
+}
+public struct CGRect: Hashable, Sendable {
+    public var origin: CGPoint, size: CGSize
+    public init(x: CGFloat, y: CGFloat, width: CGFloat, height: CGFloat) { (origin, size) = (CGPoint(x: x, y: y), CGSize(width: width, height: height)) }
+    public static var zero: CGRect { CGRect(x: 0, y: 0, width: 0, height: 0) }
+    public var midX: CGFloat { 0 }
+    public var midY: CGFloat { 0 }
 }

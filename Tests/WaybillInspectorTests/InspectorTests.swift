@@ -74,7 +74,7 @@ private enum Login: Int, UseCase {
         #expect(page.contains(Self.secret), "Without the name it would be shown.")
 
         let inspector = Inspector(manager(store: location))
-        let files = ["", "/json", "/har", "/otlp"].map { "/transactions/\(login.id)\($0)" }
+        let files = ["", "/html", "/json", "/har", "/otlp"].map { "/transactions/\(login.id)\($0)" }
         for path in ["/transactions", "/terms", "/use-cases/0/compare?by=variant"] + files {
             let shown = try await text(path, of: inspector)
             #expect(!shown.isEmpty && !shown.contains(Self.secret), "\(path)")

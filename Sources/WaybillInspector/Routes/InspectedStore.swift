@@ -48,18 +48,26 @@ package struct InspectedStore: Sendable {
 
     func download(_ key: String, as name: String) async throws -> InspectorResponse {
         guard let file = TransactionFile(rawValue: name) else {
-            throw QueryFailure.notFound("A transaction can be taken away as json, har or otlp, and not as “\(name)”.")
+            throw QueryFailure.notFound(
+                "A transaction can be taken away as html, json, har or otlp, and not as “\(name)”.")
         }
         let record = try await store.transaction(key)
-        let bytes = try await file.bytes(of: record, in: store, redactor: redactor)
+        let bytes = try await bytes(of: record, as: file)
         return .download(bytes, type: file.mediaType, name: "waybill-\(record.summary.id.supportCode).\(file.suffix)")
     }
-}
 
-extension TransactionFile {
     /// The whole file, redacted once more.
-    func bytes(of record: TransactionRecord, in store: any ExportingStore, redactor: Redactor) async throws -> [UInt8] {
-        switch self {
+    private func bytes(of record: TransactionRecord, as file: TransactionFile) async throws -> [UInt8] {
+        switch file {
+        case .html:
+            var report = TransactionReport(records: [record], made: Date(microseconds: clock.wallMicroseconds()))
+            report.title = "\(record.summary.useCaseName) \(record.summary.id.supportCode)"
+            report.selection = "this transaction"
+            let exchanges = record.exchanges.map(\.id)
+            let (bodies, isCut) = try await store.bodies(of: exchanges, limit: TransactionReport.bodyByteLimit)
+            report.bodies = bodies
+            if isCut { report.notes.append(TransactionReport.bodiesAreLeftOut) }
+            return report.html(redactedBy: redactor)
         case .json: return Array(try JSONEncoder.waybill().encode(redactor.redacted(record)))
         case .har:
             var writer = ExchangeWriter(as: .har, redactor: redactor)

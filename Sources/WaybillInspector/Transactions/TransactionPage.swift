@@ -95,6 +95,8 @@ package struct TransactionPage {
 
 /// What a transaction can be taken away as.
 package enum TransactionFile: String, Sendable, CaseIterable {
+    /// A page to hand on, with its waterfall: the report of this one.
+    case html
     /// The record, merged from all sources.
     case json
     /// Its exchanges, as an HTTP Archive 1.2.
@@ -107,5 +109,11 @@ package enum TransactionFile: String, Sendable, CaseIterable {
     /// What the file's name ends with.
     package var suffix: String { self == .otlp ? "otlp.jsonl" : rawValue }
     /// Of the answer.
-    package var mediaType: String { self == .otlp ? "application/x-ndjson" : "application/json" }
+    package var mediaType: String {
+        switch self {
+        case .html: "text/html; charset=utf-8"
+        case .json, .har: "application/json"
+        case .otlp: "application/x-ndjson"
+        }
+    }
 }

@@ -174,6 +174,12 @@ import WaybillReading
             #expect(
                 har.header("Content-Disposition")
                     == "attachment; filename=\"waybill-\(SupportCode(login.transaction)).har\"")
+            let html = try await server.get("\(path)/html")
+            #expect(
+                html.header("Content-Disposition")
+                    == "attachment; filename=\"waybill-\(SupportCode(login.transaction)).html\"")
+            #expect(html.text.contains("<h1>login \(SupportCode(login.transaction))</h1>"))
+            #expect(html.text.contains("POST /login"))
             let otlp = try await server.get("\(path)/otlp").text
             #expect(otlp.matches(of: #/"spanId"/#).count == 3, "Two parts and a request.")
         }

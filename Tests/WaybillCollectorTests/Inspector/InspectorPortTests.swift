@@ -7,6 +7,11 @@ import Testing
 import WaybillCore
 import WaybillInspector
 import WaybillTesting
+import WaybillUI
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// The inspector without a server, beside the same one behind Hummingbird.
 @Suite(.timeLimit(.minutes(5))) struct InspectorPortTests {
@@ -36,7 +41,7 @@ import WaybillTesting
                 "/transactions/x", "/transactions/%3Cscript%3E", "/transactions/%FF",
             ]
         case .downloadTransaction:
-            ["json", "har", "otlp", "pdf", "%2e%2e"].map { "/transactions/\(transaction)/\($0)" }
+            ["html", "json", "har", "otlp", "pdf", "%2e%2e"].map { "/transactions/\(transaction)/\($0)" }
         case .compareTransactions:
             [
                 "/beside", "/beside?a=\(transaction)", "/beside?a=\(transaction)&b=\(transaction)",
@@ -198,6 +203,47 @@ import WaybillTesting
         #expect(await inspector.respond(to: foreign).status == 403)
         foreign.fields["host"] = nil
         #expect(await inspector.respond(to: foreign).status == 403)
+    }
+
+    /// Breaks when a web view in an app shows other bytes than a browser, or is led elsewhere.
+    @Test func aWebViewIsGivenWhatABrowserGets() async throws {
+        try await fill()
+        let collector = try collector(.open)
+        try await CollectorServer.run(collector) { server in
+            var replies = (pages: 0, loads: 0, files: 0)
+            for route in InspectorRoute.allCases {
+                for address in addresses(of: route) where !address.hasPrefix("//") {
+                    let url = try #require(URL(string: "waybill://inspector\(address)"))
+                    let reply = await InspectorReply(to: URLRequest(url: url), from: collector.inspector)
+                    let served = try await RawClient.send("GET", address, to: server.port)
+                    switch reply {
+                    case .page(let head, let body):
+                        replies.pages += 1
+                        #expect(head.statusCode == served.status && body == served.body, "\(address)")
+                        let fields = served.headers.filter {
+                            !["content-length", "date", "server"].contains($0.name.lowercased())
+                        }
+                        for field in fields {
+                            #expect(head.value(forHTTPHeaderField: field.name) == field.value, "\(address)")
+                        }
+                        #expect(head.allHeaderFields.count == fields.count, "\(address)")
+                    case .load(let place):
+                        replies.loads += 1
+                        let location = try #require(served.header("Location"))
+                        #expect(served.status == 303 && place.host() == "inspector", "\(address)")
+                        #expect(place == URL(string: location, relativeTo: url)?.absoluteURL, "\(address)")
+                    case .share(let file):
+                        replies.files += 1
+                        let disposition = "attachment; filename=\"\(file.name)\""
+                        #expect(served.header("Content-Disposition") == disposition, "\(address)")
+                        #expect(file.bytes == Array(served.body), "\(address)")
+                    case .none:
+                        Issue.record("\(address) has no answer.")
+                    }
+                }
+            }
+            #expect(replies.pages > 60 && replies.loads > 0 && replies.files > 8, "\(replies)")
+        }
     }
 
     @Test func aLiveListIsTheSameStream() async throws {

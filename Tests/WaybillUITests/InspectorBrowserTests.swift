@@ -1,0 +1,32 @@
+#if os(iOS) || os(macOS) || os(visionOS)
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+@testable import WaybillUI
+import WebKit
+
+/// The web view itself, where there is one.
+@Suite(.timeLimit(.minutes(5))) struct InspectorBrowserTests {
+    /// Breaks when the handler answers nothing that WebKit shows, or the page's address is not the one it was led to.
+    @MainActor @Test func theWebViewShowsTheManagersPages() async throws {
+        let browser = InspectorBrowser(TransactionManager(store: .inMemory))
+        try await eventually("the page is loaded") { browser.view.title == "Transactions - Waybill" }
+        #expect(browser.view.url?.absoluteString == "waybill://inspector/transactions")
+    }
+
+    /// Breaks when the policy of the pages keeps their own style and script out, since `'self'` is another scheme's.
+    @MainActor @Test func whatIsRecordedComesIntoTheListByItself() async throws {
+        let transactions = TransactionManager(store: .inMemory)
+        let browser = InspectorBrowser(transactions)
+        try await eventually("the page is loaded") { browser.view.title == "Transactions - Waybill" }
+        let login = transactions.begin(Login.self)
+        defer { login.finish() }
+        var text = ""
+        try await eventually("the transaction is in the list") {
+            browser.view.evaluateJavaScript("document.body.innerText") { found, _ in text = found as? String ?? "" }
+            return text.contains("\(login.id.supportCode)")
+        }
+    }
+}
+#endif
