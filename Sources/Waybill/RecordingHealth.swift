@@ -13,6 +13,9 @@ public struct RecordingHealth: Sendable, Hashable {
     /// What ``TransactionManager/Options/willRecord`` kept from being recorded: facts, bodies, and what belongs to a
     /// transaction whose opening it withheld. It has no sequence, so no ledger knows of it. Leaves ``isGood`` as it is.
     public var withheld: Int
+    /// Spans and lines of logs that were left out, since a thousand of them had been recorded of the same part, or 128
+    /// events of the same span. Leaves ``isGood`` as it is.
+    public var omittedReports: Int
     /// Attributes that were cut short or left out because of `Limits`.
     public var truncated: Int
     /// Bodies that were cut short because too much waited for the disk.
@@ -38,6 +41,7 @@ public struct RecordingHealth: Sendable, Hashable {
 package final class Counters: Sendable {
     package struct Values: Sendable {
         package var withheld = 0
+        package var omittedReports = 0
         package var truncated = 0
         package var malformedHeaders = 0
         package var mismatchedUseCases = 0

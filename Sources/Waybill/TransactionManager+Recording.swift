@@ -65,17 +65,19 @@ extension TransactionManager {
     /// - Parameters:
     ///   - useCase: What the request is for.
     ///   - attributes: What describes the server's part.
+    ///   - traceContext: Whether W3C's `traceparent` is read; nil: as ``Options/traceContext`` says.
     ///   - header: Looks up a header field of the request by name, in any case; nil where it is absent.
     public func join<U: UseCase>(
-        _ useCase: U.Type, attributes: Attributes = [:], header: (String) -> String?
+        _ useCase: U.Type, attributes: Attributes = [:], traceContext: TraceContextPolicy? = nil,
+        header: (String) -> String?
     ) -> UseCaseTransaction<U> {
         let source = sources.source
         source?.note(U.self)
-        guard let source, let told = read(header, in: source) else {
+        guard let source, let told = read(header, traceContext, in: source) else {
             return UseCaseTransaction(
                 part: begin(U.code, timeout: U.timeout, attributes: attributes, below: .current, in: source))
         }
-        if told.useCase != U.code { sources.counters.add(to: \.mismatchedUseCases) }
+        if let code = told.useCase, code != U.code { sources.counters.add(to: \.mismatchedUseCases) }
         if let part = joinedAlready(told, useCase: U.code, attributes: attributes, in: source) {
             return UseCaseTransaction(part: part)
         }
@@ -93,21 +95,23 @@ extension TransactionManager {
     /// - Returns: nil without a valid header field, and for one that is not to be believed: of a use case that is not
     ///   among ``Options/useCases``, or of one more transaction than ``Options/joinsPerMinute``. Such a request leaves no
     ///   trace but a count.
-    public func join(attributes: Attributes = [:], header: (String) -> String?) -> UseCaseTransaction<Int>? {
-        guard let source = sources.source, let told = read(header, in: source) else { return nil }
-        guard source.joins.knows(useCase: told.useCase) else {
+    public func join(
+        attributes: Attributes = [:], traceContext: TraceContextPolicy? = nil, header: (String) -> String?
+    ) -> UseCaseTransaction<Int>? {
+        guard let source = sources.source, let told = read(header, traceContext, in: source) else { return nil }
+        guard let useCase = told.useCase ?? source.settings.onlyUseCase, source.joins.knows(useCase: useCase) else {
             sources.counters.add(to: \.unknownUseCases)
             diagnostics.once(
-                "A request's header field names a use case that options.useCases does not have, and nothing was recorded of it. "
-                    + "Add those of your app: [Login.code]; nil takes any.")
+                "A request's header field names a use case that options.useCases does not have, or none, and nothing was recorded "
+                    + "of it. Add those of your app: [Login.code]; nil takes any.")
             return nil
         }
-        if let part = joinedAlready(told, useCase: told.useCase, attributes: attributes, in: source) {
+        if let part = joinedAlready(told, useCase: useCase, attributes: attributes, in: source) {
             return UseCaseTransaction(part: part)
         }
         guard isAdmitted(told, by: source) else { return nil }
         return UseCaseTransaction(
-            part: join(told, useCase: told.useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
+            part: join(told, useCase: useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
     }
 
     private func begin(
@@ -121,35 +125,32 @@ extension TransactionManager {
         let parent = parent.flatMap { sources.admits($0, for: source) ? $0 : nil }
         opened.parent = parent?.transaction
         opened.parentPart = parent?.part.flatMap { $0.source == source.id ? $0.sequence : nil }
-        return source.open(opened, root: parent?.root)
+        return source.open(opened, root: parent?.root, trace: parent?.trace)
     }
 
     /// The part that was joined for the same request, by a middleware further out.
     private func joinedAlready(
-        _ told: TransactionHeader, useCase: Int, attributes: Attributes, in source: SourceRecorder
+        _ told: IncomingTransaction, useCase: Int, attributes: Attributes, in source: SourceRecorder
     ) -> OpenPart? {
-        let cause = told.cause
-        let part = TransactionScope.innermost {
-            $0.isJoined && $0.transaction == told.transaction && $0.cause == cause && $0.useCase == useCase
-                && $0.source === source
-        }
+        let part = TransactionScope.innermost { $0.source === source && told.isJoined(by: $0, useCase: useCase) }
         if !attributes.isEmpty { _ = part?.set(Fact.AttributesSet(attributes: attributes)) }
         return part
     }
 
     private func join(
-        _ told: TransactionHeader, useCase: Int, timeout: Duration, attributes: Attributes, in source: SourceRecorder
+        _ told: IncomingTransaction, useCase: Int, timeout: Duration, attributes: Attributes, in source: SourceRecorder
     ) -> OpenPart {
         source.open(
             Fact.Opened(
                 transaction: told.transaction, useCase: useCase, isJoined: true,
                 timeoutMicroseconds: max(0, timeout.microseconds),
                 cause: told.cause,
-                attributes: attributes))
+                attributes: told.link.merging(attributes) { $1 }),
+            traceParent: told.traceParent)
     }
 
     /// Whether one more request may join its transaction; where it may not, that is counted and told.
-    private func isAdmitted(_ told: TransactionHeader, by source: SourceRecorder) -> Bool {
+    private func isAdmitted(_ told: IncomingTransaction, by source: SourceRecorder) -> Bool {
         let now = source.settings.clock.uptimeMicroseconds()
         if source.joins.admits(told.transaction, now: now) { return true }
         sources.counters.add(to: \.refusedJoins)
@@ -160,13 +161,23 @@ extension TransactionManager {
         return false
     }
 
-    private func read(_ header: (String) -> String?, in source: SourceRecorder) -> TransactionHeader? {
+    private func read(
+        _ header: (String) -> String?, _ traceContext: TraceContextPolicy?, in source: SourceRecorder
+    ) -> IncomingTransaction? {
         let (told, isThere) = source.settings.header.read(header)
-        if told == nil, isThere {
-            sources.counters.add(to: \.malformedHeaders)
-            diagnostics.once(
-                "A request's \(source.settings.header.name) header field could not be read and was ignored.")
-        }
-        return told
+        if told == nil, isThere { ignored(source.settings.header.name) }
+        let traceContext = traceContext ?? source.settings.traceContext
+        guard traceContext != .off else { return told.map { IncomingTransaction($0) } }
+        let field = header(TraceParent.fieldName)
+        let traceParent = field.flatMap { TraceParent(parsing: $0) }
+        if field != nil, traceParent == nil { ignored(TraceParent.fieldName) }
+        if let told { return IncomingTransaction(told, traceParent: traceParent) }
+        guard traceContext == .join, let traceParent else { return nil }
+        return IncomingTransaction(traceParent, state: header(TraceParent.stateFieldName))
+    }
+
+    private func ignored(_ field: String) {
+        sources.counters.add(to: \.malformedHeaders)
+        diagnostics.once("A request's \(field) header field could not be read and was ignored.")
     }
 }

@@ -47,6 +47,9 @@ public final class TransactionManager: Sendable {
         /// leaves no trace but a count in ``TransactionManager/health``. It concerns
         /// ``TransactionManager/join(attributes:header:)`` and middleware alone: elsewhere your code says the use case.
         public var useCases: Set<Int>? = []
+        /// Whether requests carry W3C's `traceparent`, and whether those that come in join by it; sessions, middleware and
+        /// tracers may be told otherwise. Default: ``TraceContextPolicy/off``.
+        public var traceContext = TraceContextPolicy.off
         /// How many transactions that are not known yet requests may join in a minute, by their header fields; all of
         /// them at once, too. Default: 6,000.
         ///
@@ -224,15 +227,20 @@ public final class TransactionManager: Sendable {
     /// The session whose requests are recorded as exchanges of the current transaction.
     public var session: CapturedSession {
         capturedSession.withLock { session in
-            let made = session ?? CapturedSession(configuration: .default, sources: sources, rules: rules)
+            let made =
+                session ?? CapturedSession(configuration: .default, sources: sources, rules: rules, traceContext: nil)
             session = made
             return made
         }
     }
 
     /// A session of your own configuration whose requests are recorded; keep it, as you would keep a `URLSession`.
-    public func session(configuration: URLSessionConfiguration) -> CapturedSession {
-        CapturedSession(configuration: configuration, sources: sources, rules: rules)
+    ///
+    /// - Parameter traceContext: Whether its requests carry W3C's `traceparent`; nil: as ``Options/traceContext`` says.
+    public func session(configuration: URLSessionConfiguration, traceContext: TraceContextPolicy? = nil)
+        -> CapturedSession
+    {
+        CapturedSession(configuration: configuration, sources: sources, rules: rules, traceContext: traceContext)
     }
 
     /// How recording and delivery are doing. Waits for the store's thread, a few milliseconds at most as a rule.
@@ -251,6 +259,7 @@ public final class TransactionManager: Sendable {
             hints: [sources.modeHint, flusher.hint(on: source), counts.unknownUseCaseHint].compactMap { $0 }
                 + sources.uncorrelated.sentences,
             refused: source?.writer.recorder.refusedCount ?? 0, withheld: counts.withheld,
+            omittedReports: counts.omittedReports,
             truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0,
             malformedHeaders: counts.malformedHeaders,
             mismatchedUseCases: counts.mismatchedUseCases,

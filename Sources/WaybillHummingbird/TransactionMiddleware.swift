@@ -27,18 +27,24 @@ public import Waybill
 /// is not part of its duration.
 public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
     private let transactions: TransactionManager
+    private let traceContext: TraceContextPolicy?
 
     /// Makes the middleware.
     ///
-    /// - Parameter transactions: The server's manager.
-    public init(_ transactions: TransactionManager) { self.transactions = transactions }
+    /// - Parameters:
+    ///   - transactions: The server's manager.
+    ///   - traceContext: Whether W3C's `traceparent` is read; nil: as the manager's options say.
+    public init(_ transactions: TransactionManager, traceContext: TraceContextPolicy? = nil) {
+        self.transactions = transactions
+        self.traceContext = traceContext
+    }
 
     public func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         guard
-            let transaction = transactions.join(header: { name in HTTPField.Name(name).flatMap { request.headers[$0] } }
-            )
+            let transaction = transactions.join(
+                traceContext: traceContext, header: { name in HTTPField.Name(name).flatMap { request.headers[$0] } })
         else {
             return try await next(request, context)
         }

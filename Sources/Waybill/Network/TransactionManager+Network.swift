@@ -5,16 +5,20 @@ public import WaybillCore
 extension TransactionManager {
     /// Records that a request of the current transaction is about to be sent; outside of one, it belongs to none.
     ///
+    /// - Parameters:
+    ///   - request: As the caller has it.
+    ///   - traceContext: Whether ``ExchangeRecorder/headers`` has W3C's `traceparent`; nil: as ``Options/traceContext``
+    ///     says.
     /// - Returns: What to tell of the rest.
-    public func openExchange(_ request: ExchangeRequest) -> ExchangeRecorder {
-        sources.openExchange(request, part: TransactionScope.innermost)
+    public func openExchange(_ request: ExchangeRequest, traceContext: TraceContextPolicy? = nil) -> ExchangeRecorder {
+        sources.openExchange(request, part: TransactionScope.innermost, traceContext: traceContext)
     }
 
     /// As ``openExchange(_:)``, for a transaction that is not the current one.
-    public func openExchange<Event>(_ request: ExchangeRequest, in transaction: UseCaseTransaction<Event>)
-        -> ExchangeRecorder
-    {
-        sources.openExchange(request, part: transaction.part)
+    public func openExchange<Event>(
+        _ request: ExchangeRequest, in transaction: UseCaseTransaction<Event>, traceContext: TraceContextPolicy? = nil
+    ) -> ExchangeRecorder {
+        sources.openExchange(request, part: transaction.part, traceContext: traceContext)
     }
 
     /// Records that a request of a joined transaction has come in: the server's side of an exchange.
@@ -55,11 +59,14 @@ extension TransactionManager {
 extension SourceRegistry {
     /// Opens an exchange of a client, in a part or outside any transaction; nothing is recorded, and nothing to be
     /// added, while recording is off. One that the options leave out is tied to its transaction all the same.
-    package func openExchange(_ request: ExchangeRequest, part: OpenPart?) -> ExchangeRecorder {
+    package func openExchange(
+        _ request: ExchangeRequest, part: OpenPart?, traceContext: TraceContextPolicy? = nil
+    ) -> ExchangeRecorder {
         guard let source = source(of: part), !ExchangeRecorder.isSending else { return ExchangeRecorder() }
-        guard source.settings.network.logs(request) else {
-            return ExchangeRecorder(headers: headers(for: request, part: part, exchange: nil, of: source))
+        let headers = { [self] (exchange: Int?) in
+            self.headers(for: request, part: part, exchange: exchange, of: source, traceContext)
         }
+        guard source.settings.network.logs(request) else { return ExchangeRecorder(headers: headers(nil)) }
         let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
         return ExchangeRecorder(
             RecordingDraft.ExchangeOpened(request, transaction: part?.transaction), part: part, source: source,
@@ -68,13 +75,14 @@ extension SourceRegistry {
                     BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, asked: asked, keeper: $0)
                 }
             },
-            headers: { exchange in headers(for: request, part: part, exchange: exchange, of: source) })
+            headers: headers)
     }
 
     /// What ties a request to its transaction, where it is to be tied.
-    private func headers(for request: ExchangeRequest, part: OpenPart?, exchange: Int?, of source: SourceRecorder)
-        -> [String: String]
-    {
+    private func headers(
+        for request: ExchangeRequest, part: OpenPart?, exchange: Int?, of source: SourceRecorder,
+        _ traceContext: TraceContextPolicy?
+    ) -> [String: String] {
         guard let part, part.source === source, !part.isWithheld else { return [:] }
         let header = source.settings.header
         guard source.correlates(with: request.url) else {
@@ -84,7 +92,14 @@ extension SourceRegistry {
             return [:]
         }
         let isFree = header.fieldNames.allSatisfy { request.value(for: $0) == nil }
-        return isFree ? part.headerFields(exchange: exchange, as: header) : [:]
+        var fields = isFree ? part.headerFields(exchange: exchange, as: header) : [:]
+        guard (traceContext ?? source.settings.traceContext) != .off,
+            request.value(for: TraceParent.fieldName) == nil
+        else { return fields }
+        for (name, value) in part.traceFields(exchange: exchange) where request.value(for: name) == nil {
+            fields[name] = value
+        }
+        return fields
     }
 }
 

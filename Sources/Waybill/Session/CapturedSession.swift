@@ -37,10 +37,15 @@ public final class CapturedSession: Sendable {
     private let sources: SourceRegistry
     private let rules: NetworkRules
     private let resourceTimeout: Duration?
+    /// nil: the manager's.
+    private let traceContext: TraceContextPolicy?
     /// Where the caller's closures are called: never on a queue that URLSession may wait for.
     private let callbacks = DispatchQueue(label: "waybill.session.callbacks")
 
-    init(configuration: URLSessionConfiguration, sources: SourceRegistry, rules: NetworkRules) {
+    init(
+        configuration: URLSessionConfiguration, sources: SourceRegistry, rules: NetworkRules,
+        traceContext: TraceContextPolicy?
+    ) {
         http = HTTPSession(configuration: configuration)
         #if !canImport(FoundationNetworking)
         if let identifier = configuration.identifier {
@@ -54,6 +59,7 @@ public final class CapturedSession: Sendable {
         resourceTimeout = timeout < 604_800 ? .seconds(max(0, timeout)) : nil
         self.sources = sources
         self.rules = rules
+        self.traceContext = traceContext
     }
 
     /// Calls back with what a sink made of an answer.
@@ -70,7 +76,7 @@ public final class CapturedSession: Sendable {
             let nowhere = OutgoingRequest(request: URLRequest(url: URL(filePath: "/")))
             return HTTPCall(of: nowhere, by: FailedTransport(URLError(.badURL)))
         }
-        let record = sources.openExchange(opened, part: part)
+        let record = sources.openExchange(opened, part: part, traceContext: traceContext)
         var outgoing = OutgoingRequest(request: request, body: body)
         for (name, value) in record.headers { outgoing.request.setValue(value, forHTTPHeaderField: name) }
         let sentBytes = record.isRecorded ? SentBytes(of: &outgoing, isWanted: record.keepsBodies) : nil
@@ -81,8 +87,12 @@ public final class CapturedSession: Sendable {
             of: outgoing,
             by: rules.transport(
                 for: outgoing, deadline: deadline, record: record, else: TaskTransport(outgoing, in: http)),
-            redirects: .follow(droppingFieldsForOtherOrigins: sources.settings?.header.fieldNames ?? []),
-            deadline: deadline, record: record, sentBytes: sentBytes, progress: tell)
+            redirects: redirects(of: record), deadline: deadline, record: record, sentBytes: sentBytes, progress: tell)
+    }
+
+    /// To another origin goes neither what was added nor, of the transaction's own fields, what the caller has set.
+    private func redirects(of record: ExchangeRecorder) -> RedirectPolicy {
+        .follow(droppingFieldsForOtherOrigins: (sources.settings?.header.fieldNames ?? []) + record.headers.keys)
     }
 
     /// Records that a WebSocket is about to be opened, and makes what carries it.
@@ -92,7 +102,7 @@ public final class CapturedSession: Sendable {
         guard var request, let opened = ExchangeRequest(request) else {
             return .init(carrier: FailedWebSocket(URLError(.badURL)), record: ExchangeRecorder())
         }
-        let record = sources.openExchange(opened, part: part)
+        let record = sources.openExchange(opened, part: part, traceContext: traceContext)
         for (name, value) in record.headers { request.setValue(value, forHTTPHeaderField: name) }
         guard ["ws", "wss"].contains(opened.url.scheme?.lowercased()) else {
             let sentence =
@@ -104,8 +114,7 @@ public final class CapturedSession: Sendable {
             return .init(carrier: carrier, record: record)
         }
         let carrier = TaskWebSocket(
-            request,
-            redirects: .follow(droppingFieldsForOtherOrigins: sources.settings?.header.fieldNames ?? []), in: http
+            request, redirects: redirects(of: record), in: http
         ) { [diagnostics = sources.diagnostics] in diagnostics.once(TaskWebSocket.refusal) }
         return .init(carrier: carrier, record: record)
     }

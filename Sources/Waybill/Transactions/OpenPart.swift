@@ -28,14 +28,23 @@ package final class OpenPart: Sendable {
     /// Whether another process began the transaction.
     let isJoined: Bool
     /// The exchange of another process that caused it; nil where none was told, and where it was begun here.
-    let cause: Fact.ID?
+    package let cause: Fact.ID?
+    /// What the request said of its trace; nil where nothing was said, or nobody asked.
+    let traceParent: TraceParent?
+    /// The trace that its requests belong to: that of its root, which the request that it was joined by may know better.
+    package let trace: GUID
 
     private let isClosed: Atomic<Bool>
     private let isServed = Atomic(false)
+    private let reportCount = Atomic(0)
+
+    /// Spans and log lines that are recorded of one part: what others report has no end of its own.
+    package static let reportLimit = 1_000
 
     init(
         transaction: GUID, root: GUID? = nil, useCase: Int, sequence: Int, source: SourceRecorder?,
-        isWithheld: Bool = false, isJoined: Bool = false, cause: Fact.ID? = nil
+        isWithheld: Bool = false, isJoined: Bool = false, cause: Fact.ID? = nil, traceParent: TraceParent? = nil,
+        trace: GUID? = nil
     ) {
         self.transaction = transaction
         self.root = root ?? transaction
@@ -48,6 +57,9 @@ package final class OpenPart: Sendable {
         self.isWithheld = isWithheld
         self.isJoined = isJoined
         self.cause = cause
+        self.traceParent = traceParent
+        let told = traceParent.flatMap { $0.trace.isVersion7 ? $0.trace : nil }
+        self.trace = told ?? trace ?? self.root
         isClosed = Atomic(sequence == 0)
     }
 
@@ -106,6 +118,21 @@ package final class OpenPart: Sendable {
         return log(event, name: name)
     }
 
+    /// Records what a library reports, a span or a line of a log, as an event; beyond ``reportLimit`` it is counted only.
+    @discardableResult
+    package func report(_ name: String, error: (any Error)? = nil, attributes: Attributes) -> LogResult {
+        guard reportCount.wrappingAdd(1, ordering: .relaxed).newValue <= Self.reportLimit else { return omitReport() }
+        return log(named: name, error: error, attributes: attributes)
+    }
+
+    /// Counts one that has no room.
+    @discardableResult
+    package func omitReport() -> LogResult {
+        guard let source, source.isOn else { return .off }
+        source.counters.add(to: \.omittedReports)
+        return .refused
+    }
+
     /// Whether the caller is the first to record the server's side of the exchange that it was joined for: there is one
     /// at most.
     func takesServerExchange() -> Bool { !isServed.exchange(true, ordering: .relaxed) }
@@ -137,6 +164,18 @@ package final class OpenPart: Sendable {
         closed.error = closed.error.map(source.settings.redactor.error)
         closed.attributes = source.attributes(closed.attributes)
         _ = source.record(.closed(closed), part: sequence)
+    }
+
+    /// The fields of W3C Trace Context for a request of this transaction, by name; none where it is nobody's trace.
+    ///
+    /// - Parameter exchange: As in ``headerFields(exchange:as:)``; the part stands for one that is not logged.
+    package func traceFields(exchange: Int?) -> [String: String] {
+        guard let source, sequence > 0 else { return [:] }
+        let span = SpanID(Fact.ID(source: source.id, sequence: exchange ?? sequence))
+        guard let parent = TraceParent(of: trace, parent: span) else { return [:] }
+        return [
+            TraceParent.fieldName: parent.description, TraceParent.stateFieldName: TraceState.member(useCase: useCase),
+        ]
     }
 
     /// The header fields for a request of this transaction, by name.

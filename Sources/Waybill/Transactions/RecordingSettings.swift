@@ -9,6 +9,7 @@ package struct RecordingSettings: Sendable {
     /// The use cases that a header field may name; nil: any.
     package var useCases: Set<Int>? = []
     package var joinsPerMinute = 6_000
+    package var traceContext = TraceContextPolicy.off
     package var redactor = Redactor()
     package var additionalSecretNames: [String] = []
     package var visibleNames: [String] = []
@@ -39,6 +40,7 @@ package struct RecordingSettings: Sendable {
         problems += launch.problems
         useCases = options.useCases
         joinsPerMinute = options.joinsPerMinute
+        traceContext = options.traceContext
         additionalSecretNames = options.additionalSecretNames
         visibleNames = options.visibleNames
         redactor = Redactor(additionalNames: additionalSecretNames, visibleNames: visibleNames)
@@ -73,6 +75,9 @@ package struct RecordingSettings: Sendable {
             if let problem = self.correlatedHosts.add(host) { problems.append(WaybillError(.setting, problem)) }
         }
     }
+
+    /// What a request that names no use case is for; nil where that cannot be told.
+    var onlyUseCase: Int? { useCases?.count == 1 ? useCases?.first : nil }
 
     private mutating func decideHeader(_ asked: HeaderFormat) {
         if !asked.name.isToken {

@@ -87,8 +87,13 @@ package final class SourceRecorder: Sendable {
 
     /// Opens a part in a transaction that this source begins or joins.
     ///
-    /// - Parameter root: The topmost transaction above it; nil: itself.
-    func open(_ opened: Fact.Opened, root: GUID? = nil) -> OpenPart {
+    /// - Parameters:
+    ///   - root: The topmost transaction above it; nil: itself.
+    ///   - trace: The trace that it belongs to; nil: its root's.
+    ///   - traceParent: What the request that it is joined by said of that.
+    func open(
+        _ opened: Fact.Opened, root: GUID? = nil, trace: GUID? = nil, traceParent: TraceParent? = nil
+    ) -> OpenPart {
         let own = opened.attributes
         let (attributes, moment) = context.attributes(with: own)
         var opened = opened
@@ -103,7 +108,8 @@ package final class SourceRecorder: Sendable {
         return OpenPart(
             transaction: opened.transaction, root: root, useCase: opened.useCase, sequence: recorded.sequence,
             source: self,
-            isWithheld: recorded.result == .withheld, isJoined: opened.isJoined, cause: opened.cause)
+            isWithheld: recorded.result == .withheld, isJoined: opened.isJoined, cause: opened.cause,
+            traceParent: traceParent, trace: trace)
     }
 
     private func recordOpening(_ opened: Fact.Opened) -> Recorded {

@@ -14,6 +14,8 @@ public struct TransactionParent: Hashable, Sendable {
     let transaction: GUID
     /// The topmost one above the child, as far as this process knows.
     let root: GUID
+    /// The trace that both belong to.
+    let trace: GUID
     /// The part that this process has in it, whose sequence is 0 where it was not recorded; nil: none is known.
     let part: Fact.ID?
 
@@ -31,17 +33,18 @@ public struct TransactionParent: Hashable, Sendable {
     }
 
     /// One by its ID, e.g. as it was remembered from an earlier launch; it need not be known here.
-    public static func id(_ id: GUID) -> TransactionParent { TransactionParent(transaction: id, root: id, part: nil) }
+    public static func id(_ id: GUID) -> TransactionParent { TransactionParent(transaction: id, root: id, trace: id, part: nil) }
 
     private init(_ part: OpenPart) {
         self.init(
-            transaction: part.transaction, root: part.root,
+            transaction: part.transaction, root: part.root, trace: part.trace,
             part: Fact.ID(source: part.source?.id ?? part.transaction, sequence: part.sequence))
     }
 
-    private init(transaction: GUID, root: GUID, part: Fact.ID?) {
+    private init(transaction: GUID, root: GUID, trace: GUID, part: Fact.ID?) {
         self.transaction = transaction
         self.root = root
+        self.trace = trace
         self.part = part
     }
 }

@@ -49,13 +49,25 @@ public struct TransactionScope: Sendable {
         var current = ofTask
         var carrier = carriers.load()
         while let here = carrier {
-            if let carried = here.scope(), current?.firstPlace(where: { $0 === carried.place }) == nil {
-                current = carried
-            }
+            current = here.scope()?.innermost(beside: current) ?? current
             carrier = here.next.load()
         }
         return current
     }
+
+    /// What is current where a context carries this scope that is not the current one.
+    package static func current(carrying scope: TransactionScope?) -> TransactionScope? {
+        scope?.innermost(beside: ofTask) ?? ofTask
+    }
+
+    /// This one, unless the other was made inside of it.
+    private func innermost(beside other: TransactionScope?) -> TransactionScope {
+        guard let other, other.firstPlace(where: { $0 === place }) != nil else { return self }
+        return other
+    }
+
+    /// Whether a part is current here, innermost or not.
+    package func contains(_ part: OpenPart) -> Bool { firstPlace { $0.part === part } != nil }
 
     /// Its transaction, whatever the use case.
     public var transaction: UseCaseTransaction<Int> { UseCaseTransaction(part: part) }

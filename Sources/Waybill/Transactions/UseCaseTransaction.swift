@@ -87,7 +87,9 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     public func headers(for url: URL) -> [String: String] {
         guard let source = part.source, source.isOn, !part.isWithheld, source.correlates(with: url) else { return [:] }
         source.announcedParts.note(part)
-        return part.headerFields(exchange: nil, as: source.settings.header)
+        let fields = part.headerFields(exchange: nil, as: source.settings.header)
+        guard source.settings.traceContext != .off else { return fields }
+        return fields.merging(part.traceFields(exchange: nil)) { $1 }
     }
 
     /// Runs a closure with this transaction as the current one, and closes the part by how it ends.

@@ -6,6 +6,12 @@
 package struct SpanID: Hashable, Sendable {
     package let rawValue: UInt64
 
+    /// One that somebody else has made; nil for 0, which is none.
+    package init?(rawValue: UInt64) {
+        guard rawValue != 0 else { return nil }
+        self.rawValue = rawValue
+    }
+
     /// Mixes source and sequence.
     package init(_ fact: Fact.ID) {
         var hash = fact.source.high.splitMixed

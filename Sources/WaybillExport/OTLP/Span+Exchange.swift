@@ -19,6 +19,12 @@ extension Span {
         if part.root != part.transaction { attributes["waybill.transaction"] = .string(part.transaction.description) }
         attributes["waybill.state"] = .string(answer.state.name)
         attributes["waybill.sequence"] = .integer(exchange.opened.sequence)
+        // What was there before, the caller's own: ours is not among the fields that are recorded.
+        if request.role == .client,
+            let told = request.headerFields.value(for: TraceParent.fieldName).flatMap({ TraceParent(parsing: $0) })
+        {
+            links = [Link(told)]
+        }
         if answer.transfer.isMocked { attributes["waybill.mocked"] = true }
         if let rule = answer.transfer.rule { attributes["waybill.rule"] = .string(rule) }
         if let socket = answer.transfer.webSocket {

@@ -3,8 +3,8 @@ import WaybillCore
 extension Span {
     /// A part as a span: its events are the span's, its outcome is the status.
     ///
-    /// A joined part is the child of the exchange that caused it; where none was told, of the part that began the
-    /// transaction. One that began a transaction below another is the child of the part that it was begun in.
+    /// A joined part is the child of the exchange that caused it; where none was told, of the span that its request named,
+    /// else of the part that began the transaction. One that began a transaction below another is the child of the part that it was begun in.
     init(_ part: ClosedPart) {
         let (start, closing) = (part.openedMicroseconds, part.closed.content)
         self.init(
@@ -29,13 +29,28 @@ extension Span {
         }
         statusMessage = status == .error ? closing.error?.text : nil
         events = part.events.map { Event($0, in: part) }
+        if let traceParent = part.opened.content.traceParent, traceParent.parent != parent?.id {
+            links = [Link(traceParent)]
+        }
     }
 
     private static func parent(of part: ClosedPart) -> Parent? {
         guard part.opened.content.isJoined else {
             return part.parent.map { Parent(id: SpanID($0), isRemote: $0.source != part.source.id) }
         }
+        // Joined by W3C Trace Context alone: by a span that is not ours.
+        if part.opened.content.cause == nil, let told = part.opened.content.traceParent, told.trace == part.root {
+            return Parent(id: told.parent, isRemote: true)
+        }
         return (part.opened.content.cause ?? part.beginner).map { Parent(id: SpanID($0), isRemote: true) }
+    }
+}
+
+extension Fact.Opened {
+    /// What the request that it was joined by said of its trace; nil where that was nothing new.
+    fileprivate var traceParent: TraceParent? {
+        guard isJoined, case .string(let text)? = attributes[TraceParent.fieldName] else { return nil }
+        return TraceParent(parsing: text)
     }
 }
 

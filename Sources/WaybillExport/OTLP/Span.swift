@@ -21,6 +21,13 @@ struct Span {
         var isRemote: Bool
     }
 
+    /// A span of another trace, or one further up in this, that has to do with it.
+    struct Link {
+        var trace: GUID
+        var id: SpanID
+        var flags: Int
+    }
+
     /// Something that happened during it.
     struct Event {
         var name: String
@@ -42,6 +49,7 @@ struct Span {
     var endMicroseconds: Int
     var attributes: Attributes
     var events: [Event] = []
+    var links: [Link] = []
     /// nil: unset.
     var status: Status?
     /// Why it failed; nil where nothing was said.
@@ -50,6 +58,13 @@ struct Span {
     /// W3C's flag for sampled, and in bits 8 and 9 whether the parent is remote
     /// (opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`).
     var flags: Int { 0x101 | (parent?.isRemote == true ? 0x200 : 0) }
+}
+
+extension Span.Link {
+    /// As the bits of a span have it: it was recorded elsewhere.
+    init(_ traceParent: TraceParent) {
+        self.init(trace: traceParent.trace, id: traceParent.parent, flags: 0x300 | Int(traceParent.flags))
+    }
 }
 
 extension Attributes {

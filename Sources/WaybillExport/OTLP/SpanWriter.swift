@@ -95,6 +95,11 @@ struct SpanWriter {
             json.member("name", event.name)
             json.keyValues(event.attributes)
         }
+        json.array("links", span.links) { link, json in
+            json.member("traceId", link.trace.traceID)
+            json.member("spanId", link.id.description)
+            json.member("flags", link.flags)
+        }
         if let status = span.status {
             json.key("status")
             json.beginObject()

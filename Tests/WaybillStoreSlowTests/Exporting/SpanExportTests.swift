@@ -95,6 +95,27 @@ import WaybillTesting
         #expect(spans.map(\.flags) == [0x101, 0x101, 0x301, 0x301])
     }
 
+    /// Breaks when the span of a service of another language, between client and server, has no place in the trace.
+    @Test func aPartThatWasJoinedByATraceAloneIsAChildOfTheSpanThatSentIt() throws {
+        let (client, server, both) = (FactWriter("client"), FactWriter("server"), FactWriter("both"))
+        let transaction = GUID()
+        let part = client.open(transaction)
+        let exchange = client.openExchange(part: part)
+        client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 204), part: part)
+        client.close(part, .succeeded)
+        let trace = try #require(transaction.traceID)
+        let told = Attributes(["traceparent": .string("00-\(trace)-b7ad6b7169203331-01")])
+        server.close(server.open(transaction, joined: true, attributes: told), .succeeded)
+        let cause = Fact.ID(source: client.id, sequence: exchange)
+        both.close(both.open(transaction, joined: true, cause: cause, attributes: told), .succeeded)
+        let (store, place) = try Store.inMemory()
+        for writer in [client, server, both] { try store.ingest(writer.set()) }
+        let spans = try StoreReader(place).spans(.everything)
+        #expect(spans.map(\.parentSpanId) == [nil, spans[0].spanId, "b7ad6b7169203331", spans[1].spanId])
+        let link = SpanLine.Link(traceId: trace, spanId: "b7ad6b7169203331", flags: 0x301)
+        #expect(spans.map { $0.links ?? [] } == [[], [], [], [link]])
+    }
+
     @Test func aWallClockThatIsSetBackMakesNoSpanEndBeforeItsStart() throws {
         let writer = FactWriter()
         let part = writer.open(GUID(), at: 10)
@@ -142,6 +163,13 @@ private struct SpanLine: Decodable {
     var name: String
     var startTimeUnixNano: String
     var endTimeUnixNano: String
+    var links: [Link]?
+
+    struct Link: Decodable, Equatable {
+        var traceId: String
+        var spanId: String
+        var flags: Int
+    }
 
     static func spans(_ lines: [UInt8]) throws -> [SpanLine] {
         struct Traces: Decodable { var resourceSpans: [Resource] }

@@ -1,0 +1,90 @@
+/// What a request says of the trace it belongs to: `traceparent` of W3C Trace Context,
+/// `00-<trace>-<parent>-<flags>` (https://www.w3.org/TR/trace-context-2/#traceparent-header).
+package struct TraceParent: Hashable, Sendable {
+    package static let fieldName = "traceparent"
+    package static let stateFieldName = "tracestate"
+
+    /// Of the trace; a transaction's, where Waybill began it.
+    package var trace: GUID
+    /// The span that sends the request.
+    package var parent: SpanID
+    /// Bit 0: sampled. Bit 1: the last 7 bytes of the trace's ID are random (level 2).
+    package var flags: UInt8
+
+    package init(trace: GUID, parent: SpanID, flags: UInt8) {
+        (self.trace, self.parent, self.flags) = (trace, parent, flags)
+    }
+
+    /// What a request of a transaction is to carry: sampled, since it is recorded, and random where its ID is a UUIDv7,
+    /// whose last 62 bits are; nil where the ID is none that a trace can have.
+    package init?(of trace: GUID, parent: SpanID) {
+        guard trace.traceID != nil else { return nil }
+        self.init(trace: trace, parent: parent, flags: trace.isVersion7 ? 0x03 : 0x01)
+    }
+
+    /// Reads a field's value; nil for what is not valid (section 3.2.2). Of a version above 00 the four members that are
+    /// known count, with the flag that is known.
+    package init?(parsing value: String) {
+        let bytes = Array(value.utf8.prefix(Self.lengthLimit + 1))
+        guard bytes.count >= 55, bytes.count <= Self.lengthLimit, bytes[2] == Self.hyphen, bytes[35] == Self.hyphen,
+            bytes[52] == Self.hyphen, let version = Self.number(bytes[0..<2]), version != 0xFF,
+            let high = Self.number(bytes[3..<19]), let low = Self.number(bytes[19..<35]), high != 0 || low != 0,
+            let parent = Self.number(bytes[36..<52]).flatMap({ SpanID(rawValue: $0) }),
+            let flags = Self.number(bytes[53..<55])
+        else { return nil }
+        guard version == 0 ? bytes.count == 55 : bytes.count == 55 || bytes[55] == Self.hyphen else { return nil }
+        self.init(trace: GUID(high: high, low: low), parent: parent, flags: UInt8(flags) & (version == 0 ? 0xFF : 0x01))
+    }
+
+    private static let hyphen = UInt8(ascii: "-")
+    /// Bytes of a value that are looked at.
+    private static let lengthLimit = 512
+
+    /// Small letters alone.
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        var number: UInt64 = 0
+        for digit in digits {
+            guard !digit.isCapital, let value = digit.hexadecimalValue else {
+                return nil
+            }
+            number = number << 4 | UInt64(value)
+        }
+        return number
+    }
+}
+
+extension TraceParent: CustomStringConvertible {
+    /// To be sent: version 00.
+    package var description: String {
+        "00-\(trace.traceID ?? "")-\(parent)-\(flags < 16 ? "0" : "")\(String(flags, radix: 16))"
+    }
+}
+
+/// The member of `tracestate` that says which use case a transaction has: it goes along through services that know
+/// nothing of Waybill, for those behind that do (https://www.w3.org/TR/trace-context-2/#tracestate-header).
+package enum TraceState {
+    private static let key = "waybill"
+    /// Bytes of a value that are looked at; vendors are asked to pass on 512.
+    private static let lengthLimit = 8_192
+
+    /// `waybill=u:17`.
+    package static func member(useCase: Int) -> String { "\(key)=u:\(useCase)" }
+
+    /// The use case that a value names; nil where it names none.
+    package static func useCase(in value: String) -> Int? {
+        guard value.utf8.count <= lengthLimit else { return nil }
+        for member in value.split(separator: ",") {
+            let member = member.drop { $0 == " " || $0 == "\t" }
+            guard member.hasPrefix("\(key)=u:") else { continue }
+            let digits = member.dropFirst(key.count + 3).prefix { $0 != " " && $0 != "\t" }
+            guard digits.utf8.count <= 15, digits.utf8.allSatisfy(\.isDigit), let code = Int(digits) else { return nil }
+            return code
+        }
+        return nil
+    }
+}
+
+extension GUID {
+    /// Whether it has the shape of a UUIDv7 (RFC 9562, section 5.7), as all that Waybill makes.
+    package var isVersion7: Bool { high >> 12 & 0xF == 7 && low >> 62 == 0b10 }
+}
