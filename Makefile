@@ -16,7 +16,7 @@ STRICT := --force-resolved-versions --explicit-target-dependency-import-check er
 PYTEST := Scripts/python -m pytest
 INTEGRATION := Tests/IntegrationTests
 # Always the same flags, so that no step has another one's work done again. `check` sets BUILT once everything is built: then there is nothing to do.
-built = $(if $(BUILT),,swift build --traits TLS $(1) $(STRICT) $(FLAGS))
+built = $(if $(BUILT),,swift build --traits All $(1) $(STRICT) $(FLAGS))
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
 
 help: ## Print this list
@@ -66,7 +66,7 @@ bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain 
 ifeq ($(ROWS),size)
 	@Benchmarks/Size/measure
 else
-	swift build -c release --traits Collector --product Benchmarks $(STRICT)
+	swift build -c release --traits Collector,Tracing,Logging --product Benchmarks $(STRICT)
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
 endif
 
@@ -86,7 +86,7 @@ fuzz: setup ## Fuzz the decoders of sets and journals and the redactor of bodies
 	@KEEP=$(KEEP) Scripts/fuzz $(SECONDS)
 
 soak: setup ## Record at a steady rate and see whether memory, file and latency stay flat; MINUTES=10, writes .build/soak.json
-	swift build -c release --traits Collector --product Benchmarks $(STRICT)
+	swift build -c release --traits Collector,Tracing,Logging --product Benchmarks $(STRICT)
 	.build/release/Benchmarks --soak $(or $(MINUTES),10)
 
 model: setup ## Check the protocols in Tests/Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one

@@ -30,12 +30,16 @@ let package = Package(
         .library(name: "WaybillUI", targets: ["WaybillUI"]),
         .library(name: "WaybillLegacy", targets: ["WaybillLegacy"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
+        .library(name: "WaybillTracing", targets: ["WaybillTracing"]),
+        .library(name: "WaybillLogging", targets: ["WaybillLogging"]),
         .library(name: "WaybillHummingbird", targets: ["WaybillHummingbird"]),
         .library(name: "WaybillCollector", targets: ["WaybillCollector"]),
         .executable(name: "waybill-cli", targets: ["WaybillCommand"]),
     ],
     // An app that links `Waybill` resolves no packages: whatever has a dependency sits behind a trait, off by default.
     traits: [
+        .trait(name: "Tracing", description: "WaybillTracing: a tracer for swift-distributed-tracing."),
+        .trait(name: "Logging", description: "WaybillLogging: a log handler for swift-log."),
         .trait(
             name: "Hummingbird", description: "WaybillHummingbird: middleware that joins the transaction of a request."),
         .trait(
@@ -46,11 +50,14 @@ let package = Package(
         // Apart, because it builds all of BoringSSL.
         .trait(
             name: "TLS", description: "`waybill serve` with a certificate of its own.", enabledTraits: ["Collector"]),
+        // For whoever works on Waybill: a new trait is added here, and to nothing else that builds.
+        .trait(name: "All", description: "All of them.", enabledTraits: ["TLS", "Tracing", "Logging"]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON"]),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -88,6 +95,8 @@ let package = Package(
                 "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport",
             ]),
         // Behind traits.
+        .target(name: "WaybillTracing", dependencies: ["WaybillCore", "Waybill", .tracing]),
+        .target(name: "WaybillLogging", dependencies: ["WaybillCore", "Waybill", .logHandling]),
         .target(name: "WaybillHummingbird", dependencies: ["Waybill", .hummingbird, .httpTypes]),
         .target(
             name: "WaybillCollector",
@@ -141,8 +150,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: library + [
-                "WaybillTesting", "WaybillCollector", "TestSupport", "CSQLite", "AllocationCounter", .hummingbird,
-                .logging, .nio,
+                "WaybillTesting", "WaybillCollector", "WaybillTracing", "WaybillLogging", "TestSupport", "CSQLite",
+                "AllocationCounter", .hummingbird, .logging, .nio, .tracing,
             ],
             path: "Benchmarks",
             exclude: ["AllocationCounter", "Peers", "Size", "ratios.json"]
@@ -194,6 +203,19 @@ let package = Package(
             name: "SimulatorTests", dependencies: ["Waybill", "WaybillTesting"],
             path: "Tests/Simulator/Tests/SimulatorTests"),
         .testTarget(
+            name: "WaybillTracingTests",
+            dependencies: [
+                "WaybillCore", "WaybillReading", "Waybill", "WaybillTesting", "WaybillTracing", "WaybillHummingbird",
+                "TestSupport", .hummingbird, .httpTypes, .tracing, .inMemoryTracing,
+            ]
+        ),
+        .testTarget(
+            name: "WaybillLoggingTests",
+            dependencies: [
+                "WaybillCore", "WaybillReading", "Waybill", "WaybillTesting", "WaybillLogging", .logHandling,
+            ]
+        ),
+        .testTarget(
             name: "WaybillHummingbirdTests",
             dependencies: [
                 "WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird,
@@ -223,7 +245,13 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// One trait for each condition: tools of 6.2 read several as all of them, those of 6.3 as any.
 extension Target.Dependency {
+    static let tracing = product(
+        name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"]))
+    static let inMemoryTracing = product(
+        name: "InMemoryTracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"]))
+    static let logHandling = product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"]))
     static let hummingbird = product(
         name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"]))
     static let httpTypes = product(

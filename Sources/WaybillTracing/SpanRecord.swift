@@ -1,0 +1,187 @@
+#if Tracing
+import Tracing
+import Waybill
+import WaybillCore
+
+/// What is known of a span, and what was recorded of it.
+final class SpanRecord: Sendable {
+    private struct State {
+        var name: String
+        var attributes: SpanAttributes = [:]
+        var status: SpanStatus?
+        var error: (any Error)?
+        /// What was said about the error.
+        var errorAttributes: SpanAttributes = [:]
+        var exchange: ExchangeRecorder?
+        /// Events and links so far.
+        var reportCount = 0
+        var hasEnded = false
+    }
+
+    /// As OpenTelemetry's SDKs have it.
+    private static let reportLimit = 128
+
+    private let kind: SpanKind
+    /// nil: outside any transaction.
+    private let part: OpenPart?
+    /// Held until it is finished: nil where the part is somebody else's.
+    private let joined: UseCaseTransaction<Int>?
+    private let transactions: TransactionManager
+    private let next: (any Tracing.Span)?
+    private let startNanoseconds: UInt64
+    /// Whether it is the span of a request that is an exchange already.
+    private let isSent = ExchangeRecorder.isSending
+    private let state: Locked<State>
+
+    init(
+        _ name: String, _ kind: SpanKind, part: OpenPart?, joined: UseCaseTransaction<Int>?,
+        transactions: TransactionManager, next: (any Tracing.Span)?, startNanoseconds: UInt64
+    ) {
+        (self.kind, self.part, self.joined, self.transactions) = (kind, part, joined, transactions)
+        (self.next, self.startNanoseconds) = (next, startNanoseconds)
+        state = Locked(State(name: name))
+    }
+
+    var isRecording: Bool { part != nil || next?.isRecording == true }
+
+    var name: String {
+        get { state.withLock { $0.name } }
+        set {
+            state.withLock { if !$0.hasEnded { $0.name = newValue } }
+            next?.operationName = newValue
+        }
+    }
+
+    var attributes: SpanAttributes {
+        get { state.withLock { $0.attributes } }
+        set {
+            state.withLock { if !$0.hasEnded { $0.attributes = newValue } }
+            next?.attributes = newValue
+            if kind == .server, let part { receive(newValue, in: part) }
+        }
+    }
+
+    func set(_ status: SpanStatus) {
+        state.withLock { if !$0.hasEnded { $0.status = status } }
+        next?.setStatus(status)
+    }
+
+    func note(_ error: any Error, _ attributes: SpanAttributes, at instant: some TracerInstant) {
+        state.withLock { if !$0.hasEnded { ($0.error, $0.errorAttributes) = (error, attributes) } }
+        next?.recordError(error, attributes: attributes, at: instant)
+    }
+
+    func add(_ event: SpanEvent) {
+        next?.addEvent(event)
+        guard let part = takesReport() else { return }
+        part.report(event.name, attributes: Attributes(event.attributes, of: part))
+    }
+
+    func add(_ link: SpanLink) {
+        next?.addLink(link)
+        guard let part = takesReport() else { return }
+        var attributes = Attributes(link.attributes, of: part)
+        if let transaction = link.context.transaction { attributes["transaction"] = .string(transaction.description) }
+        part.report("link", attributes: attributes)
+    }
+
+    private func takesReport() -> OpenPart? {
+        guard let part else { return nil }
+        let hasRoom = state.withLock { state in
+            state.reportCount += 1
+            return state.reportCount <= Self.reportLimit
+        }
+        if !hasRoom { part.omitReport() }
+        return hasRoom ? part : nil
+    }
+
+    // MARK: Exchanges
+
+    /// The request is about to be sent: opens its exchange.
+    ///
+    /// - Returns: What it is to carry; nothing the second time, since that is a redirect to any host.
+    func send(traceContext: TraceContextPolicy) -> [String: String] {
+        guard let part, kind == .client, !isSent else { return [:] }
+        return state.withLock { state in
+            guard state.exchange == nil, !state.hasEnded,
+                let request = ExchangeRequest(client: state.attributes, name: state.name)
+            else { return [:] }
+            let exchange = transactions.sources.openExchange(request, part: part, traceContext: traceContext)
+            state.exchange = exchange
+            return exchange.headers
+        }
+    }
+
+    /// A request has come in, once enough is known of it: opens the server's side of its exchange.
+    private func receive(_ attributes: SpanAttributes, in part: OpenPart) {
+        state.withLock { state in
+            guard state.exchange == nil, !state.hasEnded,
+                let request = IncomingRequest(attributes, name: state.name)
+            else { return }
+            // Nothing is recorded where a middleware further out does it.
+            state.exchange = transactions.openServerExchange(
+                method: request.method, authority: request.authority, target: request.target,
+                headerFields: attributes.headerFields("http.request.header."),
+                in: UseCaseTransaction<Int>(part: part))
+        }
+    }
+
+    // MARK: The end
+
+    func end(at instant: some TracerInstant) {
+        let last: State? = state.withLock { state in
+            guard !state.hasEnded else { return nil }
+            defer {
+                state.hasEnded = true
+                state.exchange = nil
+            }
+            return state
+        }
+        guard let last else { return }
+        let response = SpanResponse(last.attributes)
+        if let exchange = last.exchange {
+            end(exchange, last, response)
+        } else if let part, kind != .server, !isSent {
+            report(last, in: part, endNanoseconds: instant.nanosecondsSinceEpoch)
+        }
+        if let joined { finish(joined, last, response) }
+        next?.end(at: instant)
+    }
+
+    private func end(_ exchange: ExchangeRecorder, _ last: State, _ response: SpanResponse) {
+        if let count = last.attributes.integer("http.request.body.size", "http.request_content_length") {
+            exchange.sends(byteCount: count)
+        }
+        if let count = last.attributes.integer("http.response.body.size", "http.response_content_length") {
+            exchange.received(byteCount: count)
+        }
+        guard let status = response.status else {
+            return if let error = last.error { exchange.fail(error) } else { exchange.finish() }
+        }
+        let fields = last.attributes.headerFields("http.response.header.")
+        exchange.responded(ExchangeResponse(status: status, headerFields: fields), isTimed: kind == .client)
+        exchange.finish(error: last.error ?? response.error)
+    }
+
+    private func finish(_ joined: UseCaseTransaction<Int>, _ last: State, _ response: SpanResponse) {
+        if last.error is CancellationError { return joined.finish(.canceled) }
+        guard response.isFailure ?? (last.error != nil || last.status?.code == .error) else { return joined.finish() }
+        if let error = last.error ?? response.error { return joined.finish(.failed, error: error) }
+        joined.finish(.failed, error: response.status ?? 0)
+    }
+
+    /// By the instants that the span was given, which may lie in the past: a queue tells how long something waited in it.
+    private func report(_ last: State, in part: OpenPart, endNanoseconds: UInt64) {
+        var attributes = last.attributes
+        attributes.merge(last.errorAttributes)
+        if let status = last.status {
+            attributes["otel.status_code"] = status.code == .error ? "ERROR" : "OK"
+            attributes["otel.status_description"] = status.message
+        }
+        var kept = Attributes(attributes, of: part)
+        let nanoseconds = endNanoseconds > startNanoseconds ? endNanoseconds - startNanoseconds : 0
+        kept["duration_us"] = .integer(numericCast(nanoseconds / 1000))
+        part.report(last.name, error: last.error, attributes: kept)
+    }
+}
+#endif

@@ -1,0 +1,84 @@
+#if Tracing
+import Foundation
+import Tracing
+import Waybill
+import WaybillCore
+import WaybillReading
+import WaybillTesting
+
+enum Login: Int, UseCase {
+    static let code = 0
+    case initiated = 0
+}
+
+enum Purchase: Int, UseCase {
+    static let code = 1
+    case started = 0
+}
+
+struct Broken: Error {}
+
+/// An instant that a test chooses.
+struct Moment: TracerInstant {
+    let nanosecondsSinceEpoch: UInt64
+
+    init(_ nanoseconds: UInt64) { nanosecondsSinceEpoch = nanoseconds }
+
+    static func < (left: Moment, right: Moment) -> Bool { left.nanosecondsSinceEpoch < right.nanosecondsSinceEpoch }
+}
+
+extension URL {
+    static let items = URL(filePath: "/items").httpURL
+    private var httpURL: URL { URL(string: "https://api.example.com\(path())?page=2") ?? self }
+}
+
+extension TransactionManager {
+    /// One that is its own server, for tests.
+    static func tracing() -> TransactionManager {
+        var options = Options()
+        (options.useCases, options.diagnostics) = ([Login.code], { _ in })
+        return .testing(correlatedHosts: ["api.example.com"], options: options)
+    }
+
+    /// The events of logins, in order.
+    var reported: [TransactionRecord.Entry] {
+        transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
+    }
+}
+
+/// Header fields as HTTP has them: a name may come twice, and its case says nothing.
+struct Fields: Sendable {
+    var values: [String: [String]] = [:]
+
+    init(_ fields: [String: String] = [:]) { for (name, value) in fields { values[name.lowercased()] = [value] } }
+
+    /// What the tracer adds to a request of the current span, as a client asks for it; nil outside any context.
+    static func injected() -> Fields? {
+        guard let context = ServiceContext.current else { return nil }
+        var fields = Fields()
+        InstrumentationSystem.instrument.inject(context, into: &fields, using: Handler())
+        return fields
+    }
+
+    /// Handles a request, as a server does it.
+    static func receive(_ fields: Fields, _ handle: (any Tracing.Span) -> Void) {
+        var context = ServiceContext.current ?? .topLevel
+        InstrumentationSystem.instrument.extract(fields, into: &context, using: Handler())
+        withSpan("POST /items", context: context, ofKind: .server) { span in
+            span.attributes = ["http.request.method": "POST", "url.path": "/items", "url.query": "page=2"]
+            handle(span)
+        }
+    }
+
+    private struct Handler: Injector, Extractor {
+        // As async-http-client does it: it adds, and replaces nothing.
+        func inject(_ value: String, forKey key: String, into carrier: inout Fields) {
+            carrier.values[key.lowercased(), default: []].append(value)
+        }
+
+        func extract(key: String, from carrier: Fields) -> String? {
+            carrier.values[key.lowercased()]?.joined(separator: ", ")
+        }
+    }
+}
+#endif

@@ -1,0 +1,311 @@
+#if Tracing
+import Foundation
+import Testing
+import Tracing
+import Waybill
+import WaybillCore
+import WaybillReading
+import WaybillTesting
+import WaybillTracing
+
+/// What libraries report through swift-distributed-tracing is recorded in the transaction that they report it for, and
+/// requests of theirs tell no host more than they should.
+@Suite(.timeLimit(.minutes(5))) struct TransactionTracerTests {
+    let tx = TransactionManager.tracing()
+    let server = TransactionManager.tracing()
+
+    // MARK: Events
+
+    @Test func aSpanIsAnEventOfTheTransactionItIsMadeIn() async {
+        await withTracer(TransactionTracer(tx)) {
+            await tx.perform(Login.self) { _ in
+                withSpan("SELECT orders", at: Moment(1_000_000), ofKind: .client) { span in
+                    span.updateAttributes { attributes in
+                        attributes["db.system"] = "postgresql"
+                        attributes["rows"] = 3
+                        attributes["hosts"] = ["a", "b"]
+                    }
+                    span.end(at: Moment(3_500_000))
+                }
+                await #expect(throws: Broken.self) {
+                    try await withSpan("charge") { _ in throw Broken() }
+                }
+            }
+        }
+        let events = tx.reported
+        #expect(events.map(\.label) == ["SELECT orders", "charge"])
+        #expect(
+            events.first?.attributes
+                == ["db.system": "postgresql", "rows": 3, "hosts": "a, b", "duration_us": 2_500])
+        #expect(events.last?.error?.domain.hasSuffix("Broken") == true)
+        #expect(events.last?.attributes["otel.status_code"] == "ERROR")
+    }
+
+    @Test func outsideAnyTransactionNothingIsRecorded() throws {
+        withTracer(TransactionTracer(tx)) {
+            withSpan("alone") { span in
+                #expect(!span.isRecording)
+                span.addEvent("nothing")
+                #expect(UseCaseTransaction.current == nil)
+            }
+        }
+        #expect(try tx.allRecords().isEmpty)
+    }
+
+    @Test func whatIsSaidOfASpanIsRecordedWithIt() {
+        withTracer(TransactionTracer(tx)) {
+            tx.perform(Login.self) { login in
+                let other = tx.perform(Purchase.self, parent: nil) { _ in startSpan("other") }
+                withSpan("charge") { span in
+                    span.addEvent(SpanEvent(name: "retry", attributes: ["attempt": 2]))
+                    span.addLink(SpanLink(context: other.context, attributes: ["kind": "follows"]))
+                    span.setStatus(SpanStatus(code: .ok, message: "fine"))
+                    span.operationName = "charge card"
+                }
+                other.end()
+            }
+        }
+        let events = tx.transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
+        #expect(events.map(\.label) == ["retry", "link", "charge card"])
+        #expect(events[0].attributes == ["attempt": 2])
+        #expect(
+            events[1].attributes["transaction"]
+                == tx.transactions(Purchase.self).first.map { .string("\($0.summary.id)") })
+        #expect(events[1].attributes["kind"] == "follows")
+        #expect(events[2].attributes["otel.status_code"] == "OK")
+        #expect(events[2].attributes["otel.status_description"] == "fine")
+        #expect(tx.transactions(Purchase.self).first?.timeline.contains { $0.label == "other" } == true)
+    }
+
+    /// Breaks when a library that reports without an end fills the store, or what is left out is not counted.
+    @Test func whatComesInHasLimits() {
+        withTracer(TransactionTracer(tx)) {
+            tx.perform(Login.self) { _ in
+                withSpan("noisy") { span in
+                    for _ in 0..<200 { span.addEvent("again") }
+                    span.updateAttributes { attributes in
+                        for number in 0..<100 { attributes["name\(number)"] = "value" }
+                        attributes["password"] = "s3cret"
+                    }
+                }
+                for _ in 0..<2_000 { withSpan("many") { _ in } }
+            }
+        }
+        #expect(tx.reported.count == 1_000)
+        #expect(tx.health.omittedReports == 72 + 1_129)
+        #expect(tx.health.truncated == 71)
+        let noisy = tx.reported.first { $0.label == "noisy" }
+        #expect(noisy?.attributes.count == 31 && noisy?.attributes["duration_us"] != nil)
+        #expect(noisy?.attributes["password"] != "s3cret")
+    }
+
+    // MARK: What is current
+
+    @Test func aSpanKeepsItsTransactionAndWhatIsPerformedInsideWins() {
+        withTracer(TransactionTracer(tx)) {
+            tx.perform(Login.self) { login in
+                withSpan("outer") { _ in
+                    #expect(UseCaseTransaction.current?.id == login.id)
+                    tx.perform(Purchase.self) { purchase in
+                        withSpan("inner") { _ in #expect(UseCaseTransaction.current?.id == purchase.id) }
+                    }
+                    #expect(UseCaseTransaction.current?.id == login.id)
+                }
+            }
+        }
+        #expect(tx.transactions(Purchase.self).first?.timeline.contains { $0.label == "inner" } == true)
+    }
+
+    /// Breaks where a framework takes a context to a thread of its own, as most do.
+    @Test func aContextCarriesTheTransactionWhereTheTaskDoesNot() async {
+        let context = withTracer(TransactionTracer(tx)) {
+            tx.perform(Login.self) { _ in startSpan("outer").context }
+        }
+        await Task.detached { [tx] in
+            withTracer(TransactionTracer(tx)) {
+                ServiceContext.withValue(context) {
+                    Login.current?.log(.initiated)
+                    withSpan("below") { _ in }
+                }
+            }
+        }.value
+        #expect(tx.reported.map(\.label) == ["initiated", "below"])
+    }
+
+    // MARK: Clients
+
+    private func request(_ host: String = "api.example.com", path: String = "/items") -> SpanAttributes {
+        [
+            "http.request.method": "POST", "url.full": .string("https://\(host)\(path)"),
+            "http.request.body.size": 7,
+        ]
+    }
+
+    @Test func aClientsSpanIsAnExchangeThatCarriesTheTransaction() throws {
+        let fields = try withTracer(TransactionTracer(tx)) {
+            try tx.perform(Login.self) { _ in
+                try withSpan("POST", ofKind: .client) { span in
+                    span.attributes = request(path: "/items?token=s3cret")
+                    let fields = try #require(Fields.injected())
+                    span.attributes["http.status_code"] = 201
+                    return fields
+                }
+            }
+        }
+        let exchange = try #require(tx.exchanges.first)
+        #expect((exchange.method, exchange.status, exchange.state) == ("POST", 201, .completed))
+        #expect(exchange.url == "https://api.example.com/items?token=[redacted]")
+        #expect(exchange.sentByteCount == 7)
+        let told = try #require(fields.values["waybill-transaction"]?.first.flatMap { TransactionHeader(parsing: $0) })
+        #expect(told.exchange == exchange.id.sequence)
+        #expect(tx.reported.isEmpty, "an exchange is no event besides")
+    }
+
+    @Test(
+        arguments: [
+            ["http.method": "GET", "http.url": "https://api.example.com/old"],
+            [
+                "http.request.method": "GET", "server.address": "api.example.com", "url.scheme": "https",
+                "url.path": "/old",
+            ],
+            ["http.method": "GET", "net.peer.name": "api.example.com", "http.scheme": "https", "http.target": "/old"],
+        ] as [SpanAttributes]) func theOldNamesAreReadAsWell(_ attributes: SpanAttributes)
+    {
+        withTracer(TransactionTracer(tx)) {
+            tx.perform(Login.self) { _ in
+                withSpan("GET", ofKind: .client) { span in
+                    span.attributes = attributes
+                    #expect(Fields.injected()?.values.isEmpty == false)
+                    span.attributes["http.response.status_code"] = 200
+                }
+            }
+        }
+        #expect(tx.exchanges.map(\.url) == ["https://api.example.com/old"])
+    }
+
+    @Test func anRPCIsAnExchangeWithItsOwnCodes() {
+        withTracer(TransactionTracer(tx)) {
+            tx.perform(Login.self) { _ in
+                for (method, code) in [("shop.Orders/Place", SpanAttribute.string("UNAVAILABLE")), ("Place", 0)] {
+                    withSpan("shop.Orders/Place", ofKind: .client) { span in
+                        span.attributes = [
+                            "rpc.system": "grpc", "rpc.method": .string(method), "rpc.service": "shop.Orders",
+                            "server.address": "api.example.com", "server.port": 50_051,
+                        ]
+                        #expect(Fields.injected()?.values["waybill-transaction"] != nil)
+                        if case .string = code {
+                            span.attributes["rpc.response.status_code"] = code
+                        } else {
+                            span.attributes["rpc.grpc.status_code"] = code
+                        }
+                    }
+                }
+            }
+        }
+        #expect(tx.exchanges.map(\.url) == Array(repeating: "http://api.example.com:50051/shop.Orders/Place", count: 2))
+        #expect(tx.exchanges.map { $0.error?.name } == ["UNAVAILABLE", nil])
+        #expect(tx.exchanges.first?.error == RecordedError(domain: "grpc", code: 14, name: "UNAVAILABLE"))
+    }
+
+    /// async-http-client takes a redirect to any host, and asks for the fields again; it takes only four away by itself.
+    /// Breaks when that host is told of the transaction.
+    @Test func aRedirectToAnotherHostCarriesNothing() {
+        var hops: [Fields] = []
+        withTracer(TransactionTracer(tx, traceContext: .propagate)) {
+            tx.perform(Login.self) { _ in
+                withSpan("GET", ofKind: .client) { span in
+                    span.attributes = request()
+                    for _ in 0..<3 { hops.append(Fields.injected() ?? Fields()) }
+                    span.attributes["http.status_code"] = 200
+                }
+            }
+        }
+        #expect(hops.map(\.values.count) == [3, 0, 0])
+        #expect(tx.exchanges.count == 1)
+    }
+
+    @Test func aHostThatIsNotOnTheListGetsNothingAndIsRecordedAllTheSame() {
+        withTracer(TransactionTracer(tx, traceContext: .propagate)) {
+            tx.perform(Login.self) { _ in
+                withSpan("GET", ofKind: .client) { span in
+                    span.attributes = request("www.example.com")
+                    #expect(Fields.injected()?.values == [:])
+                }
+            }
+            withSpan("GET", ofKind: .client) { span in
+                span.attributes = request()
+                #expect(Fields.injected()?.values == [:], "outside any transaction")
+            }
+        }
+        #expect(tx.exchanges.map(\.url) == ["https://www.example.com/items"])
+    }
+
+    /// Breaks when a wrapper over a client that traces sends two header fields, which no server can read, or records two
+    /// exchanges.
+    @Test func aSpanOfARequestThatIsAnExchangeAddsNothing() async throws {
+        let url = try #require(URL(string: "https://api.example.com/items"))
+        await withTracer(TransactionTracer(tx, traceContext: .propagate)) {
+            await tx.perform(Login.self) { login in
+                let exchange = tx.openExchange(ExchangeRequest(url: url), in: login)
+                await exchange.sending {
+                    withSpan("GET", ofKind: .client) { span in
+                        span.attributes = request()
+                        #expect(Fields.injected()?.values == [:])
+                    }
+                }
+                exchange.finish()
+            }
+        }
+        #expect(tx.exchanges.count == 1 && tx.reported.isEmpty)
+    }
+
+    @Test func anErrorIsTheExchanges() {
+        withTracer(TransactionTracer(tx)) {
+            tx.perform(Login.self) { _ in
+                try? withSpan("GET", ofKind: .client) { span in
+                    span.attributes = request()
+                    _ = Fields.injected()
+                    throw CancellationError()
+                }
+            }
+        }
+        #expect(tx.exchanges.map(\.state) == [.canceled])
+    }
+
+    // MARK: Servers
+
+    @Test(arguments: [(200, TransactionOutcome.succeeded), (404, .succeeded), (500, .failed)])
+    func aServersSpanJoins(_ status: Int, _ outcome: TransactionOutcome) throws {
+        let fields = tx.perform(Login.self) { login in
+            Fields(tx.openExchange(ExchangeRequest(method: "POST", url: .items), in: login).headers)
+        }
+        withTracer(TransactionTracer(server)) {
+            Fields.receive(fields) { span in
+                #expect(Login.current != nil)
+                Login.current?.log(.initiated)
+                span.attributes["http.response.status_code"] = SpanAttribute.int64(Int64(status))
+            }
+            Fields.receive(Fields()) { _ in #expect(UseCaseTransaction.current == nil) }
+        }
+        let record = try #require(server.allRecords().first)
+        #expect(record.summary.id == tx.transactions(Login.self).first?.summary.id)
+        #expect(record.parts.map(\.cause) == [tx.exchanges.first?.id])
+        #expect(record.parts.map(\.outcome) == [outcome])
+        #expect(record.exchanges.map(\.status) == [status])
+        #expect(record.exchanges.first?.url.hasSuffix("/items?page=2") == true)
+        #expect(record.timeline.map(\.kind) == [.opened, .exchangeOpened, .event, .exchangeClosed, .closed])
+    }
+
+    @Test func aTraceAloneJoinsWhereThatIsAskedForAndWhatIsMalformedIsCounted() throws {
+        let transaction = GUID()
+        let trace = transaction.description.filter { $0 != "-" }
+        let fields = Fields(["traceparent": "00-\(trace)-b7ad6b7169203331-01"])
+        withTracer(TransactionTracer(server, traceContext: .join)) { Fields.receive(fields) { _ in } }
+        withTracer(TransactionTracer(server)) { Fields.receive(fields) { _ in } }
+        #expect(try server.allRecords().map(\.summary.id) == [transaction])
+        #expect(try server.allRecords().first?.parts.count == 1)
+        withTracer(TransactionTracer(server)) { Fields.receive(Fields(["waybill-transaction": "?"])) { _ in } }
+        #expect(server.health.malformedHeaders == 1)
+    }
+}
+#endif
