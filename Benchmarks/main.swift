@@ -16,6 +16,9 @@ allRows += [
 ]
 allRows += Row.answers
 allRows += Row.sessions
+#if Tracing && Logging
+allRows += Row.reported
+#endif
 #if Collector
 allRows += [.collect, .collect4, .collectNaive, .collectLatency, .flush]
 allRows += Row.processors

@@ -45,7 +45,8 @@ public final class TransactionManager: Sendable {
         ///
         /// Anybody can make up a header field. A request that names another use case is handled like any other, and
         /// leaves no trace but a count in ``TransactionManager/health``. It concerns
-        /// ``TransactionManager/join(attributes:header:)`` and middleware alone: elsewhere your code says the use case.
+        /// ``TransactionManager/join(attributes:traceContext:header:)``, middleware and tracers alone: elsewhere your code
+        /// says the use case.
         public var useCases: Set<Int>? = []
         /// Whether requests carry W3C's `traceparent`, and whether those that come in join by it; sessions, middleware and
         /// tracers may be told otherwise. Default: ``TraceContextPolicy/off``.

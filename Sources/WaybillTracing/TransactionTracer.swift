@@ -21,6 +21,7 @@ import WaybillCore
 /// InstrumentationSystem.bootstrap(TransactionTracer(transactions))
 /// ```
 public struct TransactionTracer: Tracer {
+    /// What it makes.
     public typealias Span = TransactionSpan
 
     private let transactions: TransactionManager

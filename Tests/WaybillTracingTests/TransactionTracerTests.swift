@@ -16,9 +16,9 @@ import WaybillTracing
 
     // MARK: Events
 
-    @Test func aSpanIsAnEventOfTheTransactionItIsMadeIn() async {
-        await withTracer(TransactionTracer(tx)) {
-            await tx.perform(Login.self) { _ in
+    @Test func aSpanIsAnEventOfTheTransactionItIsMadeIn() {
+        withTracer(TransactionTracer(tx)) {
+            tx.perform(Login.self) { _ in
                 withSpan("SELECT orders", at: Moment(1_000_000), ofKind: .client) { span in
                     span.updateAttributes { attributes in
                         attributes["db.system"] = "postgresql"
@@ -27,8 +27,8 @@ import WaybillTracing
                     }
                     span.end(at: Moment(3_500_000))
                 }
-                await #expect(throws: Broken.self) {
-                    try await withSpan("charge") { _ in throw Broken() }
+                #expect(throws: Broken.self) {
+                    try withSpan("charge") { _ in throw Broken() }
                 }
             }
         }

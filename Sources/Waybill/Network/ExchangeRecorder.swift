@@ -5,8 +5,8 @@ import WaybillStore
 /// An HTTP exchange under way: told what happens, it records one network log.
 ///
 /// Every way of capturing uses it, and so can any HTTP stack that the library does not know, on either side. On a
-/// client open it before the request is sent (``TransactionManager/openExchange(_:)``), so that what never comes back
-/// is seen all the same; on a server when the request has come in
+/// client open it before the request is sent (``TransactionManager/openExchange(_:traceContext:)``), so that what never
+/// comes back is seen all the same; on a server when the request has come in
 /// (``TransactionManager/openServerExchange(method:authority:target:headerFields:in:)``). Sent is the request's body
 /// and received the response's, on both sides. End it once, and if that is forgotten it stays in progress. Nothing here
 /// throws, waits or changes the exchange, and every call may come from any thread.

@@ -14,7 +14,7 @@ extension TransactionManager {
         sources.openExchange(request, part: TransactionScope.innermost, traceContext: traceContext)
     }
 
-    /// As ``openExchange(_:)``, for a transaction that is not the current one.
+    /// As ``openExchange(_:traceContext:)``, for a transaction that is not the current one.
     public func openExchange<Event>(
         _ request: ExchangeRequest, in transaction: UseCaseTransaction<Event>, traceContext: TraceContextPolicy? = nil
     ) -> ExchangeRecorder {

@@ -33,7 +33,9 @@ public struct TransactionParent: Hashable, Sendable {
     }
 
     /// One by its ID, e.g. as it was remembered from an earlier launch; it need not be known here.
-    public static func id(_ id: GUID) -> TransactionParent { TransactionParent(transaction: id, root: id, trace: id, part: nil) }
+    public static func id(_ id: GUID) -> TransactionParent {
+        TransactionParent(transaction: id, root: id, trace: id, part: nil)
+    }
 
     private init(_ part: OpenPart) {
         self.init(

@@ -1,0 +1,50 @@
+import Testing
+import Waybill
+import WaybillCore
+import WaybillTesting
+
+/// The guide's adapter, compiled and run: a queue with a context of its own.
+@Suite(.timeLimit(.minutes(5))) struct EveryStackJoinsTests {
+    private final class Context: Sendable {
+        @TaskLocal static var current: Context?
+        static let isCarried: Void = TransactionScope.carry { current?.scope }
+        private let value = Locked<TransactionScope?>(nil)
+        var scope: TransactionScope? {
+            get { value.withLock { $0 } }
+            set { value.withLock { $0 = newValue } }
+        }
+    }
+
+    private struct Job: Sendable {
+        var name: String
+        var context = Context()
+        var work: @Sendable () -> Void
+    }
+
+    private struct Queue {
+        func run(_ job: Job) async {
+            await Task.detached { Context.$current.withValue(job.context) { job.work() } }.value
+        }
+    }
+
+    private let queue = Queue()
+
+    private func run(_ job: Job, for login: UseCaseTransaction<Login>) async {
+        job.context.scope = TransactionScope(login)
+        await queue.run(job)
+        UseCaseTransaction.current?.log(named: "job done", attributes: ["job": job.name])
+    }
+
+    @Test func theAdapterCarriesTheTransaction() async {
+        _ = Context.isCarried
+        var options = TransactionManager.Options()
+        options.diagnostics = { _ in }
+        options.traceContext = .join
+        let tx = TransactionManager.testing(options: options)
+        await tx.perform(Login.self) { login in
+            await run(Job(name: "mail") { Login.current?.log(.requestSent) }, for: login)
+        }
+        let events = tx.transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
+        #expect(events.map(\.label) == ["requestSent", "job done"])
+    }
+}
