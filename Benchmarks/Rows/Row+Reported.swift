@@ -85,7 +85,7 @@ extension Row {
     }
 
     private static func repeated(in transactions: TransactionManager?, _ body: () -> Int) -> Int {
-        let all = { (0..<count).reduce(0) { sum, _ in sum + body() } }
+        func all() -> Int { (0..<count).reduce(0) { sum, _ in sum + body() } }
         guard let transactions else { return all() }
         return transactions.perform(Login.self) { _ in all() }
     }

@@ -63,6 +63,8 @@ public struct TransactionTracer: Tracer {
                 (scope, joined) = (TransactionScope(transaction), transaction)
             }
         }
+        // As cheap as can be: most spans of a process may be outside of any.
+        guard scope != nil || next != nil else { return TransactionSpan(context: context, record: nil) }
         let instant = instant()
         var forwarded: (any Tracing.Span)?
         if let next {
