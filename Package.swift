@@ -16,7 +16,7 @@ let (sqlitePackage, zlibPackage): (String?, String?) = ("sqlite3", "zlib")
 // All of the library that needs no trait, for tests and tools; what an app links is named by product.
 let library: [Target.Dependency] = [
     "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
-    "WaybillUI", "WaybillLegacy",
+    "WaybillUI", "WaybillLegacy", "WaybillSpans",
 ]
 
 let package = Package(
@@ -89,6 +89,8 @@ let package = Package(
         .target(
             name: "WaybillUI", dependencies: ["Waybill", "WaybillInspector"], resources: [.embedInCode("Assets")]),
         .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
+        // Spans of OpenTelemetry come in, at the collector.
+        .target(name: "WaybillSpans", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"]),
         .target(
             name: "WaybillTesting",
             dependencies: [
@@ -102,7 +104,7 @@ let package = Package(
             name: "WaybillCollector",
             dependencies: [
                 "WaybillCore", "WaybillReading", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
-                "WaybillLegacy", "CZlib",
+                "WaybillLegacy", "WaybillSpans", "CZlib",
                 .hummingbird, .httpTypes, .logging, .nio, .serviceLifecycle,
             ]
         ),
@@ -180,6 +182,7 @@ let package = Package(
             name: "TestProcess", dependencies: library + ["TestSupport", "CSQLite", "CZlib"], path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: library + ["TestSupport"]),
         .testTarget(name: "WaybillReadingTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
+        .testTarget(name: "WaybillSpansTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
         .testTarget(name: "WaybillAnalysisTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
         .testTarget(name: "WaybillStoreTests", dependencies: library + ["WaybillTesting", "TestSupport", "PowerLoss"]),
         // What keeps a processor busy for long on one thread: brute force over many histories, power cuts at every

@@ -1,8 +1,8 @@
--- A Waybill store, version 13: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 14: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 13;
+PRAGMA user_version = 14;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -340,3 +340,27 @@ SELECT CASE WHEN p.guid IS NOT NULL THEN (substr(lower(hex(p.guid)), 1, 8) || '-
 FROM (SELECT *, (n.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = n.source AND c.at_us <= n.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = n.source ORDER BY c.at_us LIMIT 1), 0)) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
   JOIN sources s ON s.id = l.source
   LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
+
+CREATE TABLE spans( -- that came by OTLP: each is known by its ID when it comes again, as long as its transaction is kept
+  guid BLOB NOT NULL, -- the transaction's, 16 bytes: the ID of the span's trace
+  source INTEGER NOT NULL, -- sources.id
+  span BLOB NOT NULL, -- the span's ID, 8 bytes
+  parent BLOB, -- its parent's, 8 bytes; NULL: none, or not known
+  kind INTEGER NOT NULL, -- as OTLP numbers them; 0: it has not come itself, and others were below it
+  part INTEGER, -- parts.sequence of its facts; NULL: it waits for the span that the part stands for
+  fact INTEGER, -- the sequence of the first of its facts: of the part's opening where it stands for the part
+  uncaused INTEGER NOT NULL DEFAULT 0, -- 1: the exchange that caused its part has not come, or there is none
+  received_us INTEGER NOT NULL, -- since 1970
+  waiting BLOB, -- while it waits: its facts as a set, numbered from 1
+  PRIMARY KEY(guid, source, span)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX spans_by_part ON spans(source, part) WHERE part IS NOT NULL;
+
+CREATE INDEX spans_waiting ON spans(received_us) WHERE waiting IS NOT NULL;
+
+CREATE INDEX spans_uncaused ON spans(guid) WHERE uncaused = 1;
+
+CREATE TRIGGER spans_go_with_their_part AFTER DELETE ON parts BEGIN
+  DELETE FROM spans WHERE source = old.source AND part = old.sequence;
+END;

@@ -1,7 +1,7 @@
 #if Collector
 /// What the bearer of a token may do within the token's project.
 package enum Role: String, Sendable, Hashable, CaseIterable {
-    /// Send sets, and nothing else: what an app carries, where its users can find it.
+    /// Send sets and spans, and nothing else: what an app carries, where its users can find it.
     case ingest
     /// Look at everything, and change nothing.
     case read

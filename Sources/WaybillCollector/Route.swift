@@ -4,6 +4,7 @@ package import Hummingbird
 /// The routes of a collector, as `Schemas/collector.openapi.yaml` describes them.
 package enum Route: String, CaseIterable, Sendable {
     case addSet = "POST /v1/sets"
+    case addSpans = "POST /v1/traces"
     case listTransactions = "GET /v1/transactions"
     case eraseTransactions = "DELETE /v1/transactions"
     case showTransaction = "GET /v1/transactions/{id}"
@@ -19,7 +20,7 @@ package enum Route: String, CaseIterable, Sendable {
 
     package var method: HTTPRequest.Method {
         switch self {
-        case .addSet, .ask: .post
+        case .addSet, .addSpans, .ask: .post
         case .eraseTransactions: .delete
         default: .get
         }
@@ -32,7 +33,7 @@ package enum Route: String, CaseIterable, Sendable {
     /// stored.
     package var role: Role? {
         switch self {
-        case .addSet: .ingest
+        case .addSet, .addSpans: .ingest
         case .eraseTransactions: .admin
         case .checkHealth, .checkReadiness: nil
         default: .read

@@ -30,7 +30,7 @@ package final class Store {
     /// Bytes that bodies take, as far as this connection knows; nil: it has not looked yet.
     var bodyByteCount: Int?
     /// Names that there are, as far as this connection knows; nil: it has not counted them since some were lost.
-    var nameCount: Int?
+    package var nameCount: Int?
     /// Names beyond which no more are taken from others.
     var nameLimit = Limits.names
 

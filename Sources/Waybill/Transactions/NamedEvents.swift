@@ -38,7 +38,7 @@ final class NamedEvents: Sendable {
                 key.name = Self.nameless
                 if let event = known[key] { return (event, false) }
             }
-            event.code = Self.code(of: event.name)
+            event.code = RecordedName.code(of: event.name)
             known[key] = event
             return (event, true)
         }
@@ -48,14 +48,5 @@ final class NamedEvents: Sendable {
     private static func label(_ name: String, _ redactor: Redactor) -> String {
         let label = redactor.text(name)
         return label.isEmpty ? "unnamed" : label.cut(to: Limits.labelLength) ?? label
-    }
-
-    static func code(of name: String) -> Int {
-        var hash = SipHash(key: (0, 0))
-        var name = name
-        name.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
-        // As many bits as a code may have, of which a small watch has 31.
-        let bits = min(52, Int.bitWidth - 2)
-        return 1 << bits | Int(truncatingIfNeeded: hash.value.0 & (1 << UInt64(bits) - 1))
     }
 }

@@ -3,6 +3,7 @@ import WaybillAnalysis
 import WaybillCore
 import WaybillExport
 import WaybillInspector
+import WaybillSpans
 
 /// What a collector has done for a project since it started; each number only grows.
 final class Counters: Sendable {
@@ -16,6 +17,9 @@ final class Counters: Sendable {
         var commits = 0
         var acceptedSpans = 0
         var rejectedSpans = 0
+        var takenSpans = 0
+        var knownSpans = 0
+        var refusedSpans = 0
         var answers: [Answer: Int] = [:]
         var refusals: [Refusal: Int] = [:]
         var rejections = RejectedFacts()
@@ -63,6 +67,17 @@ final class Counters: Sendable {
         counted.withLock { values in
             values.acceptedSpans += receipt.acceptedCount
             values.rejectedSpans += receipt.rejectedCount
+        }
+    }
+
+    /// Counts what became of spans that were received, and the facts that came of them.
+    func count(_ verdict: SpanVerdict) {
+        counted.withLock { values in
+            values.commits += 1
+            values.acceptedFacts += verdict.factCount
+            values.takenSpans += verdict.acceptedCount
+            values.knownSpans += verdict.knownCount
+            values.refusedSpans += verdict.refusedCount
         }
     }
 

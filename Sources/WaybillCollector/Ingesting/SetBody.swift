@@ -1,80 +1,25 @@
 #if Collector
 import Hummingbird
-import NIOCore
 import WaybillCore
 import WaybillLegacy
 
-/// A set as a request carries it: its content type and coding are looked at first, then its bytes come in, as long as
-/// they stay within the limits, and are decompressed at the end.
+/// A set as a request carries it: its content type and coding are looked at first, then its bytes come in.
 struct SetBody {
-    private let request: Request
-    private let limits: CollectorLimits
-    private let isCompressed: Bool
+    private let body: IncomingBody
     /// Whether it is a set of version 0.0.1.
     let isLegacy: Bool
 
     /// - Throws: A `Problem` for another content type or coding, or a stated length beyond the limit: told before any
     ///   byte of it is read.
     init(_ request: Request, limits: CollectorLimits) throws(Problem) {
-        self.request = request
-        self.limits = limits
-        let type = request.headers[.contentType] ?? ""
-        let essence = type.prefix { $0 != ";" }.trimmingSuffix { $0 == " " || $0 == "\t" }.lowercased()
-        isLegacy = LegacyMediaType.matches(type)
-        guard isLegacy || essence == TransactionSet.mediaType else { throw Problem.unsupported(type) }
-        let coding = request.headers[.contentEncoding] ?? "identity"
-        switch coding.lowercased() {
-        case "identity": isCompressed = false
-        case "gzip", "x-gzip": isCompressed = true  // RFC 9110, section 8.4.1.3
-        default: throw Problem.unsupported(coding: coding)
+        isLegacy = LegacyMediaType.matches(request.headers[.contentType] ?? "")
+        guard isLegacy || request.mediaType == TransactionSet.mediaType else {
+            throw Problem.unsupported(request.headers[.contentType] ?? "", insteadOf: [TransactionSet.mediaType])
         }
-        let stated = request.headers[.contentLength].flatMap { Int($0) } ?? 0
-        guard stated <= limits.bodyByteCount else { throw Problem.tooLarge(limit: limits.bodyByteCount) }
+        body = try IncomingBody(request, accept: [TransactionSet.mediaType], limits: limits)
     }
 
-    /// The set's bytes, decompressed once the last of them has come: a body that stalls holds what was sent of it, and
-    /// not what it could become.
-    ///
-    /// - Parameter room: Taken for them as they come, rather than by the stated length, which costs its sender nothing.
-    func read(into room: SharedRoom.Reservation) async throws -> [UInt8] {
-        var body: [UInt8] = []
-        for try await buffer in request.body {
-            guard body.count + buffer.readableBytes <= limits.bodyByteCount else {
-                throw Problem.tooLarge(limit: limits.bodyByteCount)
-            }
-            try room.grow(by: buffer.readableBytes)
-            body.append(contentsOf: buffer.readableBytesView)
-        }
-        return isCompressed ? try decompressed(body, into: room) : body
-    }
-
-    private func decompressed(_ bytes: [UInt8], into room: SharedRoom.Reservation) throws -> [UInt8] {
-        var body: [UInt8] = []
-        do {
-            let gunzip = try Gunzip()
-            try gunzip.decompress(bytes) { piece in
-                guard body.count + piece.count <= limits.decompressedByteCount else {
-                    throw Problem.tooLarge(decompressedLimit: limits.decompressedByteCount)
-                }
-                try room.grow(by: piece.count)
-                body.append(contentsOf: piece)
-            }
-            try gunzip.finish()
-        } catch Gunzip.Failure.notGzip {
-            throw Problem.notGzip
-        } catch Gunzip.Failure.noMemory {
-            throw Problem.overloaded
-        }
-        room.shrink(by: bytes.count)
-        return body
-    }
-}
-
-extension Substring {
-    fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> Substring {
-        var rest = self
-        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
-        return rest
-    }
+    /// The set's bytes, decompressed.
+    func read(into room: SharedRoom.Reservation) async throws -> [UInt8] { try await body.read(into: room) }
 }
 #endif

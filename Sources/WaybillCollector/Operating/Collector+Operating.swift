@@ -54,6 +54,12 @@ extension Collector {
                 MetricsText.Sample(["project": name, "verdict": verdict], count)
             })
         metrics.add(
+            "waybill_received_spans_total", .counter, "Spans received by OTLP, by verdict.",
+            [("accepted", values.takenSpans), ("known", values.knownSpans), ("refused", values.refusedSpans)].map {
+                verdict, count in
+                MetricsText.Sample(["project": name, "verdict": verdict], count)
+            })
+        metrics.add(
             "waybill_answers_total", .counter, "Answers, by route and status.",
             values.answers.sorted { ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status) }.map {
                 answer, count in

@@ -3,12 +3,12 @@ public import Logging
 public import ServiceLifecycle
 import WaybillCore
 import WaybillReading
+import WaybillSpans
 
 /// Keeps what a collector has received within the age and the size of its limits: looks once an hour, until it is told
-/// to stop.
+/// to stop. And once a minute it looks for spans that wait for one that their service did not live to send.
 ///
-/// Whole transactions go, and are known still when they come again. Add it to the services of an application; without a
-/// limit it does nothing.
+/// Whole transactions go, and are known still when they come again. Add it to the services of an application.
 public struct RetentionService: Service {
     private let collector: Collector
     private let delay: Duration
@@ -30,14 +30,23 @@ public struct RetentionService: Service {
     public func run() async throws {
         await cancelWhenGracefulShutdown {
             if delay > .zero { try? await Task.sleep(for: delay) }
+            var minute = 0
             while !Task.isCancelled {
-                do {
-                    let count = try await collector.retire()
-                    if count > 0 { logger.info("facts retired", metadata: ["facts": "\(count)"]) }
-                } catch {
-                    logger.error("waybill: nothing was retired: \(error)")
+                if minute % 60 == 0 {
+                    do {
+                        let count = try await collector.retire()
+                        if count > 0 { logger.info("facts retired", metadata: ["facts": "\(count)"]) }
+                    } catch {
+                        logger.error("waybill: nothing was retired: \(error)")
+                    }
                 }
-                try? await Task.sleep(for: .seconds(3600))
+                do {
+                    for project in collector.projects.all { _ = try await project.store.settleWaitingSpans() }
+                } catch {
+                    logger.error("waybill: spans still wait: \(error)")
+                }
+                minute += 1
+                try? await Task.sleep(for: .seconds(60))
             }
         }
     }

@@ -22,10 +22,11 @@ extension Problem {
         }
     }
 
-    init(_ failure: SetDecodingFailure) {
+    /// - Parameter subject: What it should have been.
+    init(_ failure: SetDecodingFailure, instead subject: String = "transaction set") {
         self.init(
             failure.kind == .malformed ? .badRequest : .unprocessableContent,
-            "This is no transaction set: \(failure.message).")
+            "This is no \(subject): \(failure.message).")
         pointer = failure.pointer
     }
 
@@ -103,19 +104,21 @@ extension Problem {
         return problem
     }
 
-    static func unsupported(_ type: String) -> Problem {
+    static func unsupported(_ type: String, insteadOf types: [String]) -> Problem {
         let given = type.isEmpty ? "no Content-Type" : "“\(type)”"
         var problem = Problem(
-            .unsupportedMediaType, "A set has the Content-Type \(TransactionSet.mediaType); this request has \(given).")
-        problem.accept = [TransactionSet.mediaType]
-        problem.headers[.accept] = TransactionSet.mediaType
+            .unsupportedMediaType,
+            "What is taken here has the Content-Type \(types.joined(separator: " or ")); this request has \(given).")
+        problem.accept = types
+        problem.headers[.accept] = types.joined(separator: ", ")
         return problem
     }
 
-    static func unsupported(coding: String) -> Problem {
+    static func unsupported(coding: String, accept types: [String]) -> Problem {
         var problem = Problem(
-            .unsupportedMediaType, "The Content-Encoding “\(coding)” is not taken; send the set as it is, or as gzip.")
-        problem.accept = [TransactionSet.mediaType]
+            .unsupportedMediaType,
+            "The Content-Encoding “\(coding)” is not taken; send the body as it is, or as gzip.")
+        problem.accept = types
         problem.headers[.acceptEncoding] = "gzip, identity"
         return problem
     }
@@ -142,6 +145,22 @@ extension Problem {
     static func tooMany(facts count: Int, limit: Int) -> Problem {
         var problem = Problem(
             .contentTooLarge, "A set has at most \(limit) facts, and this one \(count). Send fewer at a time.")
+        problem.limit = limit
+        return problem
+    }
+
+    static func tooMany(spans count: Int, limit: Int) -> Problem {
+        var problem = Problem(
+            .contentTooLarge,
+            "A request has at most \(limit) spans and events of spans, and this one \(count). Send fewer at a time.")
+        problem.limit = limit
+        return problem
+    }
+
+    static func tooMany(resources count: Int, limit: Int) -> Problem {
+        var problem = Problem(
+            .contentTooLarge,
+            "A request has spans of at most \(limit) resources, and this one of \(count). Send fewer at a time.")
         problem.limit = limit
         return problem
     }

@@ -86,6 +86,7 @@ extension Collector {
     ) async throws -> Response {
         switch route {
         case .addSet: return try await addSet(request, to: project, from: bearer)
+        case .addSpans: return try await addSpans(request, to: project, from: bearer)
         case .eraseTransactions: return try json(await erase(request, from: project, context))
         case .listTransactions, .listNames, .showTransaction, .listExchanges, .showExchange, .listSources, .ask,
             .export, .readMetrics, .checkHealth, .checkReadiness:
@@ -121,7 +122,7 @@ extension Collector {
         case .export: return try await export(request, of: store)
         case .readMetrics: return metrics(of: project)
         // Answered elsewhere: without a project, or because they write.
-        case .checkHealth, .checkReadiness, .addSet, .eraseTransactions: throw HTTPError(.notFound)
+        case .checkHealth, .checkReadiness, .addSet, .addSpans, .eraseTransactions: throw HTTPError(.notFound)
         }
     }
 

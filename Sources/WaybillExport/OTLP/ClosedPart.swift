@@ -1,4 +1,5 @@
 import WaybillCore
+import WaybillStore
 
 /// A part that has its outcome, with all that was recorded of it: what becomes spans, once it is redacted.
 struct ClosedPart {
@@ -24,6 +25,8 @@ struct ClosedPart {
     var isReceived = false
     /// Its opening in microseconds since 1970.
     var openedMicroseconds: Int
+    /// Of spans that came by OTLP, by the first of their facts: they go out as they came, under their own IDs.
+    var spans: [Int: SpanRows.Span] = [:]
     /// Whether the part itself is to become a span, rather than only exchanges that ended after it.
     var isWanted = true
 
@@ -49,6 +52,12 @@ struct ClosedPart {
     }
 
     var id: Fact.ID { id(of: opened) }
+
+    /// The span that the part came as; nil: it was recorded as a part.
+    var original: SpanRows.Span? { spans[opened.sequence] }
+
+    /// Whether an exchange is told by the part's own span: it came as one span.
+    func isOwn(_ exchange: Exchange) -> Bool { original != nil && spans[exchange.opened.sequence] == nil }
 
     /// What its spans say of sampling; nil: nothing.
     var traceState: String? {

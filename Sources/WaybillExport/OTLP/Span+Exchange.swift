@@ -43,6 +43,7 @@ extension Span {
         } else {
             attributes.add(answer.error)
         }
+        if let original = part.spans[exchange.opened.sequence] { take(original) }
     }
 
     /// Those of RFC 9110, section 9, and RFC 5789: the list of the conventions.

@@ -28,7 +28,13 @@ extension Span {
         default: status = nil
         }
         statusMessage = status == .error ? closing.error?.text : nil
-        events = part.events.map { Event($0, in: part) }
+        events = part.events.filter { part.spans[$0.entry.sequence] == nil }.map { Event($0, in: part) }
+        if let original = part.original {
+            take(original)
+            if let exchange = part.exchanges.first(where: part.isOwn) {
+                attributes.merge(Span(exchange, of: part).attributes) { own, _ in own }
+            }
+        }
         if let traceParent = part.opened.content.traceParent, traceParent.parent != parent?.id {
             links = [Link(traceParent)]
         }

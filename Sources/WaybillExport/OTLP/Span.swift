@@ -7,6 +7,8 @@ struct Span {
         case `internal` = 1
         case server = 2
         case client = 3
+        case producer = 4
+        case consumer = 5
     }
 
     /// The numbers of OTLP's `StatusCode`; what is neither stays unset.

@@ -14,6 +14,8 @@ struct SpanScan {
     private let redactor: Redactor
     private let parts: Statement
     private let names: NameTable
+    /// nil where the store is of an older version, and has no rows of spans.
+    private let spans: SpanRows?
     private var share = 0
     private var nextPart = Int.min
 
@@ -23,6 +25,7 @@ struct SpanScan {
         self.redactor = redactor
         parts = try connection.statement(selection.isFiltered ? FactScan.chosenParts : FactScan.allParts)
         names = NameTable(connection)
+        spans = try SpanRows.areThere(connection) ? SpanRows(connection) : nil
     }
 
     /// Hands spans over until the writer is full; false when there are no more.
@@ -66,8 +69,12 @@ struct SpanScan {
             .filter { !newcomers.contains($0.sequence) }
         guard var part = try closedPart(of: facts, scanned, of: source) else { return nil }
         part.isWanted = source.includes(part.opened) || source.includes(part.closed)
-        if !part.isWanted { part.exchanges.removeAll { !source.includes($0.opened) && !source.includes($0.closed) } }
-        return part.isWanted || !part.exchanges.isEmpty ? redactor.redacted(part) : nil
+        if let spans, source.isReceived { part.spans = try spans.spans(of: scanned.sequence, in: source.share.row) }
+        if !part.isWanted {
+            part.exchanges.removeAll { !source.includes($0.opened) && !source.includes($0.closed) }
+            part.events.removeAll { part.spans[$0.entry.sequence] == nil || !source.includes($0.entry) }
+        }
+        return part.isWanted || !part.exchanges.isEmpty || !part.events.isEmpty ? redactor.redacted(part) : nil
     }
 
     /// nil where the part is not closed, or its transaction's ID is none that a trace can have.

@@ -27,8 +27,11 @@ struct SpanWriter {
             factCount += 2 + part.events.count
         }
         for exchange in part.exchanges {
-            write(Span(exchange, of: part))
             factCount += 2
+            if !part.isOwn(exchange) { write(Span(exchange, of: part)) }
+        }
+        for event in part.events {
+            if let span = part.spans[event.entry.sequence] { write(Span(event, as: span, of: part)) }
         }
     }
 

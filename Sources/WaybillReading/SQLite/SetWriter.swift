@@ -9,7 +9,8 @@ package final class SetWriter: Sendable {
     /// Where everything else that writes is run, too.
     package let thread: StoreThread<Late<Store>>
     private let waiting = Locked<[Waiting]>([])
-    private let factsPerTransaction: Int?
+    /// Facts of one transaction beyond so many are rejected; nil: however many come.
+    package let factsPerTransaction: Int?
     private let committed: @Sendable ([Result<Receipt, WaybillError>]) -> Void
 
     /// Facts, and what stands beside them, after which a commit takes no further set, so that a small set never waits

@@ -58,7 +58,8 @@ extension StoreReader {
         try records(list.sql, list.arguments)
     }
 
-    /// Those of a condition on `sources`, without ledgers and gaps.
+    /// Those of a condition on `sources`, without ledgers and gaps. One that counts its times from 1970 does not say when
+    /// it started.
     private func records(_ condition: String, _ arguments: [any SQLValue]) throws(WaybillError) -> [(
         row: Int, record: SourceRecord
     )] {
@@ -66,7 +67,7 @@ extension StoreReader {
         try connection.statement(
             """
             SELECT id, uuid, installation, app, app_version, device, os, os_version, attributes, \
-            (SELECT at_us + offset_us FROM clocks WHERE source = id ORDER BY at_us LIMIT 1), heard_us, ended, \(SQL.endedBy("sources")) FROM sources \(condition)
+            nullif((SELECT at_us + offset_us FROM clocks WHERE source = id ORDER BY at_us LIMIT 1), 0), heard_us, ended, \(SQL.endedBy("sources")) FROM sources \(condition)
             """
         ).forEachRow(arguments: arguments) { row in
             let record = SourceRecord(

@@ -26,6 +26,7 @@ struct ScopeEraser {
             try find("SELECT source, sequence FROM parts WHERE sequence > 0")
             try find("SELECT source, sequence FROM network_logs WHERE part = 0")
             try connection.statement("DELETE FROM legacy_quarantine").run()
+            try connection.statement("DELETE FROM spans").run()
         case .transactions(let ids):
             try tombstones.bury(ids)
             try find(ids)
@@ -99,6 +100,8 @@ struct ScopeEraser {
     /// Whole transactions.
     private mutating func find(_ transactions: [GUID]) throws(WaybillError) {
         try LegacyQuarantine(connection: connection).erase(transactions)
+        // Those that wait for others have no part yet, with which they would go.
+        for id in transactions { try connection.statement("DELETE FROM spans WHERE guid = ?").run(id) }
         for id in transactions { try find("SELECT source, sequence FROM parts WHERE guid = ?", id) }
     }
 

@@ -15,7 +15,7 @@ struct SalvagedRows {
         ("events", ["source", "part", "after"], "1"),
         ("network_logs", ["source", "part", "sequence"], "1"), ("bodies", ["id"], "1"),
         ("dropped", ["source", "first"], "1"),
-        ("retired", ["source", "first"], "1"),
+        ("retired", ["source", "first"], "1"), ("spans", ["source", "guid", "span"], "1"),
         ("quarantine", ["source", "sequence"], "1"), ("legacy_quarantine", ["id"], "1"),
         // What is being delivered goes out again: the lease is gone.
         ("ranges", ["source", "first"], "lease IS NULL"),

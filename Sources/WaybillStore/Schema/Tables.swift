@@ -6,7 +6,7 @@
 package enum Tables {
     /// Those whose rows belong to a source.
     package static let bySource = [
-        "clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine", "retired",
+        "clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine", "retired", "spans",
     ]
 
     /// What was kept of the bodies of exchanges.
@@ -302,6 +302,30 @@ package enum Tables {
           digest BLOB PRIMARY KEY, -- SHA-256
           received_us INTEGER NOT NULL -- since 1970
         ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// What knowing spans of OpenTelemetry again needs, and telling which fact each has become.
+    static let spans = """
+        CREATE TABLE spans( -- that came by OTLP: each is known by its ID when it comes again, as long as its transaction is kept
+          guid BLOB NOT NULL, -- the transaction's, 16 bytes: the ID of the span's trace
+          source INTEGER NOT NULL, -- sources.id
+          span BLOB NOT NULL, -- the span's ID, 8 bytes
+          parent BLOB, -- its parent's, 8 bytes; NULL: none, or not known
+          kind INTEGER NOT NULL, -- as OTLP numbers them; 0: it has not come itself, and others were below it
+          part INTEGER, -- parts.sequence of its facts; NULL: it waits for the span that the part stands for
+          fact INTEGER, -- the sequence of the first of its facts: of the part's opening where it stands for the part
+          uncaused INTEGER NOT NULL DEFAULT 0, -- 1: the exchange that caused its part has not come, or there is none
+          received_us INTEGER NOT NULL, -- since 1970
+          waiting BLOB, -- while it waits: its facts as a set, numbered from 1
+          PRIMARY KEY(guid, source, span)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX spans_by_part ON spans(source, part) WHERE part IS NOT NULL;
+        CREATE INDEX spans_waiting ON spans(received_us) WHERE waiting IS NOT NULL;
+        CREATE INDEX spans_uncaused ON spans(guid) WHERE uncaused = 1;
+        CREATE TRIGGER spans_go_with_their_part AFTER DELETE ON parts BEGIN
+          DELETE FROM spans WHERE source = old.source AND part = old.sequence;
+        END;
 
         """
 }

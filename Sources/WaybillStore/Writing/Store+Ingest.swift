@@ -61,12 +61,13 @@ extension Store {
             receipt.knownCount += ingestion.knownCount
             receipt.rejections += ingestion.rejections
             if let refusal = ingestion.refusal { receipt.refusedSources.append(refusal) }
+            if ingestion.acceptedCount > 0 { try SpanCauses(connection).find(among: share) }
         }
         return receipt
     }
 
     /// How many more names are taken from others.
-    private func nameRoom() throws(WaybillError) -> Int {
+    package func nameRoom() throws(WaybillError) -> Int {
         if nameCount == nil { nameCount = try connection.integer("SELECT count(*) FROM names") }
         return max(0, nameLimit - (nameCount ?? 0))
     }

@@ -1,10 +1,10 @@
-import WaybillCore
+package import WaybillCore
 
 /// How many facts each transaction still takes, so that a client that has learned the ID of one cannot make it grow
 /// without end.
-struct TransactionRoom {
+package struct TransactionRoom {
     /// Parts of a transaction: each one that comes has all others looked at.
-    private static let partLimit = 1_000
+    package static let partLimit = 1_000
 
     private let source: Int
     private let limit: Int
@@ -27,10 +27,16 @@ struct TransactionRoom {
         var eventCount = 0
     }
 
-    init(source: Int, limit: Int, _ connection: Connection) {
+    package init(source: Int, limit: Int, _ connection: Connection) {
         self.source = source
         self.limit = limit
         self.connection = connection
+    }
+
+    /// At most how many facts a transaction has; counted one by one only where there may be too many.
+    package func factCount(of transaction: GUID) throws(WaybillError) -> Int {
+        let most = try mostFacts(of: .transaction(transaction))
+        return most < limit ? most : try facts(of: .transaction(transaction))
     }
 
     /// Takes room for a fact; gives the reason where there is none.

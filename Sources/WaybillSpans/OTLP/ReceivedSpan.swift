@@ -1,0 +1,167 @@
+package import WaybillCore
+
+/// A span as a service sent it: https://opentelemetry.io/docs/specs/otel/trace/api/#span.
+package struct ReceivedSpan: Hashable, Sendable {
+    /// The numbers of OTLP's `SpanKind`.
+    package enum Kind: Int, Sendable {
+        case `internal` = 1
+        case server = 2
+        case client = 3
+        case producer = 4
+        case consumer = 5
+    }
+
+    /// The ID of its trace.
+    package var transaction: GUID
+    package var id: SpanID
+    /// nil: its trace begins with it.
+    package var parent: SpanID?
+    /// Whether its parent is another process's; nil where its sender is too old to say.
+    package var isParentRemote: Bool?
+    package var kind: Kind
+    package var name: String
+    /// Microseconds since 1970.
+    package var startMicroseconds: Int
+    /// Microseconds since 1970, not before the start.
+    package var endMicroseconds: Int
+    package var attributes: Attributes
+    package var events: [Event]
+    package var links: [Link]
+    package var hasFailed: Bool
+    /// Why, in its own words; empty where it said nothing.
+    package var statusMessage: String
+
+    /// Something that happened during it.
+    package struct Event: Hashable, Sendable {
+        package var name = ""
+        /// Microseconds since 1970.
+        package var atMicroseconds = 0
+        package var attributes: Attributes = [:]
+    }
+
+    /// Another span that it has to do with.
+    package struct Link: Hashable, Sendable {
+        package var trace: GUID
+        package var span: SpanID
+
+        /// As the header field `traceparent` would have it (W3C Trace Context, section 3.2).
+        var text: String { "00-\(trace.traceID ?? "")-\(span)-01" }
+    }
+
+    /// Whether it stands for a part: it has no parent in its own process.
+    package var isRoot: Bool {
+        guard parent != nil else { return true }
+        return isParentRemote ?? (kind == .server || kind == .consumer)
+    }
+}
+
+/// The spans of one process, or whatever a resource is.
+package struct ReceivedResource: Hashable, Sendable {
+    package var attributes: Attributes = [:]
+    package var spans: [ReceivedSpan] = []
+}
+
+/// The body of a request to `/v1/traces`: `ExportTraceServiceRequest` of
+/// opentelemetry/proto/collector/trace/v1/trace_service.proto.
+package struct TraceRequest: Hashable, Sendable {
+    package var resources: [ReceivedResource] = []
+    /// How many spans cannot be read, by reason.
+    package var faults: [String: Int] = [:]
+    /// How many spans, and events of spans, it has: more than those that are here where there are too many.
+    package var itemCount = 0
+
+    /// Attributes of a span, an event or a resource that are looked at: as many as SDKs send by default.
+    static let attributeLimit = 128
+    /// Events of a span that are looked at: as many as SDKs send by default.
+    static let eventLimit = 128
+    /// Links of a span that are looked at.
+    static let linkLimit = 8
+    /// Resources of a request, as sources of a set.
+    package static let resourceLimit = Limits.sources
+
+    /// Takes a span, or counts it as one that cannot be read.
+    mutating func add(_ fields: SpanFields, to resource: inout ReceivedResource, limit: Int) {
+        itemCount += 1 + fields.events.count
+        guard itemCount <= limit else { return }
+        do throws(SpanFault) { resource.spans.append(try fields.span()) } catch {
+            faults[error.reason, default: 0] += 1
+        }
+    }
+}
+
+/// Why a span cannot be read.
+struct SpanFault: Error { var reason: String }
+
+/// A span as it is being read, in either encoding.
+struct SpanFields {
+    var trace: [UInt8] = []
+    var id: [UInt8] = []
+    var parent: [UInt8] = []
+    var flags = 0
+    var kind = 0
+    var name = ""
+    var startNanoseconds: UInt64 = 0
+    var endNanoseconds: UInt64 = 0
+    var attributes: Attributes = [:]
+    var events: [ReceivedSpan.Event] = []
+    var links: [ReceivedSpan.Link] = []
+    var statusCode = 0
+    var statusMessage = ""
+
+    func span() throws(SpanFault) -> ReceivedSpan {
+        guard let trace = GUID(traceID: trace) else { throw SpanFault(reason: "no trace ID of 16 bytes") }
+        guard let id = SpanID(bytes: id) else { throw SpanFault(reason: "no span ID of 8 bytes") }
+        let start = startNanoseconds.microseconds
+        guard (1...Limits.largestInteger).contains(start) else { throw SpanFault(reason: "no start time") }
+        let end = min(max(start, endNanoseconds.microseconds), Limits.largestInteger)
+        // opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`: bit 8 says whether bit 9 says anything.
+        let isRemote = flags & 0x100 == 0 ? nil : flags & 0x200 != 0
+        return ReceivedSpan(
+            transaction: trace, id: id, parent: SpanID(bytes: parent), isParentRemote: isRemote,
+            kind: ReceivedSpan.Kind(rawValue: kind) ?? .internal, name: name, startMicroseconds: start,
+            endMicroseconds: end,
+            attributes: attributes, events: events, links: links, hasFailed: statusCode == 2,
+            statusMessage: statusMessage)
+    }
+
+    /// Adds an attribute, as long as there is room.
+    static func add(_ value: AttributeValue?, named name: String, to attributes: inout Attributes) {
+        guard let value, !name.isEmpty,
+            attributes.count < TraceRequest.attributeLimit || attributes[name] != nil
+        else { return }
+        attributes[name] = value
+    }
+
+    mutating func add(_ event: ReceivedSpan.Event) {
+        if events.count < TraceRequest.eventLimit { events.append(event) }
+    }
+
+    mutating func addLink(trace: [UInt8], span: [UInt8]) {
+        guard links.count < TraceRequest.linkLimit, let trace = GUID(traceID: trace), let span = SpanID(bytes: span)
+        else { return }
+        links.append(ReceivedSpan.Link(trace: trace, span: span))
+    }
+}
+
+extension UInt64 {
+    /// Of nanoseconds; 2^53 - 1 at most.
+    var microseconds: Int { Int(Swift.min(self / 1000, UInt64(Limits.largestInteger))) }
+}
+
+extension GUID {
+    /// nil unless it is 16 bytes that are not all zero.
+    init?(traceID bytes: [UInt8]) {
+        guard let guid = bytes.withUnsafeBytes({ GUID(bytes: $0) }), guid.traceID != nil else { return nil }
+        self = guid
+    }
+}
+
+extension SpanID {
+    /// nil unless it is 8 bytes that are not all zero.
+    init?(bytes: [UInt8]) {
+        guard bytes.count == 8 else { return nil }
+        let value = bytes.reduce(0) { UInt64($0) << 8 | UInt64($1) }
+        guard value != 0 else { return nil }
+        self.init(rawValue: value)
+    }
+}
