@@ -349,6 +349,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask { fatalError() }
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { fatalError() }
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask { fatalError() }
+    public var allTasks: [URLSessionTask] { get async { [] } }
     public func data(for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) { fatalError() }
 }
 
@@ -604,3 +605,11 @@ public struct CGRect: Hashable, Sendable {
     public var midX: CGFloat { 0 }
     public var midY: CGFloat { 0 }
 }
+
+// MARK: - Processes
+
+#if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+extension ProcessInfo {
+    public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {}
+}
+#endif

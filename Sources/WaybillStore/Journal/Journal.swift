@@ -282,8 +282,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
             let turn = (state.stored - 1) / layout.segmentWordCount
             while state.freedTurn < turn {
                 let index = layout.index(of: state.freedTurn * layout.segmentWordCount)
-                (words + index).update(repeating: 0, count: layout.segmentWordCount)
-                file.write(index..<index + layout.segmentWordCount)
+                file.clear(index..<index + layout.segmentWordCount)
                 state.freedTurn += 1
                 limit.add(layout.segmentWordCount, ordering: .releasing)
             }
@@ -295,12 +294,11 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     func scrub() {
         confirmSync()
         reading.withLock { state in
-            let start = max(
-                state.scrubbed, state.freedTurn * layout.segmentWordCount + JournalLayout.segmentHeaderWordCount)
+            let first = state.freedTurn * layout.segmentWordCount + JournalLayout.segmentHeaderWordCount
+            let start = max(state.scrubbed, first)
             guard state.stored > start else { return }
             let index = layout.index(of: start)
-            (words + index).update(repeating: 0, count: state.stored - start)
-            file.write(index..<index + state.stored - start)
+            file.clear(index..<index + state.stored - start, zeroSince: layout.index(of: first))
             state.scrubbed = state.stored
         }
     }

@@ -60,7 +60,9 @@ final class JournalFile: @unchecked Sendable {
                 cause: String(cString: strerror(errno)))
         }
         words = memory.bindMemory(to: UInt64.self, capacity: layout.wordCount)
-        words.update(repeating: 0, count: layout.wordCount)  // so that the pages are there
+        // So that the pages are there. What is not mapped gets them as it is used, or all of it would count as memory
+        // that this process has written, of which an extension may have little.
+        if isMapped { words.update(repeating: 0, count: layout.wordCount) }
         endMark = EndMark(
             words + JournalLayout.HeaderWord.end, layout, file: isMapped ? nil : file.descriptor,
             catchesSignals: catchesSignals)
@@ -104,6 +106,31 @@ final class JournalFile: @unchecked Sendable {
             .count * 8
         failure.store(isWritten ? 0 : errno, ordering: .relaxed)
         return isWritten && !isDeleted.load(ordering: .relaxed)
+    }
+
+    /// Overwrites words, in memory and in the file, that nobody writes to meanwhile.
+    ///
+    /// - Parameter start: From where on all is zero already, up to the words; nil: only they are.
+    func clear(_ range: Range<Int>, zeroSince start: Int? = nil) {
+        if isMapped || !replacePages(of: range, zeroSince: start ?? range.lowerBound) {
+            (words + range.lowerBound).update(repeating: 0, count: range.count)
+        }
+        write(range)
+    }
+
+    /// Has the system take the pages back, and give others when they are used next; false where it did not.
+    private func replacePages(of range: Range<Int>, zeroSince zero: Int) -> Bool {
+        let pageBytes = UInt(getpagesize())
+        let (start, end) = (UInt(bitPattern: words + range.lowerBound), UInt(bitPattern: words + range.upperBound))
+        let firstWhole = (UInt(bitPattern: words + zero) + pageBytes - 1) / pageBytes * pageBytes
+        let (first, last) = (max(firstWhole, start / pageBytes * pageBytes), end / pageBytes * pageBytes)
+        guard first < last, let address = UnsafeMutableRawPointer(bitPattern: first) else { return false }
+        let flags = MAP_PRIVATE | MAP_ANON | MAP_FIXED
+        guard mmap(address, Int(last - first), PROT_READ | PROT_WRITE, flags, -1, 0) == address else { return false }
+        // What of them lies on pages that others use as well.
+        if first > start { memset(words + range.lowerBound, 0, Int(first - start)) }
+        if let rest = UnsafeMutableRawPointer(bitPattern: last) { memset(rest, 0, Int(end - last)) }
+        return true
     }
 
     /// Whether a record is in the file, under its name, as soon as it is in the words.

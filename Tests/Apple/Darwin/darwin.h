@@ -158,6 +158,7 @@ ssize_t pread(int descriptor, void *_Nullable bytes, size_t count, off_t offset)
 ssize_t write(int descriptor, const void *_Nullable bytes, size_t count);
 ssize_t pwrite(int descriptor, const void *_Nullable bytes, size_t count, off_t offset);
 int usleep(useconds_t microseconds);
+int getpagesize(void);
 int sched_yield(void);
 int rename(const char *_Nonnull from, const char *_Nonnull to); // stdio.h
 
@@ -167,6 +168,7 @@ int rename(const char *_Nonnull from, const char *_Nonnull to); // stdio.h
 #define MAP_SHARED 0x0001
 #define MAP_PRIVATE 0x0002
 #define MAP_ANON 0x1000
+#define MAP_FIXED 0x10
 #define MS_SYNC 0x0010
 void *_Null_unspecified mmap(void *_Null_unspecified start, size_t length, int protection, int flags, int descriptor, off_t offset);
 int munmap(void *_Null_unspecified start, size_t length);
