@@ -44,6 +44,25 @@ struct CapturingDelegateTests {
         session.finishTasksAndInvalidate()
     }
 
+    /// Broken, the one line would take the delegate's place, or send twice.
+    @Test func aSessionMadeByTheOneLineIsRecordedAndTellsItsDelegate() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let own = URLSession.waybill(tx, configuration: .ephemeral, delegate: waiting)
+        let transport = InMemoryTransport()
+        tx.delivery = .transport(transport)
+        await run(own.dataTask(with: URLRequest(url: server.url("/alone"))))
+        await tx.flush()
+        #expect(transport.sets.flatMap { $0.sources.flatMap(\.facts) }.map(\.part) == [0, 0], "opened and closed")
+        let login = tx.begin(Login.self)
+        let capturing = try #require(own.delegate as? CapturingDelegate)
+        await run(capturing.task(for: URLRequest(url: server.url("/login")), in: login) { own.dataTask(with: $0) })
+        #expect(server.requests.map(\.path) == ["/alone", "/login"], "each once")
+        #expect(server.requests.map { $0.header("Waybill-Transaction") != nil } == [false, true])
+        #expect(tx.transactions(Login.self).last?.exchanges.map(\.status) == [200])
+        own.finishTasksAndInvalidate()
+        session.finishTasksAndInvalidate()
+    }
+
     @Test func aTaskMadeByItselfBelongsToTheTransactionWhoseFieldItCarries() async throws {
         let server = try LoopbackServer { _ in .text("hello") }
         let (login, other) = (tx.begin(Login.self), tx.begin(Login.self))
