@@ -4,7 +4,7 @@ import WaybillStore
 
 /// Where a manager keeps what it records.
 public struct StoreLocation: Sendable, Hashable {
-    private enum Kind: Hashable { case standard, directory(URL), appGroup(String), memory }
+    private enum Kind: Hashable { case standard, directory(URL, journals: URL?), appGroup(String), memory }
     private let kind: Kind
 
     /// The app's own container: Application Support on Apple platforms, Caches on tvOS, which the system may empty;
@@ -12,12 +12,22 @@ public struct StoreLocation: Sendable, Hashable {
     public static let `default` = StoreLocation(kind: .standard)
 
     /// A folder, which is made if it is missing. The database in it is called `waybill.sqlite`.
-    public static func directory(_ url: URL) -> StoreLocation { StoreLocation(kind: .directory(url)) }
+    ///
+    /// - Parameters:
+    ///   - url: The folder.
+    ///   - journals: A folder of this process alone, for a store that other processes use as well, and that must not be
+    ///     locked while one of them is suspended; nil, the default: journals lie beside the store, locked for as long as
+    ///     their processes run. What is in this folder at the process's end is taken into the store by the next process
+    ///     that names the same folder, so keep its name over launches.
+    public static func directory(_ url: URL, journals: URL? = nil) -> StoreLocation {
+        StoreLocation(kind: .directory(url, journals: journals))
+    }
 
     /// The container that the apps of a group share (Apple platforms); elsewhere the default.
     ///
-    /// For Macs only: elsewhere the system ends an app that it suspends, because a source locks its journal, which lies
-    /// there, for as long as it runs.
+    /// The store lies there, and the journal in the process's own container. A store in a group is closed after each
+    /// piece of work, and the system is asked not to suspend the process meanwhile, so that nothing there is locked by
+    /// an app that does not run: the system would end it (`0xdead10cc`).
     public static func appGroup(_ identifier: String) -> StoreLocation { StoreLocation(kind: .appGroup(identifier)) }
 
     /// Memory; gone with the manager.
@@ -28,8 +38,8 @@ public struct StoreLocation: Sendable, Hashable {
         switch kind {
         case .memory:
             return (.memory(name: GUID().description), [])
-        case .directory(let url):
-            guard url.isFileURL else {
+        case .directory(let url, let journals):
+            guard url.isFileURL, journals?.isFileURL != false else {
                 return (
                     .memory(name: GUID().description),
                     [
@@ -38,26 +48,22 @@ public struct StoreLocation: Sendable, Hashable {
                     ]
                 )
             }
-            return (.folder(url), [])
+            return (.folder(url, own: journals), [])
         case .standard:
             return (.folder(Self.container.appending(path: ProcessInfo.processInfo.processName)), [])
         case .appGroup(let identifier):
             #if canImport(Darwin)
             if let url = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: identifier) {
-                #if os(macOS) || targetEnvironment(macCatalyst)
-                return (.folder(url.appending(path: "Waybill")), [])
-                #else
-                let problem = WaybillError(
-                    .setting,
-                    "The system ends an app that it suspends with a store in the container of an app group; use the default location."
-                )
                 #if os(tvOS)
                 // Of a group's container, too, only this folder can be written to.
-                return (.folder(url.appending(path: "Library/Caches/Waybill")), [problem])
+                let shared = url.appending(path: "Library/Caches/Waybill")
                 #else
-                return (.folder(url.appending(path: "Waybill")), [problem])
+                let shared = url.appending(path: "Waybill")
                 #endif
-                #endif
+                // Each extension has a container of its own; on a Mac without a sandbox the process's name tells them
+                // apart, and processes of one name by what each has locked.
+                let own = Self.container.appending(path: "groups/\(identifier)/\(ProcessInfo.processInfo.processName)")
+                return (.folder(shared, own: own), [])
             }
             #endif
             let problem = WaybillError(
@@ -67,7 +73,8 @@ public struct StoreLocation: Sendable, Hashable {
         }
     }
 
-    private static var container: URL {
+    /// Where an app's own files go.
+    static var container: URL {
         #if os(tvOS)
         // A device lets an app write here and into its temporary folder only; a simulator anywhere.
         URL.cachesDirectory.appending(path: "Waybill")

@@ -4,7 +4,10 @@ import WaybillCore
 /// Where a store lies.
 package enum ResolvedLocation: Sendable, Hashable {
     /// A folder that holds `waybill.sqlite`.
-    case folder(URL)
+    ///
+    /// - own: A folder of this process alone, for the journals and their locks; nil: they lie beside the store. With it,
+    ///   other processes may use the store while this one is suspended: nothing is locked there but while it is written.
+    case folder(URL, own: URL? = nil)
     /// One file, e.g. a snapshot.
     case file(URL)
     /// In memory, shared by all connections of this process that use the same name, and gone with the last of them.
@@ -16,10 +19,19 @@ package enum ResolvedLocation: Sendable, Hashable {
         self = Self.isFolder(url) ? .folder(url) : .file(url)
     }
 
+    /// The folder that holds the store; nil where it is one file, or in memory.
+    package var folder: URL? { if case .folder(let url, _) = self { url } else { nil } }
+
+    /// The folder of the journals; nil where there are none.
+    var journalFolder: URL? { if case .folder(let url, let own) = self { own ?? url } else { nil } }
+
+    /// Whether processes use the store that the system may suspend.
+    package var isShared: Bool { if case .folder(_, _?) = self { true } else { false } }
+
     /// The database file's path; nil in memory.
     package var path: String? {
         switch self {
-        case .folder(let url): url.appending(path: "waybill.sqlite").path(percentEncoded: false)
+        case .folder(let url, _): url.appending(path: "waybill.sqlite").path(percentEncoded: false)
         case .file(let url): url.path(percentEncoded: false)
         case .memory: nil
         }

@@ -24,7 +24,7 @@ package final class Store {
     let file: StoreFile?
     /// The file that is open, which another process may move away or delete.
     let identity: StoreFile.Identity?
-    private var files: StoreFiles?
+    private(set) var files: StoreFiles?
     /// Own sources seen so far, by ID.
     var ownSources: [GUID: OwnSource] = [:]
     /// Bytes that bodies take, as far as this connection knows; nil: it has not looked yet.
@@ -43,32 +43,55 @@ package final class Store {
     ///   - commitsAreSynced: Whether a write waits for the disk (`synchronous=FULL`), so that it outlives a power cut.
     ///   - clock: Names a damaged file that has to be moved out of the way.
     /// - Throws: What is in the way: no permission, a folder in place of the file, not a store, a newer version.
-    package init(
+    package convenience init(
         _ place: ResolvedLocation, commitsAreSynced: Bool = false, clock: any TransactionClock = SystemClock()
+    ) throws(WaybillError) {
+        try self.init(place, lock: nil, commitsAreSynced: commitsAreSynced, clock: clock)
+    }
+
+    init(
+        _ place: ResolvedLocation, lock: FileLock?, commitsAreSynced: Bool = false, clock: any TransactionClock
     ) throws(WaybillError) {
         self.place = place
         file = place.path.map { StoreFile(path: $0) }
         if let file {
-            if case .folder(let url) = place { try StoreFolder.make(url) }
-            lock = try FileLock(of: file.path)
-            try Self.finishSalvage(file, lock, at: clock.wallMicroseconds())
+            if let folder = place.folder { try StoreFolder.make(folder) }
+            if let lock { self.lock = lock } else { self.lock = try FileLock(of: file.path, isShared: place.isShared) }
+            try Self.finishSalvage(file, self.lock, at: clock.wallMicroseconds())
             try Self.prepare(file.path)
         } else {
-            lock = nil
+            self.lock = nil
         }
         identity = file?.identity
         connection = try Connection(place.uri(), place.path == nil ? .create : .readWrite, at: place.description)
         try locked { () throws(WaybillError) in
             try Schema.checkOwnership(connection)
             if place.path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
-            // What is erased must be gone from the file's bytes, also where a page was split before.
-            try connection.execute("PRAGMA secure_delete = ON")
-            try connection.execute("PRAGMA synchronous = \(commitsAreSynced ? "FULL" : "NORMAL")")
+            try setUp(commitsAreSynced: commitsAreSynced)
             let isNew = try connection.transaction { () throws(WaybillError) in try Schema.migrate(connection) }
             // So that a new store is one also for those who cannot read its WAL.
             if isNew && place.path != nil { try connection.checkpoint(.truncate) }
         }
         files = StoreFiles(of: place)
+    }
+
+    /// Opens a store again that this process has opened before, and closed: nothing has to be made, and no lock is taken.
+    ///
+    /// - Parameter lock: Of the store when it was open before.
+    init(again place: ResolvedLocation, lock: FileLock) throws(WaybillError) {
+        self.place = place
+        self.lock = lock
+        file = place.path.map { StoreFile(path: $0) }
+        identity = file?.identity
+        connection = try Connection(place.uri(), .readWrite, at: place.description)
+        try setUp()
+        files = StoreFiles(of: place)
+    }
+
+    private func setUp(commitsAreSynced: Bool = false) throws(WaybillError) {
+        // What is erased must be gone from the file's bytes, also where a page was split before.
+        try connection.execute("PRAGMA secure_delete = ON")
+        try connection.execute("PRAGMA synchronous = \(commitsAreSynced ? "FULL" : "NORMAL")")
     }
 
     /// Puts a store that was made of a damaged one into its place, where that was interrupted.
@@ -77,6 +100,11 @@ package final class Store {
         try lock?.acquire()
         defer { lock?.release() }
         try file.succeed(at: wall)
+    }
+
+    /// Where its journals lie.
+    var journalFolder: URL? {
+        place.journalFolder ?? file.map { URL(filePath: $0.path).deletingLastPathComponent() }
     }
 
     /// Whether the files that are open are still the ones of that name: SQLite goes on writing to deleted ones.

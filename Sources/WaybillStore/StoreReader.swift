@@ -38,7 +38,7 @@ package final class StoreReader {
             throw WaybillError(.store, "\(path) is a folder, and a store's file was expected.")
         }
         guard !FileManager.default.fileExists(atPath: path) else { return }
-        if case .folder(let folder) = place, ResolvedLocation.isFolder(folder) {
+        if let folder = place.folder, ResolvedLocation.isFolder(folder) {
             throw WaybillError(
                 .notFound,
                 "The folder \(folder.path(percentEncoded: false)) holds no Waybill store: there is no \(URL(filePath: path).lastPathComponent) in it."

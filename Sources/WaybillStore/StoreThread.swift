@@ -14,14 +14,23 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
     private let queue: DispatchQueue
     private let resource: Resource
     private let timer: any StoreTimer
+    private let begins: (Resource) -> Void
+    private let ends: (Resource) -> Void
 
     /// Makes the resource on the thread and waits for it.
-    package init<Failure>(label: String, timer: any StoreTimer = SystemTimer(), make: () throws(Failure) -> Resource)
-        throws(Failure)
-    {
+    ///
+    /// - Parameters:
+    ///   - begins: Called on the thread before each piece of work.
+    ///   - ends: Called on the thread after each, before whoever asked for it goes on.
+    package init<Failure>(
+        label: String, timer: any StoreTimer = SystemTimer(), begins: @escaping (Resource) -> Void = { _ in },
+        ends: @escaping (Resource) -> Void = { _ in }, make: () throws(Failure) -> Resource
+    ) throws(Failure) {
         let queue = DispatchQueue(label: label)
         self.queue = queue
         self.timer = timer
+        self.begins = begins
+        self.ends = ends
         resource = try queue.sync { Result(catching: make) }.get()
     }
 
@@ -30,7 +39,7 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
         _ body: @escaping @Sendable (Resource) throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         try await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: Result { () throws(Failure) in try body(self.resource) }) }
+            queue.async { continuation.resume(returning: self.result(of: body)) }
         }.get()
     }
 
@@ -38,13 +47,19 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
     ///
     /// - Parameter delay: Not before this much time has passed. Default: none.
     package func perform(after delay: Duration = .zero, _ body: @escaping @Sendable (Resource) -> Void) {
-        guard delay > .zero else { return queue.async { body(self.resource) } }
-        timer.run(after: delay, on: queue) { body(self.resource) }
+        guard delay > .zero else { return queue.async { self.result(of: body).get() } }
+        timer.run(after: delay, on: queue) { self.result(of: body).get() }
     }
 
     /// Runs `body` after what was asked for before, and blocks the caller until it is done; never to be called on the
     /// thread itself.
     package func sync<Value, Failure>(_ body: (Resource) throws(Failure) -> Value) throws(Failure) -> Value {
-        try queue.sync { Result { () throws(Failure) in try body(resource) } }.get()
+        try queue.sync { result(of: body) }.get()
+    }
+
+    private func result<Value, Failure>(of body: (Resource) throws(Failure) -> Value) -> Result<Value, Failure> {
+        begins(resource)
+        defer { ends(resource) }
+        return Result { () throws(Failure) in try body(resource) }
     }
 }

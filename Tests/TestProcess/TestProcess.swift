@@ -27,6 +27,9 @@ struct TestProcess {
             return try await exchanges.run(in: URL(filePath: arguments[2]))
         }
         if let ending = Ending(rawValue: arguments[1]) { return try await ending.run(in: URL(filePath: arguments[2])) }
+        if let sharing = Sharing(rawValue: arguments[1]) {
+            return try await sharing.run(in: URL(filePath: arguments[2]))
+        }
         if let count = Int(arguments[2]), arguments[1] == "cancel" { return try await CancelStress(count: count).run() }
         if let count = Int(arguments[2]), let stress = CaptureStress(rawValue: arguments[1]) {
             return try await stress.run(count)

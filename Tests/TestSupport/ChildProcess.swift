@@ -82,6 +82,26 @@ public final class ChildProcess: Sendable {
     /// Any signal.
     public func signal(_ signal: Int32) { Foundation.kill(process.processIdentifier, signal) }
 
+    /// The system's number of it.
+    public var id: Int32 { process.processIdentifier }
+
+    /// Waits until it stands still, as after SIGSTOP, which is not at once.
+    public func stop() throws {
+        signal(SIGSTOP)
+        try eventually("the process stands still") { isStopped }
+    }
+
+    #if os(Linux)
+    /// Whether it stands still (man 5 proc_pid_stat: the letter behind its name).
+    public var isStopped: Bool {
+        let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
+        return text?.split(separator: ")").last?.split(separator: " ").first == "T"
+    }
+    #else
+    /// Whether it stands still.
+    public var isStopped: Bool { true }
+    #endif
+
     /// The folder that the tests were built into.
     public static var folder: URL {
         #if os(Linux)

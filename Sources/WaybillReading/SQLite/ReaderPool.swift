@@ -40,7 +40,10 @@ final class ReaderPool: Sendable {
     /// Makes threads; each opens its reader when it is first needed.
     init(_ place: ResolvedLocation, label: String, count: Int) {
         let threads = (0..<count).map { _ in
-            StoreThread(label: label) { Late { () throws(WaybillError) in try StoreReader(place) } }
+            // An open reader has locks, with which this process must not be suspended.
+            StoreThread(
+                label: label, ends: { if place.isShared { $0.forget() } },
+                make: { Late { () throws(WaybillError) in try StoreReader(place) } })
         }
         share = max(1, count - 1)
         state = Locked(State(free: threads))

@@ -120,4 +120,7 @@ package final class Late<Resource> {
         resource = opened
         return opened
     }
+
+    /// Lets go of it; it is opened again when it is asked for.
+    func forget() { resource = nil }
 }

@@ -45,7 +45,7 @@ package struct StoreBackup: Sendable {
         let partial = try PartialFile(target)
         defer { withExtendedLifetime(partial) {} }
         let work = try partial.makeFolder()
-        guard case .folder(let folder) = ResolvedLocation(path: source.path(percentEncoded: false)) else {
+        guard let folder = ResolvedLocation(path: source.path(percentEncoded: false)).folder else {
             let file = work.appending(path: target.lastPathComponent)
             let copy = try copy(source, to: file)
             _ = try partial.finish(with: file)

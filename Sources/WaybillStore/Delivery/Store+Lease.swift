@@ -34,6 +34,16 @@ extension Store {
         }
     }
 
+    /// Whether the facts of a set are claimed still.
+    ///
+    /// - Parameters:
+    ///   - uptime: Now, in microseconds of the device's uptime.
+    ///   - expiresIn: Microseconds after which its lease ends.
+    package func isLeased(_ set: GUID, now uptime: Int, expiresIn: Int) throws(WaybillError) -> Bool {
+        let expires = try connection.integer("SELECT ifnull(max(expires_us), 0) FROM leases WHERE set_id = ?", set)
+        return expires > uptime && expires <= uptime + 2 * expiresIn
+    }
+
     /// Gives the facts of a set back without a verdict: they go out again under another ID.
     package func release(_ set: GUID) throws(WaybillError) {
         try write { () throws(WaybillError) in try LeaseRows(connection: connection).end(set) }

@@ -23,7 +23,7 @@ package struct ContextFile: Sendable {
 
     /// - Returns: nil where there is no folder to remember it in.
     package init?(beside place: ResolvedLocation) {
-        guard case .folder(let folder) = place else { return nil }
+        guard let folder = place.folder else { return nil }
         file = folder.appending(path: "context.json")
     }
 

@@ -1,15 +1,18 @@
 import WaybillCore
 
-/// The reader of a store that is being written, opened when first needed; confined to its thread.
+/// The reader of a store that is being written, opened when needed; confined to its thread.
 final class ReaderCache {
-    private var opened: (reader: StoreReader, files: StoreFiles)?
+    private var opened: (reader: StoreReader, files: StoreFiles, isShared: Bool)?
 
     /// Opened anew where the store's file has been replaced since.
     func reader(of place: ResolvedLocation) throws(WaybillError) -> StoreReader {
         let files = StoreFiles(of: place)
         if let opened, opened.files == files { return opened.reader }
         let reader = try StoreReader(place)
-        opened = (reader, files)
+        opened = (reader, files, place.isShared)
         return reader
     }
+
+    /// Closes it where other processes use the store and this one may be suspended: an open reader has locks.
+    func rest() { if opened?.isShared == true { opened = nil } }
 }

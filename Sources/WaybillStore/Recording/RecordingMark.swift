@@ -8,7 +8,7 @@ package struct RecordingMark: Sendable {
 
     /// - Returns: nil where there is no folder to remember it in.
     package init?(beside place: ResolvedLocation) {
-        guard case .folder(let folder) = place else { return nil }
+        guard let folder = place.folder else { return nil }
         self.folder = folder
     }
 

@@ -15,6 +15,22 @@ extension SourceWriter {
         }
         guard isFirst else { return }
         thread.perform { [weak self] store in self?.makeJournal(store) }
+        if place.isShared, writesByItself { scheduleBeat() }
+    }
+
+    /// Has a heartbeat be seen while there is nothing to write: each piece of work begins with one.
+    private func scheduleBeat() {
+        let isFirst = state.withLock { state in
+            defer { state.isBeating = true }
+            return !state.isBeating
+        }
+        guard isFirst else { return }
+        thread.perform(after: Heartbeat.age) { [weak self] store in
+            guard let self else { return }
+            if store.wasSilent { _ = try? store.opened() }
+            state.withLock { $0.isBeating = false }
+            scheduleBeat()
+        }
     }
 
     private func makeJournal(_ store: StoreSession) {

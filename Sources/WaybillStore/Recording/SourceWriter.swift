@@ -28,6 +28,7 @@ package final class SourceWriter: Sendable {
         var hasTakenFacts = false
         var isSyncScheduled = false
         var isJournalAskedFor = false
+        var isBeating = false
         var isWatchingOthers = false
         var leavesOthers = false
     }
@@ -43,7 +44,7 @@ package final class SourceWriter: Sendable {
     let anchors: AnchorKeeper
     package let changes: ChangeFeed
     let thread: StoreThread<StoreSession>
-    private let readingThread = StoreThread(label: "waybill.reader") { ReaderCache() }
+    private let readingThread = StoreThread(label: "waybill.reader", ends: { $0.rest() }, make: { ReaderCache() })
     let writesByItself: Bool
     let startMicroseconds: Int
     let state = Locked(State())
@@ -55,6 +56,7 @@ package final class SourceWriter: Sendable {
     ///   - retention: What the store keeps.
     ///   - bodyLimit: Bytes that bodies may take in the store.
     ///   - changes: Told what has reached the store.
+    ///   - activity: Keeps the system from suspending the process while it writes to a store that others use.
     ///   - catchesSignals: Whether the journal notes by which signal the process ends.
     ///   - tell: Told when the store is not the one that was asked for, or not as it was left; on the store's thread.
     ///   - timer: Calls the store's thread when a batch or a sync is due.
@@ -63,7 +65,7 @@ package final class SourceWriter: Sendable {
         source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, capacity: Int,
         retention: Retention = Retention(),
         bodyLimit: Int = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
-        journalSize: JournalSize = JournalSize(), catchesSignals: Bool = false,
+        journalSize: JournalSize = JournalSize(), activity: ExpiringActivity? = .system, catchesSignals: Bool = false,
         tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
@@ -76,11 +78,13 @@ package final class SourceWriter: Sendable {
         startMicroseconds = start
         recorder = Recorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
-        thread = StoreThread(label: "waybill.store", timer: timer) {  // opened when first needed
-            StoreSession(
-                source: source, place: place, clock: clock, retention: retention, journalSize: journalSize,
-                catchesSignals: catchesSignals, tell: tell)
-        }
+        thread = StoreThread(
+            label: "waybill.store", timer: timer, begins: { $0.begin() }, ends: { $0.end() },
+            make: {  // opened when first needed
+                StoreSession(
+                    source: source, place: place, clock: clock, retention: retention, journalSize: journalSize,
+                    catchesSignals: catchesSignals, activity: activity, tell: tell)
+            })
         waker.wake = { [weak self] batchIsFull in
             self?.askForJournal()
             self?.scheduleDrain(batchIsFull: batchIsFull)
@@ -108,6 +112,7 @@ package final class SourceWriter: Sendable {
                 guard recorder.hasJournal else { return }
                 try store.opened().sync()
                 recorder.removeJournalIfStored()
+                store.leave()
             } catch {}  // the journal stays, for the next launch
         }
     }

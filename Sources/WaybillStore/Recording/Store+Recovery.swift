@@ -9,14 +9,18 @@ extension Store {
     /// of which nothing can be read is set aside under a name that says so, or stays as it is where it cannot be
     /// renamed; it is never deleted.
     ///
-    /// - Parameter installation: Of the sources that died before the store knew them.
+    /// - Parameters:
+    ///   - installation: Of the sources that died before the store knew them.
+    ///   - gone: Told of each source whose journal is no longer there.
     /// - Returns: Sentences about what could not be read.
-    func recoverJournals(in folder: URL, installation: GUID?) throws(WaybillError) -> [WaybillError] {
+    func recoverJournals(
+        in folder: URL, installation: GUID?, gone: (GUID) -> Void = { _ in }
+    ) throws(WaybillError) -> [WaybillError] {
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? [])
             .sorted()
         var problems: [WaybillError] = []
-        for name in names
-        where name.hasPrefix(LockedJournalFile.prefix) && GUID(name.dropFirst(LockedJournalFile.prefix.count)) != nil {
+        for name in names where name.hasPrefix(LockedJournalFile.prefix) {
+            guard let source = GUID(name.dropFirst(LockedJournalFile.prefix.count)) else { continue }
             let path = folder.appending(path: name).path(percentEncoded: false)
             // Locked: its source runs, or it is being recovered already.
             guard let lockedFile = try? LockedJournalFile(path: path) else { continue }
@@ -33,13 +37,14 @@ extension Store {
             } catch {
                 problems.append(contentsOf: setAside(path, error))
             }
+            if access(path, F_OK) != 0 { gone(source) }
         }
         return problems
     }
 
     /// Removes the journals that were set aside because nothing in them can be read.
     func removeDamagedJournals() {
-        guard let folder = file.map({ URL(filePath: $0.path).deletingLastPathComponent() }) else { return }
+        guard let folder = journalFolder else { return }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
         for name in names where name.hasPrefix(LockedJournalFile.prefix) && name.hasSuffix(Self.damagedSuffix) {
             unlink(folder.appending(path: name).path(percentEncoded: false))

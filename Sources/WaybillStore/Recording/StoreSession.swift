@@ -32,6 +32,15 @@ package final class StoreSession {
     private var store: Store?
     private var storeReader: StoreReader?
     private var life: LockedJournalFile?
+    private var heartbeat: Heartbeat?
+    /// What a store has that other processes use while this one may be suspended: it is closed after each piece of work.
+    private var shared: (lock: FileLock, files: StoreFiles?)?
+    private let activity: ExpiringActivity?
+    private var hold: AnyObject?
+    /// Whether the process is about to be suspended, and must not open the store.
+    private var isHeldBack = false
+    /// Whether the source was silent for so long that it may have been taken for ended.
+    private(set) var wasSilent = false
     private let clock: any TransactionClock
     private var keeper: RetentionKeeper
     private var retentionProblem: WaybillError?
@@ -47,7 +56,7 @@ package final class StoreSession {
 
     init(
         source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, retention: Retention,
-        journalSize: JournalSize, catchesSignals: Bool,
+        journalSize: JournalSize, catchesSignals: Bool, activity: ExpiringActivity? = .system,
         tell: @escaping @Sendable (WaybillError) -> Void
     ) {
         self.source = source
@@ -55,6 +64,7 @@ package final class StoreSession {
         self.clock = clock
         self.journalSize = journalSize
         self.catchesSignals = catchesSignals
+        self.activity = activity
         self.tell = tell
         wanted = place
         keeper = RetentionKeeper(retention)
@@ -70,17 +80,26 @@ package final class StoreSession {
     ///
     /// - Throws: ``problem`` when there is not even that.
     func opened() throws(WaybillError) -> Store {
+        guard !isHeldBack else {
+            throw WaybillError(
+                .store,
+                "The system is about to suspend this process; what is recorded waits in the journal until it goes on.")
+        }
         if hasFallenBack { leaveMemory() }
         if let store {
             if store.isInPlace { return store }
-            (self.store, storeReader, wasReplaced) = (nil, nil, true)
+            (self.store, storeReader, shared, wasReplaced) = (nil, nil, nil, true)
         }
+        if let files = shared?.files, files != StoreFiles(of: place) { (shared, wasReplaced) = (nil, true) }
         do {
             return try openOrSalvage()
         } catch {
+            // The next piece of work may be luckier: another process has it locked, which may be suspended.
+            guard !place.isShared || !wasOpened && shared?.lock.isHeldUp != true else { throw error }
             openingProblem = openingProblem ?? error
             // What is recorded waits in the journal for a store that was there before.
             guard !wasOpened else { throw error }
+            shared = nil
             place = .memory(name: source.id.description)
             return try open()
         }
@@ -92,8 +111,8 @@ package final class StoreSession {
         guard let error = error as? WaybillError, error.code == .damaged, case .folder = place, damaged == nil else {
             return
         }
-        damaged = store?.identity
-        (store, storeReader) = (nil, nil)
+        damaged = store?.identity ?? place.path.flatMap { StoreFile(path: $0).identity }
+        (store, storeReader, shared) = (nil, nil, nil)
     }
 
     private func openOrSalvage() throws(WaybillError) -> Store {
@@ -104,7 +123,7 @@ package final class StoreSession {
             guard error.code == .damaged || place.path.map({ HeaderRepair.isNeeded(for: $0) }) == true else {
                 throw error
             }
-            (store, storeReader) = (nil, nil)
+            (store, storeReader, shared) = (nil, nil, nil)
             damaged = place.path.flatMap { StoreFile(path: $0).identity }
             try salvage()
             return try open()
@@ -148,9 +167,16 @@ package final class StoreSession {
 
     /// Whether a source that recorded into this store still runs.
     package func isAlive(_ source: GUID) -> Bool {
-        if source == self.source.id { return true }
-        guard case .folder(let folder) = place else { return false }
-        return LockedJournalFile.isLocked(for: source, in: folder)
+        if source == self.source.id || source.isOfNoProcess { return true }
+        guard let folder = place.folder else { return false }
+        return journalFolders.contains { LockedJournalFile.isLocked(for: source, in: $0) }
+            || Heartbeat.isBeating(source, in: folder, at: Moment(clock))
+    }
+
+    /// Where journals lie: of this process, and of those that have the store to themselves.
+    private var journalFolders: [URL] {
+        guard let folder = place.folder, let own = place.journalFolder else { return [] }
+        return own == folder ? [folder] : [own, folder]
     }
 
     /// Makes the journal of this source.
@@ -158,19 +184,24 @@ package final class StoreSession {
     /// - Returns: nil where the store lies in memory.
     /// - Throws: Where it cannot be made; recording goes on in memory.
     func makeJournal(anchor: ClockAnchor, startMicroseconds: Int) throws(WaybillError) -> JournalFile? {
-        // Where the store fell back to memory, a journal would promise what is not kept.
-        _ = try opened()
-        guard case .folder(let folder) = place else { return nil }
+        // Where the store fell back to memory, a journal would promise what is not kept. Where the store is only late,
+        // it is what keeps all meanwhile.
+        do throws(WaybillError) { _ = try opened() } catch {
+            guard place.isShared else { throw error }
+        }
+        guard let lockedFile = try lockedJournalFile() else { return nil }
         // What recovery has to know of the source is an empty set of it.
         let description = TransactionSet(
             id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], sourceProof: proof)])
         return try JournalFile(
-            lockedJournalFile(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds,
+            lockedFile, description: description.encoded(), startMicroseconds: startMicroseconds,
             size: journalSize, catchesSignals: catchesSignals)
     }
 
-    private func lockedJournalFile(in folder: URL) throws(WaybillError) -> LockedJournalFile {
+    private func lockedJournalFile() throws(WaybillError) -> LockedJournalFile? {
         if let life { return life }
+        guard let folder = place.journalFolder else { return nil }
+        try StoreFolder.make(folder)
         let lockedFile = try LockedJournalFile(of: source.id, in: folder)
         life = lockedFile
         return lockedFile
@@ -201,15 +232,20 @@ package final class StoreSession {
     }
 
     private func hasJournal(_ source: GUID) -> Bool {
-        guard case .folder(let folder) = place else { return false }
-        return access(LockedJournalFile.path(of: source, in: folder), F_OK) == 0
+        journalFolders.contains { access(LockedJournalFile.path(of: source, in: $0), F_OK) == 0 }
+            || place.folder.map { Heartbeat.isThere(for: source, in: $0) } ?? false
     }
 
     private func open() throws(WaybillError) -> Store {
-        let store = try Store(place, clock: clock)
-        // Before the source can be seen in the store: others take a source without a locked file for one that has
-        // ended.
-        if case .folder(let folder) = place { _ = try lockedJournalFile(in: folder) }
+        if let shared, shared.files != nil { return try openAgain(shared.lock) }
+        let store = try Store(place, lock: sharedLock(), clock: clock)
+        // Before the source can be seen in the store: others take a source without a locked file, and without a
+        // heartbeat, for one that has ended.
+        _ = try lockedJournalFile()
+        if place.isShared, let folder = place.folder {
+            heartbeat = heartbeat ?? Heartbeat(of: source.id, in: folder)
+            try heartbeat?.beat(at: clock.uptimeMicroseconds())
+        }
         try keeper.look(at: Moment(clock), in: store)
         let known = try store.setting("installation").flatMap { GUID($0) }
         if let known, let itsProof = try store.installationProof(of: known) {
@@ -223,13 +259,64 @@ package final class StoreSession {
             source.installation = installation
         }
         try store.register(source, proof: proof)
-        if case .folder(let folder) = place {
+        for folder in journalFolders {
             recoveryProblem =
-                try store.recoverJournals(in: folder, installation: source.installation).first ?? recoveryProblem
+                try store.recoverJournals(in: folder, installation: source.installation) { source in
+                    if let folder = place.folder { Heartbeat.remove(of: source, in: folder) }
+                }.first ?? recoveryProblem
         }
         _ = try store.endSources(isAlive: { isAlive($0) })
         self.store = store
         wasOpened = true
         return store
+    }
+
+    // MARK: Shared with processes that may be suspended
+
+    /// To be called before each piece of work: keeps the system from suspending the process until ``end()``, and tells
+    /// other processes that this one runs.
+    func begin() {
+        guard wanted.isShared else { return }
+        hold = activity?.hold("write what was recorded")
+        isHeldBack = activity != nil && hold == nil
+        if (try? heartbeat?.beat(at: clock.uptimeMicroseconds())) == true { wasSilent = true }
+    }
+
+    /// To be called after each piece of work: closes the store. SQLite has locks on its files for as long as they are
+    /// open, and the process may be suspended now.
+    func end() {
+        guard wanted.isShared else { return }
+        if let store, let lock = shared?.lock, !hasFallenBack {
+            shared = (lock, store.files)
+            (self.store, storeReader) = (nil, nil)
+            // The number by which a connection knows that others have written means nothing to the next one.
+            seenChanges?.version = -1
+        }
+        hold = nil
+    }
+
+    /// The lock of a store that others use, which is known before the store is open.
+    private func sharedLock() throws(WaybillError) -> FileLock? {
+        guard place.isShared, let folder = place.folder, let path = place.path else { return nil }
+        if let shared { return shared.lock }
+        try StoreFolder.make(folder)
+        let lock = try FileLock(of: path, isShared: true)
+        shared = (lock, nil)
+        return lock
+    }
+
+    private func openAgain(_ lock: FileLock) throws(WaybillError) -> Store {
+        let opened = try Store(again: place, lock: lock)
+        if wasSilent, (try? opened.revive(source.id)) != nil { wasSilent = false }
+        store = opened
+        return opened
+    }
+
+    /// The source has ended: once its journal is gone, nothing is left that others had to wait for.
+    func leave() {
+        guard heartbeat != nil, let folder = place.folder, let own = place.journalFolder,
+            access(LockedJournalFile.path(of: source.id, in: own), F_OK) != 0
+        else { return }
+        Heartbeat.remove(of: source.id, in: folder)
     }
 }

@@ -95,6 +95,15 @@ package struct SourceRows {
         try HeldParts(connection: connection).release(of: source)
     }
 
+    /// Takes back that a source has ended, which others took for ended because it was silent.
+    package func revive(_ source: Int) throws(WaybillError) {
+        try connection.statement("UPDATE sources SET ended = 0 WHERE id = ?").run(source)
+        try connection.statement(
+            "UPDATE parts SET outcome = \(TransactionOutcome.open.rawValue) WHERE source = ? AND closed IS NULL"
+        ).run(
+            source)
+    }
+
     /// Keeps how a source ended; of two that were told, the same one in any order of arrival.
     package func note(_ end: SourceEnd, of source: Int) throws(WaybillError) {
         try connection.statement("UPDATE sources SET ended_by = max(ifnull(ended_by, ''), ?) WHERE id = ?").run(

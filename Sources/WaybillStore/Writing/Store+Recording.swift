@@ -99,6 +99,17 @@ extension Store {
         }
     }
 
+    /// Takes back that a source has ended, where another process took it for ended: it was suspended, and goes on.
+    ///
+    /// A collector that was told of the end shows what is open as interrupted until it is closed.
+    func revive(_ source: GUID) throws(WaybillError) {
+        // Under the lock, without a look before: who has seen no heartbeat may just be about to write so.
+        try write { () throws(WaybillError) in
+            let rows = SourceRows(connection: connection)
+            if let row = try rows.find(source), row.hasEnded { try rows.revive(row.id) }
+        }
+    }
+
     /// Marks the own sources that no longer run as ended, and ends their leases: what they left open was interrupted.
     ///
     /// - Returns: Those that were marked.

@@ -1,0 +1,70 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// A store that others use is open only while the system lets the process run.
+@Suite(.timeLimit(.minutes(5))) struct ExpiringActivityTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    /// A system that says yes or no, and counts.
+    private final class System: Sendable {
+        private let state = Locked((isWilling: true, running: 0, begun: 0))
+        var isWilling: Bool {
+            get { state.withLock { $0.isWilling } }
+            set { state.withLock { $0.isWilling = newValue } }
+        }
+        var running: Int { state.withLock { $0.running } }
+        var begun: Int { state.withLock { $0.begun } }
+
+        var activity: ExpiringActivity {
+            ExpiringActivity { [state] _, body in
+                Thread.detachNewThread {
+                    guard state.withLock({ $0.isWilling }) else { return body(true) }
+                    state.withLock { ($0.running, $0.begun) = ($0.running + 1, $0.begun + 1) }
+                    body(false)
+                    state.withLock { $0.running -= 1 }
+                }
+            }
+        }
+    }
+
+    private func writer(_ system: System) -> SourceWriter {
+        SourceWriter(
+            source: RecordedSource(id: GUID(), app: "test"),
+            place: .folder(folder.url.appending(path: "shared"), own: folder.url.appending(path: "own")),
+            clock: SystemClock(), capacity: 100, activity: system.activity, writesByItself: false)
+    }
+
+    /// Broken, the system would suspend the process with the writer's lock, and end it for that.
+    @Test func theSystemIsAskedForEachPieceOfWorkAndToldOfItsEnd() async throws {
+        let system = System()
+        let writer = writer(system)
+        _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
+        let running = try await writer.run { _, store in
+            try store.write { () throws(WaybillError) in system.running }
+        }
+        #expect(running >= 1)
+        #expect(system.begun > 0)
+        try await eventually("the last piece of work is told to be over") { system.running == 0 }
+    }
+
+    /// Broken, a process that may not go on would take the lock all the same, or lose what it has recorded.
+    @Test func whereTheSystemSaysNoTheStoreStaysClosedAndTheJournalKeepsAll() async throws {
+        let system = System()
+        let writer = writer(system)
+        _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
+        try await writer.drain()
+        system.isWilling = false
+        _ = writer.recorder.record(.event(Fact.Event(code: 1)), part: 1)
+        await #expect(throws: WaybillError.self) { try await writer.drain() }
+        #expect(writer.problem?.message.contains("about to suspend") == true)
+        system.isWilling = true
+        try await writer.drain()
+        #expect(try await writer.run { _, store in try store.pendingCount() } == 2)
+    }
+}

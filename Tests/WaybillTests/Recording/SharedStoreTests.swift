@@ -1,0 +1,213 @@
+#if os(Linux)
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillCore
+import WaybillReading
+import WaybillTesting
+
+/// A store that several processes use, any of which may stand still: as the system suspends apps and extensions.
+@Suite(.timeLimit(.minutes(5))) struct SharedStoreTests {
+    let folder: TemporaryDirectory
+    let transport = InMemoryTransport()
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private var shared: URL { folder.url.appending(path: "shared") }
+
+    /// A process of its own name: what is its own is in a folder that no other one has.
+    private func manager(
+        _ name: String = "test", clock: any TransactionClock = SystemClock(), delivers: Bool = false,
+        writesByItself: Bool = true
+    ) -> TransactionManager {
+        var options = TransactionManager.Options()
+        options.clock = clock
+        var settings = RecordingSettings(
+            store: .directory(shared, journals: folder.url.appending(path: "own-\(name)")), correlatedHosts: [],
+            options: options)
+        settings.writesByItself = writesByItself
+        return TransactionManager(
+            settings: settings, delivery: delivers ? .transport(transport) : nil, diagnostics: { _ in })
+    }
+
+    private func child(_ verb: String) throws -> (process: ChildProcess, transaction: GUID) {
+        let child = try ChildProcess("TestProcess", [verb, folder.url.path()])
+        return (child, try #require(child.line().flatMap { GUID($0) }))
+    }
+
+    /// Lets a process that waits go on to its end.
+    private func finish(_ child: ChildProcess) async throws -> (output: String, status: Int32) {
+        try Data().write(to: folder.file("go"))
+        child.signal(SIGCONT)
+        return await child.finished()
+    }
+
+    private func codes(_ id: GUID, in transactions: TransactionManager) throws -> [Int] {
+        try transactions.allRecords().first { $0.summary.id == id }?.timeline.compactMap(\.code) ?? []
+    }
+
+    /// Broken, an app with a store in the container of its group would be ended each time that it is suspended.
+    @Test func whileAProcessStandsStillNothingIsLockedAndTheOthersGoOn() async throws {
+        let (child, id) = try child("share-idle")
+        try child.stop()
+        #expect(try FileLocks.held(by: child.id, in: shared) == [])
+        #expect(try folder.names().contains("own-child"), "its journal is in its own folder")
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: shared.path).contains { $0.hasPrefix("journal-") })
+
+        let other = manager(delivers: true)
+        other.perform(Login.self) { $0.log(.requestSent) }
+        try await other.sync()
+        #expect(
+            await other.flush() == FlushReport(delivered: 4), "one of the child, which it has written, and three here")
+        #expect(try await other.list().rows.count == 2)
+        #expect(other.health.isGood, "\(other.health.problems)")
+        #expect(
+            try other.allRecords().first { $0.summary.id == id }?.summary.outcome == .open, "it is not taken for dead")
+
+        #expect(try await finish(child).status == 0)
+        #expect(try codes(id, in: other) == [2])
+        #expect(await other.flush() == FlushReport(delivered: 2))
+        let sent = transport.sets.flatMap {
+            $0.sources.flatMap { share in share.facts.map { "\(share.source.id) \($0.sequence)" } }
+        }
+        #expect(Set(sent).count == 6)
+        #expect(sent.count == 6, "nothing went twice")
+    }
+
+    /// What the test above looks for is there where a process has a store to itself.
+    @Test func aProcessWithTheStoreToItselfHoldsItsLocks() async throws {
+        let (child, _) = try child("share-plain")
+        try child.stop()
+        let locked = try FileLocks.held(by: child.id, in: shared)
+        #expect(locked.contains { $0.hasPrefix("journal-") }, "\(locked)")
+        #expect(locked.contains("waybill.sqlite"), "\(locked)")
+        // It is judged by its lock where there is one.
+        let other = manager()
+        #expect(other.outcome(Login.self) == .open)
+        #expect(try await finish(child).status == 0)
+    }
+
+    /// Broken, one process that stands still in the wrong moment would stop all others, or have them lose what they
+    /// record.
+    @Test func whileAProcessStandsStillInTheMiddleOfWritingTheOthersKeepWhatTheyRecord() async throws {
+        let before = manager("before", delivers: true)
+        before.perform(Login.self) { $0.log(.initiated) }
+        try await before.sync()
+        let (child, id) = try child("share-writing")
+        try await eventually("it stands still") { child.isStopped }
+        #expect(try FileLocks.held(by: child.id, in: shared).contains("waybill.sqlite-lock"))
+
+        // One that was there, and one that is launched now.
+        let after = manager("after", delivers: true)
+        for transactions in [before, after] {
+            let login = transactions.begin(Login.self)
+            _ = transactions.health  // waits for the store's thread, which makes the journal
+            #expect(login.log(.requestSent) == .journaled)
+            login.finish()
+            await #expect(throws: WaybillError.self) { try await transactions.sync() }
+            #expect(transactions.health.problems.contains { $0.message.contains("Another process is writing") })
+            #expect(await transactions.flush().error != nil)
+        }
+        // What is there can be read.
+        #expect(try await before.list().rows.count == 2)
+        #expect(
+            try before.sources.readableSource?.writer.runAndWait { opened, _ in try opened.reader().sources().count }
+                ?? 0 > 1)
+
+        #expect(try await finish(child).status == 0)
+        for transactions in [before, after] {
+            try await transactions.sync()
+            #expect(await transactions.flush().isComplete)
+            #expect(transactions.health.isGood, "\(transactions.health.problems)")
+        }
+        let sent = transport.sets.flatMap {
+            $0.sources.flatMap { share in share.facts.map { "\(share.source.id) \($0.sequence)" } }
+        }
+        #expect(Set(sent).count == sent.count, "nothing went twice")
+        #expect(try codes(id, in: after) == [2])
+        let records = try after.allRecords()
+        for source in Set(records.flatMap { $0.sources.map(\.id) }) {
+            let sequences = records.flatMap { record in
+                record.timeline.filter { $0.id.source == source }.map(\.id.sequence)
+            }
+            #expect(Set(sequences).count == sequences.count)
+        }
+        let ledgers = try #require(
+            try after.sources.readableSource?.writer.runAndWait { _, store in try store.ledgers() })
+        #expect(ledgers.count == 3)
+        #expect(ledgers.values.allSatisfy { $0.dropped.isEmpty })
+    }
+
+    /// Broken, what an extension had journaled would be lost with it, or come twice.
+    @Test func whatAKilledProcessHadJournaledComesInWithItsNextLaunch() async throws {
+        let child = try ChildProcess("TestProcess", ["share-journal", folder.url.path()])
+        for _ in 0..<500 { try #require(child.line() != nil) }
+        try child.stop()
+        child.kill()
+        let said = 500 + child.finish().output.split(separator: "\n").count
+
+        let other = manager()
+        #expect(other.outcome(Login.self) == .open, "it was heard of a moment ago")
+        let clock = ManualClock(wallMicroseconds: SystemClock().wallMicroseconds())
+        clock.advance(by: .microseconds(SystemClock().uptimeMicroseconds()) + .seconds(16 * 60))
+        let later = manager("later", clock: clock)
+        #expect(later.outcome(Login.self) == .interrupted, "it was silent for too long")
+
+        let next = manager("child")
+        let record = try #require(try next.allRecords().first)
+        let numbers = record.timeline.compactMap { entry -> Int? in
+            if case .integer(let number) = entry.attributes["number"] { number } else { nil }
+        }
+        var journaled: [Int] = []
+        for number in numbers where journaled.last != number { journaled.append(number) }
+        #expect(journaled.prefix(said) == ArraySlice(0..<said))
+        #expect(record.timeline.map(\.id.sequence) == Array(1...record.timeline.count))
+        #expect(record.summary.outcome == .interrupted)
+        #expect(next.health.isGood, "\(next.health.problems)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: shared.path)
+        #expect(!left.contains("alive-\(record.sources[0].id)"), "nobody has to wait for it any more")
+    }
+
+    /// Broken, an app that was suspended for an hour in the middle of a login would show it as interrupted for good.
+    @Test func aSourceThatWasSilentForTooLongIsTakenForEndedUntilItGoesOn() async throws {
+        let clock = ManualClock(wallMicroseconds: SystemClock().wallMicroseconds())
+        // Without timers, so that it is silent while the clock goes on.
+        let first = manager("first", clock: clock, writesByItself: false)
+        let login = first.begin(Login.self)
+        try await first.sync()
+        clock.advance(by: .seconds(14 * 60))
+        #expect(manager("second", clock: clock).outcome(Login.self) == .open)
+        clock.advance(by: .seconds(2 * 60))
+        #expect(manager("third", clock: clock).outcome(Login.self) == .interrupted)
+        login.log(.requestSent)
+        #expect(first.outcome(Login.self) == .open)
+        #expect(manager("fourth", clock: clock).outcome(Login.self) == .open)
+        login.finish()
+        #expect(first.outcome(Login.self) == .succeeded)
+    }
+
+    /// Broken, some moment would be the wrong one to be suspended in.
+    @Test func whoStandsStillAtAnyMomentLosesAndDoublesNothing() async throws {
+        let (child, id) = try child("share-busy")
+        let other = manager()
+        var written = 0
+        for round in 0..<25 {
+            try child.stop()
+            other.perform(Login.self, attributes: ["round": .integer(round)]) { $0.log(.requestSent) }
+            // Only where it stands still while it writes, what is recorded waits.
+            if (try? await other.sync()) != nil { written += 1 }
+            child.signal(SIGCONT)
+            try await eventually("it goes on") { !child.isStopped }
+        }
+        let (output, status) = try await finish(child)
+        #expect(status == 0)
+        let count = try #require(output.split(separator: "\n").last.flatMap { Int($0) })
+        try await other.sync()
+        #expect(written > 0)
+        #expect(try codes(id, in: other).filter { $0 == 1 }.count == count)
+        #expect(try await other.list(limit: 100).rows.count == 26)
+        #expect(other.health.isGood, "\(other.health.problems)")
+    }
+}
+#endif
