@@ -19,7 +19,10 @@ extension TransactionManager {
     ///
     /// - Returns: The report, after the given time at the latest; what was not delivered by then stays pending.
     @discardableResult
-    public func flush(deadline: Duration) async -> FlushReport {
+    public func flush(deadline: Duration) async -> FlushReport { await flush(deadline: deadline, until: FlushEnd()) }
+
+    /// As ``flush(deadline:)``, which something else may end before.
+    func flush(deadline: Duration, until end: FlushEnd) async -> FlushReport {
         guard let source = sources.readableSource, let task = flusher.start(sources, isAsked: true) else {
             return FlushReport()
         }
@@ -31,15 +34,17 @@ extension TransactionManager {
                     return continuation
                 }?.resume(returning: report)
             }
-            let timer = Task {
-                guard (try? await Task.sleep(for: deadline)) != nil else { return }
+            end.whenEnded {
                 task.cancel()
-                var report = FlushReport()
-                report.error = WaybillError(
-                    .transport, "The flush did not end in time; what was not delivered stays pending.")
-                await report.count(from: source)
-                finish(report)
+                Task {
+                    var report = FlushReport()
+                    report.error = WaybillError(
+                        .transport, "The flush did not end in time; what was not delivered stays pending.")
+                    await report.count(from: source)
+                    finish(report)
+                }
             }
+            let timer = Task { if (try? await Task.sleep(for: deadline)) != nil { end.end() } }
             Task {
                 finish(await task.value)
                 timer.cancel()

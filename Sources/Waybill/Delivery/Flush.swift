@@ -13,6 +13,8 @@ struct Flush {
 
     private let source: SourceRecorder
     private let transport: (any FlushTransport)?
+    /// What has sets under way that outlive this process; nil: nothing.
+    private let uploads: BackgroundUploads?
     private let isAsked: Bool
     private let events: DeliveryEvents
     private var report = FlushReport()
@@ -25,6 +27,7 @@ struct Flush {
     ) {
         self.source = source
         self.transport = transport
+        uploads = (transport as? URLSessionTransport)?.uploads
         self.gate = gate
         self.isAsked = isAsked
         self.events = events
@@ -36,6 +39,7 @@ struct Flush {
         do {
             var remaining = try await source.writer.run { _, store in try store.pendingCount() }
             if let transport, try await mayBegin() {
+                remaining -= try await finishUploads(over: transport)
                 repeat {
                     guard await source.settings.canFlush() else {
                         events.tell(.heldBack)
@@ -77,12 +81,35 @@ struct Flush {
         var onlyFact: Fact.ID?
     }
 
+    private var leaseMicroseconds: Int {
+        uploads == nil ? Self.leaseMicroseconds : BackgroundUploads.leaseMicroseconds
+    }
+
+    /// Books the answers to what earlier flushes have put under way, perhaps of earlier launches; gives how many facts
+    /// were settled.
+    private mutating func finishUploads(over transport: any FlushTransport) async throws -> Int {
+        var settled = 0
+        for set in uploads?.unfinished() ?? [] {
+            let now = clock.uptimeMicroseconds()
+            let isLeased = try await source.writer.run { [leaseMicroseconds] _, store in
+                try store.isLeased(set.id, now: now, expiresIn: leaseMicroseconds)
+            }
+            if isLeased {
+                settled += try await deliver(Lease(set: set), over: transport)
+            } else {
+                // Its facts go out in another set, or have done so.
+                uploads?.forget(set.id)
+            }
+        }
+        return settled
+    }
+
     private func lease() async throws -> Lease? {
-        let (owner, limit) = (source.id, gate.limit)
+        let (owner, limit, expiresIn) = (uploads?.owner ?? source.id, gate.limit, leaseMicroseconds)
         let (now, wall) = (clock.uptimeMicroseconds(), clock.wallMicroseconds())
         return try await source.writer.run { opened, store in
             let set = try store.lease(
-                owner: owner, now: now, at: wall, expiresIn: Self.leaseMicroseconds, limit: limit,
+                owner: owner, now: now, at: wall, expiresIn: expiresIn, limit: limit,
                 isAlive: { opened.isAlive($0) })
             guard let set else { return nil }
             var outgoing = OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount)
@@ -98,12 +125,17 @@ struct Flush {
         let receipt: Receipt
         do {
             receipt = try await transport.send(lease.set).checked(for: lease.set)
+        } catch is SetUnderWay {
+            // The lease stays, for whoever gets the answer.
+            throw WaybillError(.transport, "A set is under way, and its answer is awaited; its facts stay pending.")
         } catch {
+            uploads?.forget(lease.set.id)
             return try await giveUp(lease, because: error)
         }
         source.sampling.take(receipt.samplingRates)
         let quiet = receipt.retryAfter.map { min($0, RetryAfter.longest) } ?? .zero
         try await settle(lease, receipt.rejections, quiet: quiet)
+        uploads?.forget(lease.set.id)
         if quiet > .zero { events.tell(.quieted(quiet)) }
         return lease.set.factCount
     }

@@ -40,6 +40,8 @@ public final class URLSessionTransport: FlushTransport {
     private let clock: any TransactionClock
     private let middleware: Middleware?
     private let http: HTTPSession
+    /// What sends sets from files; nil: they go from memory.
+    let uploads: BackgroundUploads?
     private let compresses: Locked<Bool>
 
     /// Makes a transport with a session of its own, which is let go with it.
@@ -69,6 +71,44 @@ public final class URLSessionTransport: FlushTransport {
         self.clock = clock
         self.middleware = middleware
         http = HTTPSession(configuration: configuration)
+        uploads = nil
+    }
+
+    /// Makes a transport whose sets the system sends from files, also while the app is suspended and after it was ended.
+    ///
+    /// On Apple platforms it makes the session for the background of that name, of which an app has one: make one such
+    /// transport at launch, in one process. A set that has no answer in time stays under way, for an hour at most; the
+    /// next flush, or that of the next launch, books its answer, and then goes on with the next set. Elsewhere an
+    /// ordinary session sends the files, and the next launch sends again what has no answer yet. In such a session the
+    /// system follows redirects by itself.
+    ///
+    /// Where the system wakes the app because of an answer, one line books it:
+    ///
+    /// ```swift
+    /// .backgroundTask(.urlSession("com.example.deliver")) { await transactions.flushInBackground() }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - identifier: The session's name, the same in every launch.
+    ///   - collector: As in ``init(collector:token:format:timeout:configuration:clock:middleware:)``.
+    ///   - token: The same.
+    ///   - folder: Where the files go; nil, the default: a folder of the app's own, by the session's name.
+    ///   - timeout: The longest that a flush waits for an answer; 30 seconds unless said otherwise.
+    ///   - clock: As above.
+    ///   - middleware: As above; what it returns is written to the file.
+    public init(
+        background identifier: String, collector: URL, token: String? = nil, folder: URL? = nil,
+        timeout: Duration = .seconds(30), clock: any TransactionClock = SystemClock(), middleware: Middleware? = nil
+    ) {
+        self.collector = collector
+        self.token = token
+        wire = SetFormat.v1.wire
+        compresses = Locked(wire.compresses)
+        self.timeout = timeout
+        self.clock = clock
+        self.middleware = middleware
+        http = HTTPSession(configuration: .ephemeral)
+        uploads = BackgroundUploads(identifier: identifier, folder: folder)
     }
 
     /// Posts a set and waits for the receipt.
@@ -85,10 +125,10 @@ public final class URLSessionTransport: FlushTransport {
         let request = try request(of: message.mediaType)
         let compressed = try compressed(body)
         let limit = CollectorResponse.byteLimit(factCount: set.factCount)
-        var answer = try await post(body, compressed, by: request, limit: limit)
+        var answer = try await post(set, body, compressed, by: request, limit: limit)
         if compressed != nil, answer.isUnsupported {
             compresses.withLock { $0 = false }
-            answer = try await post(body, nil, by: request, limit: limit)
+            answer = try await post(set, body, nil, by: request, limit: limit)
         }
         return try wire.receipt(of: set, sentAs: message, from: answer, now: clock.date)
     }
@@ -101,7 +141,7 @@ public final class URLSessionTransport: FlushTransport {
     }
 
     private func post(
-        _ body: [UInt8], _ compressed: [UInt8]?, by request: URLRequest, limit: Int
+        _ set: OutgoingSet, _ body: [UInt8], _ compressed: [UInt8]?, by request: URLRequest, limit: Int
     ) async throws -> CollectorResponse {
         var request = request
         request.httpBody = Data(compressed ?? body)
@@ -110,10 +150,16 @@ public final class URLSessionTransport: FlushTransport {
         // Of a body in the request itself a task of swift-corelibs-foundation does not say the length.
         let body = request.httpBody ?? Data()
         request.httpBody = nil
-        do throws(URLError) {
-            let (data, response) = try await upload(body, request, limit: limit)
+        do {
+            let answer =
+                if let uploads {
+                    try await uploads.upload(set, as: body, by: request, deadline: timeout, limit: limit)
+                } else {
+                    try await upload(body, request, limit: limit) as (Data, URLResponse)?
+                }
+            guard let (data, response) = answer else { throw SetUnderWay() }
             return CollectorResponse(data: data, response: response, from: place, isCut: data.count > limit)
-        } catch {
+        } catch let error as URLError {
             try Task.checkCancellation()
             throw DeliveryFailure(
                 WaybillError(

@@ -30,6 +30,22 @@ enum Login: Int, UseCase {
         #expect(transactions.outcome(Login.self) == .succeeded)
     }
 
+    /// Broken, an app that shares a store with its extensions would not be let write, or be ended for a lock that it has
+    /// when it is suspended.
+    @Test func aStoreThatOthersUseIsWrittenAndDeliveredWithTheSystemsLeave() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let shared = folder.appending(path: "shared")
+        let transport = InMemoryTransport()
+        let transactions = TransactionManager(
+            store: .directory(shared, journals: folder.appending(path: "own")), delivery: .transport(transport))
+        transactions.begin(Login.self).finish()
+        #expect(await transactions.flushInBackground().delivered == 2)
+        #expect(transactions.health.problems.isEmpty)
+        let names = try FileManager.default.contentsOfDirectory(atPath: shared.path)
+        #expect(names.contains("waybill.sqlite"))
+        #expect(!names.contains { $0.hasPrefix("journal-") })
+    }
+
     #if canImport(Darwin)
     @Test func theDefaultStoreIsInTheAppsContainer() async throws {
         let transactions = TransactionManager()

@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillTesting
+
+@testable import Waybill
+@testable import WaybillStore
+
+/// Sets that go out from files, whose answers may come to another launch than the one that sent them.
+@Suite(.timeLimit(.minutes(5))) struct BackgroundUploadTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private var files: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder.url.appending(path: "uploads").path))?.sorted()
+            ?? []
+    }
+
+    private func transport(to collector: URL, timeout: Duration = .seconds(30)) -> URLSessionTransport {
+        URLSessionTransport(
+            background: "test.deliver", collector: collector, token: "abc",
+            folder: folder.url.appending(path: "uploads"), timeout: timeout)
+    }
+
+    /// A launch of an app: its store stays.
+    private func launch(
+        _ transport: URLSessionTransport, clock: any TransactionClock = SystemClock()
+    ) -> TransactionManager {
+        var options = TransactionManager.Options()
+        options.clock = clock
+        options.diagnostics = { _ in }
+        return TransactionManager(
+            store: .directory(folder.url.appending(path: "store")), delivery: .transport(transport), options: options)
+    }
+
+    /// A launch that sends a set to where nobody answers, and ends; gives the set's ID.
+    private func launchWithoutAnswer(clock: any TransactionClock = SystemClock()) async throws -> GUID {
+        let nobody = try RawListener()
+        let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))
+        let tx = launch(transport(to: url, timeout: .seconds(1)), clock: clock)
+        tx.perform(Login.self) { $0.log(.requestSent) }
+        let report = await tx.flush()
+        #expect(report.error?.message.contains("under way") == true)
+        #expect(report.pending == 3)
+        #expect(files.count == 2, "the set, and what is sent of it: \(files)")
+        return try #require(files.first.flatMap { GUID($0.prefix(36)) })
+    }
+
+    @Test func aSetGoesFromAFileAndNothingIsLeftOfIt() async throws {
+        let collector = try ScriptedCollector()
+        let tx = launch(transport(to: collector.server.url("/")))
+        tx.perform(Login.self) { $0.log(.requestSent) }
+        #expect(await tx.flush() == FlushReport(delivered: 3))
+        #expect(collector.server.requests.first?.header("Authorization") == "Bearer abc")
+        #expect(collector.sequences == [1, 2, 3])
+        #expect(files == [])
+    }
+
+    /// Broken, what an app had sent when it was ended would go out once more in another set, or never be settled.
+    @Test func theNextLaunchBooksTheAnswerToWhatAnEarlierOneHasSent() async throws {
+        let set = try await launchWithoutAnswer()
+        let collector = try ScriptedCollector()
+        let next = launch(transport(to: collector.server.url("/")))
+        next.perform(Login.self) { _ in }
+        #expect(await next.flush() == FlushReport(delivered: 5))
+        #expect(collector.taken.map(\.id).first == set, "it is the same set")
+        #expect(collector.taken.map(\.factCount) == [3, 2])
+        #expect(files == [])
+        #expect(await next.flush() == FlushReport())
+    }
+
+    /// Broken, facts whose answer never comes would stay on the device for good.
+    @Test func whereNoAnswerComesTheLeaseEndsAndTheFactsGoAgain() async throws {
+        let clock = ManualClock(wallMicroseconds: SystemClock().wallMicroseconds())
+        let set = try await launchWithoutAnswer(clock: clock)
+        clock.advance(by: .seconds(3_601))
+        let collector = try ScriptedCollector()
+        let next = launch(transport(to: collector.server.url("/")), clock: clock)
+        #expect(await next.flush() == FlushReport(delivered: 3))
+        #expect(collector.taken.map(\.id) != [set], "another set")
+        #expect(collector.taken.count == 1)
+        #expect(files == [])
+    }
+
+    /// Broken, a set that is refused would be sent again and again, as it was.
+    @Test func aSetThatIsRefusedIsGivenUpAndItsFactsStayPending() async throws {
+        let collector = try ScriptedCollector([{ _ in .text("no", status: 503) }])
+        let tx = launch(transport(to: collector.server.url("/")))
+        tx.perform(Login.self) { $0.log(.requestSent) }
+        let report = await tx.flush()
+        #expect(report.error?.message.contains("is in trouble") == true)
+        #expect(report.pending == 3)
+        #expect(files == [])
+        #expect(await tx.flush() == FlushReport(delivered: 3))
+    }
+
+    /// Broken, a file that was cut off when the device lost its power would hold up delivery.
+    @Test func aFileThatCannotBeReadIsRemovedAndItsFactsGoAgain() async throws {
+        let clock = ManualClock(wallMicroseconds: SystemClock().wallMicroseconds())
+        let set = try await launchWithoutAnswer(clock: clock)
+        try Data("{".utf8).write(to: folder.url.appending(path: "uploads/\(set).set"))
+        let collector = try ScriptedCollector()
+        let next = launch(transport(to: collector.server.url("/")), clock: clock)
+        #expect(await next.flush() == FlushReport(delivered: 3))
+        #expect(files.filter { $0.hasSuffix(".set") } == [])
+    }
+
+    /// Broken, when the system takes the time away the set would be given up, though the system still sends it.
+    @Test func aFlushThatIsEndedLeavesItsSetUnderWay() async throws {
+        let nobody = try RawListener()
+        let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))
+        let tx = launch(transport(to: url, timeout: .seconds(3_600)))
+        tx.perform(Login.self) { $0.log(.requestSent) }
+        let end = tx.flushInBackground { _ in }
+        try await eventually("it is under way") { files.count == 2 }
+        end()
+        let collector = try ScriptedCollector()
+        let next = launch(transport(to: collector.server.url("/")))
+        #expect(await next.flush() == FlushReport(delivered: 3))
+        #expect(files == [])
+    }
+}
