@@ -180,6 +180,13 @@ let package = Package(
         .executableTarget(name: "SampleReports", dependencies: library + ["TestSupport"], path: "Tests/SampleReports"),
         .executableTarget(
             name: "TestProcess", dependencies: library + ["TestSupport", "CSQLite", "CZlib"], path: "Tests/TestProcess"),
+        // An app whose inspector has controls, to be tried in a browser.
+        .executableTarget(
+            name: "InspectedApp",
+            dependencies: [
+                "Waybill", "WaybillInspector", "WaybillCollector", "TestSupport", .hummingbird, .logging, .nio,
+            ],
+            path: "Tests/InspectedApp"),
         .testTarget(name: "WaybillCoreTests", dependencies: library + ["TestSupport"]),
         .testTarget(name: "WaybillReadingTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
         .testTarget(name: "WaybillSpansTests", dependencies: library + ["WaybillTesting", "TestSupport"]),

@@ -6,7 +6,8 @@ import WaybillReading
 /// its own user.
 ///
 /// An inspector is a function from a request to a response, and no server: what serves it carries bytes and fields.
-/// Nothing can be changed with it. The pages are no part of a collector's API, and their addresses may be other ones
+/// Nothing that was recorded can be changed with it, and nothing else either, unless an app gives the controls of its own
+/// process to ``init(_:hasControls:)``. The pages are no part of a collector's API, and their addresses may be other ones
 /// tomorrow.
 ///
 /// ## Usage
@@ -39,6 +40,9 @@ public struct Inspector: Sendable {
                 store: InspectedStore(name: file.lastPathComponent, store: store, clock: clock, redactor: redactor)))
     }
 
+    /// The routes that there are.
+    package var routes: [InspectorRoute] { InspectorRoute.allCases.filter { !$0.isControl || access.controls != nil } }
+
     /// What a person should know before trusting what is shown, a sentence each; empty for a collector's.
     package func warnings() async -> [String] { await (access as? LocalAccess)?.store.store.warnings() ?? [] }
 
@@ -47,22 +51,28 @@ public struct Inspector: Sendable {
     /// - Parameter request: Of a browser.
     /// - Returns: With `HEAD`, what `GET` would get.
     public func respond(to request: InspectorRequest) async -> InspectorResponse {
-        guard let route = InspectorRoute(request) else { return .nothing(at: request.root + request.path) }
+        guard let route = InspectorRoute(request), !route.isControl || access.controls != nil else {
+            return .nothing(at: request.root + request.path)
+        }
         do {
             return try await response(to: request, route)
         } catch let failure as QueryFailure {
-            return .message(InspectorProblem(access.redactor.redacted(failure)), depth: route.depth)
+            return message(InspectorProblem(access.redactor.redacted(failure)), route)
         } catch let problem as InspectorProblem {
-            return problem.status == 401 ? askToken(for: request, route) : .message(problem, depth: route.depth)
+            return problem.status == 401 ? askToken(for: request, route) : message(problem, route)
         } catch let error as WaybillError where error.code == .deadline {
-            return .message(.deadline(error), depth: route.depth)
+            return message(.deadline(error), route)
         } catch is CancellationError {
-            return .message(.unavailable, depth: route.depth)
+            return message(.unavailable, route)
         } catch {
-            var response = InspectorResponse.message(.unavailable, depth: route.depth)
+            var response = message(.unavailable, route)
             response.failure = error
             return response
         }
+    }
+
+    private func message(_ problem: InspectorProblem, _ route: InspectorRoute) -> InspectorResponse {
+        .message(problem, depth: route.depth, hasControls: access.controls != nil)
     }
 
     private func response(to request: InspectorRequest, _ route: InspectorRoute) async throws -> InspectorResponse {
@@ -71,6 +81,12 @@ public struct Inspector: Sendable {
         let components = request.components
         let (key, file) = (components.dropFirst().first ?? "", components.dropFirst(2).first ?? "")
         func store() async throws -> InspectedStore { try await access.store(for: request) }
+        func controls() throws -> InspectorControls {
+            guard let controls = access.controls else {
+                throw InspectorProblem.notFound("Nothing can be changed here.")
+            }
+            return controls
+        }
         return switch route {
         case .home: .seeOther(request.root + "/transactions")
         case .loadAsset: try .asset(key)
@@ -92,6 +108,12 @@ public struct Inspector: Sendable {
         case .showSource: try await store().sourcePage(key)
         case .showDelivery: try await store().deliveryPage()
         case .downloadDelivery: try await store().downloadDelivery(key)
+        case .showControls: try controls().page()
+        case .change: try controls().change(request)
+        case .newRule: try controls().rulePage(nil)
+        case .addRule: try controls().save(nil, request)
+        case .editRule: try controls().rulePage(file)
+        case .saveRule: try controls().save(file, request)
         case .follow: try await store().changes(since: items.last { $0.name == "version" }.flatMap { Int($0.value) })
         }
     }

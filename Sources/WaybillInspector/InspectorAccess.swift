@@ -19,10 +19,15 @@ package protocol InspectorAccess: Sendable {
 
     /// What pages are redacted by. Default: without names of its own.
     var redactor: Redactor { get }
+
+    /// What can be changed of this process; nil, the default: nothing.
+    var controls: InspectorControls? { get }
 }
 
 extension InspectorAccess {
     package var redactor: Redactor { Redactor() }
+
+    package var controls: InspectorControls? { nil }
 }
 
 /// One store, shown to all who ask by a name of this machine.

@@ -92,8 +92,8 @@ extension InspectorResponse {
     /// A page that says one thing.
     ///
     /// - Parameter depth: How many components the path has that was asked for.
-    static func message(_ problem: InspectorProblem, depth: Int) -> InspectorResponse {
-        let frame = InspectorFrame(store: "", isLoggedIn: false)
+    static func message(_ problem: InspectorProblem, depth: Int, hasControls: Bool = false) -> InspectorResponse {
+        let frame = InspectorFrame(store: "", isLoggedIn: false, hasControls: hasControls)
         return .page(
             MessagePage(problem.title, problem.detail, depth: max(1, depth), in: frame).html, status: problem.status)
     }

@@ -1,5 +1,12 @@
 """What tests of pages share: a visitor with a browser in which nothing may complain, and measurements."""
+import pathlib
+
+import axe_playwright_python
 from waybill import ROOT
+
+# axe-core, Deque's checker of WCAG 2.2 A and AA and of good practice, comes with a package of PyPI.
+AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 # The headings of tables that do not stand above their columns.
 ASTRAY = """() => Array.from(document.querySelectorAll('thead tr')).flatMap(head => {
@@ -93,6 +100,14 @@ class Visitor:
         """Text has contrast; buttons, fields and links have names."""
         assert self.page.evaluate(FAINT) == [], self.page.url
         assert self.page.evaluate(NAMELESS) == [], self.page.url
+
+    def assert_accessible(self):
+        """axe-core finds nothing wrong; gives how many of its rules it has looked at."""
+        self.page.evaluate(AXE)  # by the debugger: the pages' own policy lets no script in
+        result = self.page.evaluate(
+            "rules => axe.run(document, {runOnly: rules, resultTypes: ['violations']})", RULES)
+        assert [(each["id"], each["nodes"][:3]) for each in result["violations"]] == [], self.page.url
+        return len(result["passes"])
 
     def copied(self):
         return self.page.evaluate("navigator.clipboard.readText()")

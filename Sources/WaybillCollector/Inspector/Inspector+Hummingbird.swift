@@ -26,10 +26,10 @@ extension Inspector {
 
     /// Adds the pages to a router or to a group of one. Their addresses are relative.
     public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
-        for route in InspectorRoute.allCases {
+        for route in routes {
             for method in route.methods.compactMap({ HTTPRequest.Method($0) }) {
                 router.on(RouterPath(route.path), method: method) { request, context in
-                    let request = try await InspectorRequest(request, depth: route.depth)
+                    let request = try await InspectorRequest(request, route)
                     let response = await cancelWhenGracefulShutdown { await respond(to: request) }
                     if let failure = response.failure { context.logger.error("waybill: \(failure)") }
                     return method == .head ? Response(response).createHeadResponse() : Response(response)
@@ -40,14 +40,12 @@ extension Inspector {
 }
 
 extension InspectorRequest {
-    /// The largest form in bytes; a login has some hundred.
-    private static let formLimit = 8192
-
-    /// - Parameter depth: How many components at the end of the path are the page's own.
-    init(_ request: Request, depth: Int) async throws {
+    /// - Parameter route: Whose components are at the end of the path.
+    init(_ request: Request, _ route: InspectorRoute) async throws {
+        let depth = route.depth
         let components = request.uri.path.split(separator: "/").map { "/\($0)" }
         var request = request
-        let form = request.method == .post ? String(buffer: try await request.collectBody(upTo: Self.formLimit)) : ""
+        let form = request.method == .post ? String(buffer: try await request.collectBody(upTo: route.formLimit)) : ""
         var fields = Dictionary(request.headers.map { ($0.name.canonicalName, $0.value) }) { $0 + "; " + $1 }
         fields["host"] = request.head.authority
         self.init(

@@ -28,7 +28,7 @@ package struct InspectorAsset: Sendable {
             PackageResources.use_cases_css,
             PackageResources.print_css, PackageResources.sources_css, PackageResources.comparison_css,
             PackageResources.large_css,
-            PackageResources.exchange_css,
+            PackageResources.exchange_css, PackageResources.controls_css,
         ], suffix: "css", mediaType: "text/css")
     /// Live lists, the keyboard, copying, finding.
     package static let script = InspectorAsset(

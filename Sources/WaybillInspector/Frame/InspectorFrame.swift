@@ -8,6 +8,8 @@ package struct InspectorFrame: Sendable {
     package var store: String
     /// Whether the reader has logged in, and so can log out.
     package var isLoggedIn: Bool
+    /// Whether there is a page on which this process can be changed.
+    var hasControls: Bool
     /// Times are shown in this zone, and every page says so.
     package var timeZone: TimeZone
     /// When the page is made, which decides between summer and winter time in what it says of its times.
@@ -15,10 +17,12 @@ package struct InspectorFrame: Sendable {
 
     /// - Parameter timeZone: Default: the one of this machine.
     package init(
-        store: String, isLoggedIn: Bool, timeZone: TimeZone = .current, clock: any TransactionClock = SystemClock()
+        store: String, isLoggedIn: Bool, hasControls: Bool = false, timeZone: TimeZone = .current,
+        clock: any TransactionClock = SystemClock()
     ) {
         self.store = store
         self.isLoggedIn = isLoggedIn
+        self.hasControls = hasControls
         self.timeZone = timeZone
         self.clock = clock
     }

@@ -12,6 +12,7 @@ package struct InspectorPage {
         case network = "Network"
         case useCases = "Use cases"
         case sources = "Sources"
+        case controls = "Controls"
         /// The login, an error.
         case none
     }
@@ -61,12 +62,13 @@ package struct InspectorPage {
 
     /// In one line; where there is no room for it, behind a button that needs no script.
     private var navigation: HTML {
-        guard tab != .none || frame.isLoggedIn else { return "" }
+        guard tab != .none || frame.isLoggedIn || frame.hasControls else { return "" }
+        let controls = link(.controls, "controls")
         let logout: HTML = "<form method=post action=\"\(root)logout\"><button>Log out</button></form>"
         return """
             <button type=button class=unfold popovertarget=menu>Menu</button><div id=menu popover>\
             <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))\(link(.useCases, "use-cases"))\
-            \(link(.sources, "sources"))</nav>\
+            \(link(.sources, "sources"))\(controls, if: frame.hasControls)</nav>\
             <span class=store>\(frame.store)</span><button type=button id=keys hidden aria-label="Help">?</button>\
             \(logout, if: frame.isLoggedIn)</div>
             """

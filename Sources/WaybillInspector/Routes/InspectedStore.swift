@@ -15,19 +15,25 @@ package struct InspectedStore: Sendable {
     let isLoggedIn: Bool
     /// What is shown goes through this once more.
     let redactor: Redactor
+    /// Whether there is a page on which this process can be changed.
+    let hasControls: Bool
     /// What the collector that keeps it has counted, not redacted; nil where none runs.
     let counted: (@Sendable () -> DeliveryPage.Collected)?
 
     package init(
         name: String, store: any ExplorableStore & ExportingStore, clock: any TransactionClock,
         isLoggedIn: Bool = false,
-        redactor: Redactor = Redactor(), counted: (@Sendable () -> DeliveryPage.Collected)? = nil
+        redactor: Redactor = Redactor(), hasControls: Bool = false,
+        counted: (@Sendable () -> DeliveryPage.Collected)? = nil
     ) {
         (self.name, self.store, self.clock) = (name, store, clock)
         (self.isLoggedIn, self.redactor, self.counted) = (isLoggedIn, redactor, counted)
+        self.hasControls = hasControls
     }
 
-    var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: isLoggedIn, clock: clock) }
+    var frame: InspectorFrame {
+        InspectorFrame(store: name, isLoggedIn: isLoggedIn, hasControls: hasControls, clock: clock)
+    }
 
     /// Bytes of bodies on a page of a transaction; those beyond are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20

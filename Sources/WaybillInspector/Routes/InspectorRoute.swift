@@ -23,6 +23,13 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case askToken = "GET /login"
     case logIn = "POST /login"
     case logOut = "POST /logout"
+    // Of an app's own process alone.
+    case showControls = "GET /controls"
+    case change = "POST /controls"
+    case newRule = "GET /controls/rule"
+    case addRule = "POST /controls/rule"
+    case editRule = "GET /controls/rule/{id}"
+    case saveRule = "POST /controls/rule/{id}"
 
     /// The one that answers a request; nil where none does.
     init?(_ request: InspectorRequest) {
@@ -45,12 +52,28 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
         return self == .follow ? ["GET"] : ["GET", "HEAD"]
     }
 
+    /// Whether it is there only with controls.
+    package var isControl: Bool {
+        switch self {
+        case .showControls, .change, .newRule, .addRule, .editRule, .saveRule: true
+        case .home, .listTransactions, .showTransaction, .downloadTransaction, .compareTransactions, .listExchanges,
+            .showExchange, .downloadExchange, .listTerms, .listUseCases, .downloadUseCases, .showUseCase, .askUseCase,
+            .listSources, .showSource, .showDelivery, .downloadDelivery, .follow, .loadAsset, .askToken, .logIn,
+            .logOut:
+            false
+        }
+    }
+
+    /// The longest form in bytes that is sent there: a login has some hundred, a rule the body of an answer, of which a
+    /// character can take nine.
+    package var formLimit: Int { self == .addRule || self == .saveRule ? 1 << 20 : 8192 }
+
     /// Whether it shows what was recorded: where the login leads back to, other than to a file, a stream, or itself.
     var isPage: Bool {
         switch self {
         case .home, .downloadTransaction, .downloadExchange, .downloadUseCases, .downloadDelivery, .follow, .listTerms,
             .loadAsset,
-            .askToken, .logIn, .logOut:
+            .askToken, .logIn, .logOut, .showControls, .change, .newRule, .addRule, .editRule, .saveRule:
             false
         case .listTransactions, .showTransaction, .compareTransactions, .listExchanges, .showExchange, .listUseCases,
             .showUseCase,

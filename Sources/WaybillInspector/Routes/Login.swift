@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where a login leads: always a page of the inspector, even where another address was asked for.
 struct LoginDestination {
     /// Relative to `/login`.
@@ -50,10 +52,16 @@ extension InspectorRequest {
             if let site = fields["sec-fetch-site"] {
                 site == "same-origin" || site == "none"
             } else if let origin = fields["origin"] {
-                fields["host"].map { origin == "https://\($0)" || origin == "http://\($0)" } ?? false
+                fields["host"].map { origin == "https://\($0)" || origin == "http://\($0)" } ?? Self.isOfApp(origin)
             } else {
                 true
             }
         guard isOwn else { throw .forbidden("This was sent by the page of another site.") }
+    }
+
+    /// Whether an origin is a scheme that an app gives its own pages in a web view, where no server carries a `Host`.
+    private static func isOfApp(_ origin: String) -> Bool {
+        let parts = origin.lowercased().components(separatedBy: "://")
+        return parts.count == 2 && !["http", "https"].contains(parts[0])
     }
 }

@@ -77,9 +77,9 @@ package enum StatusRange {
 }
 
 /// Numbers with a unit, as they are written.
-struct Measure {
+package struct Measure: Sendable {
     /// `2s`, `1.5s`, `500ms`, in microseconds.
-    static let duration = Measure(units: [
+    package static let duration = Measure(units: [
         ("us", 1), ("ms", 1_000), ("s", 1_000_000), ("m", 60_000_000), ("h", 3_600_000_000),
     ])
     /// `500B`, `100kB`, `1.5MB`, in bytes; the units in any case.
@@ -90,7 +90,7 @@ struct Measure {
     private var options: String.CompareOptions = []
 
     /// nil for what is none, below 0, or more than can be stored.
-    func read(_ text: String) -> Int? {
+    package func read(_ text: String) -> Int? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let name = text.dropFirst(number.count)
         guard let unit = units.first(where: { $0.name.compare(name, options: options) == .orderedSame }) else {
@@ -106,7 +106,7 @@ struct Measure {
     }
 
     /// In the largest unit of which it is a whole number.
-    func text(_ number: Int) -> String {
+    package func text(_ number: Int) -> String {
         let unit = units.last { number != 0 && number % $0.count == 0 } ?? units[0]
         return "\(number / unit.count)\(unit.name)"
     }

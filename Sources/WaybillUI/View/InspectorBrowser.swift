@@ -17,7 +17,7 @@ import WebKit
     private static let home = URL(string: "\(scheme)://inspector/transactions")
 
     init(_ transactions: TransactionManager) {
-        let inspector = Inspector(transactions)
+        let inspector = Inspector(transactions, hasControls: true)
         events = InspectorEventHandler(inspector)
         let configuration = WKWebViewConfiguration()
         configuration.websiteDataStore = .nonPersistent()

@@ -1,10 +1,8 @@
 """Every page, on a phone and on a desk, light and dark, with and without script: what can be measured of its layout."""
 import datetime
-import pathlib
 import re
 import zoneinfo
 
-import axe_playwright_python
 import pytest
 from odd_sources import record_gaps, record_skewed
 
@@ -15,10 +13,6 @@ LOOKS = [
 
 # What is pictured in whole at every width.
 WHOLE = ("transaction", "purchase", "exchange", "sources", "source-with-gaps", "delivery")
-
-# axe-core, Deque's checker of WCAG 2.2 A and AA and of good practice, comes with a package of PyPI.
-AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 # Words of the page that are broken inside although they would have fitted into a line; what has no spaces, as URLs
 # have, may be broken.
@@ -84,12 +78,9 @@ def test_axe_finds_nothing_wrong_with_any_page(scheme, visit, inspector, all_pla
     rules = 0
     for path in [*all_places.values(), "/transactions?outcome=failed&text=nobody", "/login"]:
         visitor = stranger if path == "/login" else user
-        page = visitor.open(path)
-        page.evaluate(AXE)  # by the debugger: the pages' own policy lets no script in
+        visitor.open(path)
         visitor.unfold("main details")
-        result = page.evaluate("rules => axe.run(document, {runOnly: rules, resultTypes: ['violations']})", RULES)
-        rules += len(result["passes"])
-        assert [(violation["id"], violation["nodes"][:3]) for violation in result["violations"]] == [], path
+        rules += visitor.assert_accessible()
     assert rules > 300, "axe-core has looked at something"
 
 

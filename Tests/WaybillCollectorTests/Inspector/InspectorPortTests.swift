@@ -69,6 +69,10 @@ import FoundationNetworking
         case .downloadDelivery: ["/delivery/quarantine.json", "/delivery/rejections.json", "/delivery/nothing"]
         case .loadAsset: [InspectorAsset.style, .script, .icon].map { "/assets/\($0.name)" } + ["/assets/nothing"]
         case .askToken: ["/login", "/login?to=network%2Fx%3A1", "/login?to=//evil.example"]
+        // Nothing of a collector's or of a file's can be changed.
+        case .showControls, .change: ["/controls"]
+        case .newRule, .addRule: ["/controls/rule"]
+        case .editRule, .saveRule: ["/controls/rule/x"]
         case .follow, .logIn, .logOut: []
         }
     }
@@ -128,13 +132,13 @@ import FoundationNetworking
         try await fill()
         let collector = try collector(.open)
         try await CollectorServer.run(collector) { server in
-            for route in InspectorRoute.allCases {
+            for route in collector.inspector.routes {
                 for address in addresses(of: route) {
                     try await compare(request(address), collector.inspector, server)
                     try await compare(request(address, method: "HEAD"), collector.inspector, server)
                 }
             }
-            for address in ["/nothing", "/nothing/", "/transactions/a/b/c", "/v1/%3Cscript%3E"] {
+            for address in ["/nothing", "/nothing/", "/transactions/a/b/c", "/v1/%3Cscript%3E", "/controls"] {
                 try await compare(request(address), collector.inspector, server)
             }
         }
@@ -151,7 +155,7 @@ import FoundationNetworking
             collector.access.beginSession(of: try collector.access.bearer(fieldValue: secret.fieldValue))
         }
         try await CollectorServer.run(collector) { server in
-            for route in InspectorRoute.allCases {
+            for route in collector.inspector.routes {
                 for address in addresses(of: route).prefix(2) {
                     for cookie in [nil, wrong, "waybill_1234567890123456", right, try session()] {
                         try await compare(request(address, cookie: cookie), collector.inspector, server)
@@ -180,7 +184,7 @@ import FoundationNetworking
         let router = Router()
         collector.inspector.addRoutes(to: router.group("tools/waybill"))
         try await CollectorServer.run(router) { server in
-            for route in InspectorRoute.allCases {
+            for route in collector.inspector.routes {
                 for address in addresses(of: route).prefix(1) where address.hasPrefix("/") {
                     let own = address == "/" ? "" : address
                     try await compare(request(own, root: "/tools/waybill"), collector.inspector, server)
@@ -194,7 +198,7 @@ import FoundationNetworking
         try await fill()
         let inspector = try Inspector(file: folder.url.appending(path: "waybill.sqlite"), clock: clock)
         try await CollectorServer.run(inspector.router()) { server in
-            for route in InspectorRoute.allCases {
+            for route in inspector.routes {
                 for address in addresses(of: route).prefix(2) { try await compare(request(address), inspector, server) }
             }
         }
@@ -211,7 +215,7 @@ import FoundationNetworking
         let collector = try collector(.open)
         try await CollectorServer.run(collector) { server in
             var replies = (pages: 0, loads: 0, files: 0)
-            for route in InspectorRoute.allCases {
+            for route in collector.inspector.routes {
                 for address in addresses(of: route) where !address.hasPrefix("//") {
                     let url = try #require(URL(string: "waybill://inspector\(address)"))
                     let reply = await InspectorReply(to: URLRequest(url: url), from: collector.inspector)
@@ -243,6 +247,34 @@ import FoundationNetworking
                 }
             }
             #expect(replies.pages > 60 && replies.loads > 0 && replies.files > 8, "\(replies)")
+        }
+    }
+
+    /// Breaks when a server lets through what the inspector refuses, or keeps from it what it needs to know: forms that are
+    /// long, where they came from, and by which name they were asked.
+    @Test func theControlsOfAnAppAreTheSame() async throws {
+        let inspector = Inspector(TransactionManager.testing(clock: clock), hasControls: true)
+        func post(_ address: String, _ form: String, origin: String? = nil) -> InspectorRequest {
+            var post = request(address, method: "POST")
+            (post.form, post.fields["origin"]) = (form, origin)
+            return post
+        }
+        let long = "name=long&on=yes&action=mock&status=200&text=" + String(repeating: "%C3%A4", count: 20_000)
+        try await CollectorServer.run(inspector.router()) { server in
+            for address in ["/controls", "/controls/rule", "/controls/rule/x"] {
+                try await compare(request(address), inspector, server)
+                try await compare(request(address, method: "HEAD"), inspector, server)
+            }
+            for origin in [nil, "http://127.0.0.1", "https://evil.example", "waybill://app", "null"] {
+                try await compare(post("/controls", "change=obey-rules", origin: origin), inspector, server)
+                try await compare(post("/controls/rule", "name=&action=cut", origin: origin), inspector, server)
+            }
+            try await compare(post("/controls", "change=nothing"), inspector, server)
+            try await compare(post("/controls/rule/x", "name=a"), inspector, server)
+            let added = try await RawClient.send("POST", "/controls/rule", to: server.port, body: Data(long.utf8))
+            #expect(added.status == 303 && added.header("Location")?.hasPrefix("/controls#") == true)
+            #expect(try await server.get("/controls").text.contains("are answered with 200 and 40"))
+            try await compare(post("/controls/rule", long), inspector, server)
         }
     }
 

@@ -62,6 +62,38 @@ import WaybillTesting
         #expect(try hit() == "twice", "to add it again does")
     }
 
+    @Test func aRuleThatIsReplacedKeepsItsPrecedenceAndBeginsAnew() throws {
+        rules.add(["one", "two", "three"].map { NetworkRule($0, .mock(MockedResponse())) })
+        #expect(try hit() == "one")
+        #expect(rules.replace(named: "two", with: NetworkRule("second", .mock(MockedResponse(status: 503)))))
+        #expect(rules.replace(named: "one", with: NetworkRule("one", .mock(MockedResponse()), times: 1)))
+        #expect(rules.all.map(\.name) == ["one", "second", "three"])
+        #expect(rules.hits == ["one": 0, "second": 0, "three": 0])
+        #expect(try [hit(), hit()] == ["one", "second"])
+        let before = rules.all
+        #expect(!rules.replace(named: "two", with: NetworkRule("two", .mock(MockedResponse()))), "it is not there")
+        #expect(
+            !rules.replace(named: "one", with: NetworkRule("three", .mock(MockedResponse()))), "another has the name")
+        #expect(rules.all == before)
+    }
+
+    @Test func aRuleThatIsMovedHasAnotherPrecedenceAndItsHits() throws {
+        rules.add(["one", "two", "three"].map { NetworkRule($0, .mock(MockedResponse())) })
+        #expect(try hit() == "one")
+        func names(afterMoving name: String, by places: Int) -> [String] {
+            rules.move(named: name, by: places)
+            return rules.all.map(\.name)
+        }
+        #expect(names(afterMoving: "one", by: 1) == ["two", "one", "three"])
+        #expect(names(afterMoving: "three", by: -1) == ["two", "three", "one"])
+        #expect(names(afterMoving: "two", by: .max) == ["three", "one", "two"])
+        #expect(names(afterMoving: "two", by: .min) == ["two", "three", "one"])
+        #expect(names(afterMoving: "two", by: -1) == ["two", "three", "one"])
+        #expect(names(afterMoving: "none", by: 1) == ["two", "three", "one"])
+        #expect(rules.hits == ["one": 1, "two": 0, "three": 0])
+        #expect(try hit() == "two")
+    }
+
     /// Broken, a retry of requests that are sent together would see more failures than the test has asked for.
     @Test func requestsAtTheSameTimeShareTheTimesOfARule() throws {
         rules.add(NetworkRule("some", .mock(MockedResponse()), times: 100))

@@ -73,6 +73,36 @@ public final class NetworkRules: Sendable {
         }
     }
 
+    /// Puts a rule in the place of another one, whose precedence it gets; its hits count from 0.
+    ///
+    /// - Returns: Whether it was: not where there is none of that name, or a third one has the name of the new one; then
+    ///   nothing is changed.
+    @discardableResult
+    public func replace(named name: String, with rule: NetworkRule) -> Bool {
+        state.withLock { state in
+            guard let index = state.rules.firstIndex(where: { $0.name == name }),
+                rule.name == name || !state.rules.contains(where: { $0.name == rule.name })
+            else { return false }
+            state.rules[index] = rule
+            (state.hits[name], state.hits[rule.name]) = (nil, nil)
+            return true
+        }
+    }
+
+    /// Gives a rule another precedence, and keeps its hits; does nothing where there is none of that name.
+    ///
+    /// - Parameter places: How many others it passes, towards the last; below 0: towards the first. As many as there are
+    ///   at most.
+    public func move(named name: String, by places: Int) {
+        state.withLock { state in
+            guard let index = state.rules.firstIndex(where: { $0.name == name }) else { return }
+            let rule = state.rules.remove(at: index)
+            let (place, isFar) = index.addingReportingOverflow(places)
+            let last = state.rules.count
+            state.rules.insert(rule, at: isFar ? (places < 0 ? 0 : last) : min(max(0, place), last))
+        }
+    }
+
     /// Removes a rule, and its hits; does nothing where there is none of that name.
     public func remove(named name: String) {
         state.withLock { state in

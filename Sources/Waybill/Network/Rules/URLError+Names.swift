@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// The codes of `URLError` by the names that Swift has for them.
 extension URLError.Code {
@@ -22,14 +22,17 @@ extension URLError.Code {
         -1205: "clientCertificateRejected",
         -1206: "clientCertificateRequired", -2000: "cannotLoadFromNetwork",
     ]
+    /// All names, in their order in the alphabet.
+    package static let allNames = names.values.sorted()
+
     private static let numbers = Dictionary(uniqueKeysWithValues: names.map { ($0.value, $0.key) })
 
     /// nil for a name that no code has.
-    init?(name: String) {
+    package init?(name: String) {
         guard let number = Self.numbers[name] else { return nil }
         self.init(rawValue: number)
     }
 
     /// nil for a code that has no name here.
-    var name: String? { Self.names[rawValue] }
+    package var name: String? { Self.names[rawValue] }
 }
