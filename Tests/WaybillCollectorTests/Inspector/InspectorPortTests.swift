@@ -3,6 +3,7 @@ import Foundation
 import Hummingbird
 import TestSupport
 import Testing
+import Waybill
 @testable import WaybillCollector
 import WaybillCore
 import WaybillInspector
