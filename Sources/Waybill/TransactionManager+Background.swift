@@ -29,7 +29,9 @@ extension TransactionManager {
     /// task.expirationHandler = transactions.flushInBackground { task.setTaskCompleted(success: $0.error == nil) }
     /// ```
     ///
-    /// - Parameter completion: Called on a thread of the library's; nothing unless said otherwise.
+    /// - Parameters:
+    ///   - deadline: Within which it ends by itself; 20 seconds unless said otherwise.
+    ///   - completion: Called on a thread of the library's; nothing unless said otherwise.
     /// - Returns: What ends it before its time.
     @discardableResult
     public func flushInBackground(

@@ -237,7 +237,9 @@ public final class TransactionManager: Sendable {
 
     /// A session of your own configuration whose requests are recorded; keep it, as you would keep a `URLSession`.
     ///
-    /// - Parameter traceContext: Whether its requests carry W3C's `traceparent`; nil: as ``Options/traceContext`` says.
+    /// - Parameters:
+    ///   - configuration: What Foundation's session is made with.
+    ///   - traceContext: Whether its requests carry W3C's `traceparent`; nil: as ``Options/traceContext`` says.
     public func session(configuration: URLSessionConfiguration, traceContext: TraceContextPolicy? = nil)
         -> CapturedSession
     {

@@ -57,7 +57,8 @@ struct InspectedApp {
         let server = try LoopbackServer { request in
             .text("\(request.method) from the server " + String(repeating: "x", count: 2_000))
         }
-        let router = Inspector(transactions, hasControls: true).router()
+        let inspector = Inspector(transactions, hasControls: true)
+        let router = inspector.router()
         router.post("app/request") { request, _ in
             let items = request.uri.queryParameters
             var asked = URLRequest(url: server.url(items["path"].map { String($0) } ?? "/"))

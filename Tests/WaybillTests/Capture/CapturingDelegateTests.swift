@@ -47,20 +47,21 @@ struct CapturingDelegateTests {
     /// Broken, the one line would take the delegate's place, or send twice.
     @Test func aSessionMadeByTheOneLineIsRecordedAndTellsItsDelegate() async throws {
         let server = try LoopbackServer { _ in .text("hello") }
-        let own = URLSession.waybill(tx, configuration: .ephemeral, delegate: waiting)
+        let (transactions, configuration, delegate) = (tx, URLSessionConfiguration.ephemeral, waiting)
+        let session = URLSession.waybill(transactions, configuration: configuration, delegate: delegate)
         let transport = InMemoryTransport()
         tx.delivery = .transport(transport)
-        await run(own.dataTask(with: URLRequest(url: server.url("/alone"))))
+        await run(session.dataTask(with: URLRequest(url: server.url("/alone"))))
         await tx.flush()
         #expect(transport.sets.flatMap { $0.sources.flatMap(\.facts) }.map(\.part) == [0, 0], "opened and closed")
         let login = tx.begin(Login.self)
-        let capturing = try #require(own.delegate as? CapturingDelegate)
-        await run(capturing.task(for: URLRequest(url: server.url("/login")), in: login) { own.dataTask(with: $0) })
+        let capturing = try #require(session.delegate as? CapturingDelegate)
+        await run(capturing.task(for: URLRequest(url: server.url("/login")), in: login) { session.dataTask(with: $0) })
         #expect(server.requests.map(\.path) == ["/alone", "/login"], "each once")
         #expect(server.requests.map { $0.header("Waybill-Transaction") != nil } == [false, true])
         #expect(tx.transactions(Login.self).last?.exchanges.map(\.status) == [200])
-        own.finishTasksAndInvalidate()
         session.finishTasksAndInvalidate()
+        self.session.finishTasksAndInvalidate()
     }
 
     @Test func aTaskMadeByItselfBelongsToTheTransactionWhoseFieldItCarries() async throws {

@@ -91,8 +91,9 @@ public final class NetworkRules: Sendable {
 
     /// Gives a rule another precedence, and keeps its hits; does nothing where there is none of that name.
     ///
-    /// - Parameter places: How many others it passes, towards the last; below 0: towards the first. As many as there are
-    ///   at most.
+    /// - Parameters:
+    ///   - name: The rule's.
+    ///   - places: How many others it passes, towards the last; below 0: towards the first. As many as there are at most.
     public func move(named name: String, by places: Int) {
         state.withLock { state in
             guard let index = state.rules.firstIndex(where: { $0.name == name }) else { return }
