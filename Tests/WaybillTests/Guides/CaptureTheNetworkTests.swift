@@ -48,6 +48,17 @@ import FoundationNetworking
         session.finishTasksAndInvalidate()
     }
 
+    @Test func yourOwnDelegateByOneLine() async throws {
+        let (configuration, delegate) = (URLSessionConfiguration.ephemeral, WaitingDelegate())
+        let session = URLSession.waybill(transactions, configuration: configuration, delegate: delegate)
+        let task = session.dataTask(with: request)
+        let ended = delegate.end(of: task)
+        task.resume()
+        await ended.opened()
+        #expect(transactions.exchanges.map(\.status) == [200])
+        session.finishTasksAndInvalidate()
+    }
+
     @Test func oneLineAtStartUp() {
         transactions.passiveCapture.start()
         #expect(transactions.passiveCapture.isRunning)

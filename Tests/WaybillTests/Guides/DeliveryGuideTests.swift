@@ -80,6 +80,7 @@ import FoundationNetworking
         let report = await transactions.flush()
         #expect(report.error == nil && report.pending == 0)
         await transactions.flush(deadline: .seconds(5))
+        await transactions.flushInBackground()
         for fact in try await transactions.quarantined() { print(fact.id.sequence, fact.reason) }
         try await transactions.sendQuarantinedAgain()
         try await transactions.exportQuarantined(to: folder)
