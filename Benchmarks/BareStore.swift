@@ -50,14 +50,15 @@ final class BareStore {
                 try step(
                     0,
                     [
-                        1: fact.sequence, 3: opened.useCase, 4: fact.atMicroseconds, 5: fact.atMicroseconds,
+                        1: fact.sequence, 3: Int64(opened.useCase), 4: fact.atMicroseconds, 5: fact.atMicroseconds,
                         6: fact.sequence,
                         7: fact.atMicroseconds,
                     ])
             case .event(let event):
-                try step(1, [1: fact.part, 2: fact.sequence - fact.part, 3: fact.atMicroseconds, 4: event.code])
+                try step(1, [1: fact.part, 2: fact.sequence - fact.part, 3: fact.atMicroseconds, 4: Int64(event.code)])
             case .closed(let closed):
-                try step(2, [1: fact.sequence, 2: fact.atMicroseconds, 3: closed.outcome.rawValue, 4: fact.part])
+                try step(
+                    2, [1: fact.sequence, 2: fact.atMicroseconds, 3: Int64(closed.outcome.rawValue), 4: fact.part])
             case .attributesSet, .exchangeOpened, .exchangeClosed:
                 throw WaybillError(.store, "The bare store takes neither attributes nor exchanges.")
             }
@@ -65,9 +66,9 @@ final class BareStore {
         try run("COMMIT")
     }
 
-    private func step(_ index: Int, _ values: KeyValuePairs<Int32, Int>) throws {
+    private func step(_ index: Int, _ values: KeyValuePairs<Int32, Int64>) throws {
         let statement = statements[index]
-        for (place, value) in values { sqlite3_bind_int64(statement, place, Int64(value)) }
+        for (place, value) in values { sqlite3_bind_int64(statement, place, value) }
         guard sqlite3_step(statement) == SQLITE_DONE else {
             throw WaybillError(
                 .store, "The bare store did not take a row.", cause: String(cString: sqlite3_errmsg(database)))

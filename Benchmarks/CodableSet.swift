@@ -35,7 +35,7 @@ struct CodableSet: Codable {
     }
 
     struct Clock: Codable {
-        var at_us: Int
+        var at_us: Int64
         var offset_us: Int
     }
 
@@ -46,24 +46,24 @@ struct CodableSet: Codable {
     }
 
     struct Ledger: Codable {
-        var recorded: Int
-        var delivered: Int
-        var quarantined: Int
-        var dropped: [String: Int]?
-        var pending: Int
-        var refused: Int
+        var recorded: Int64
+        var delivered: Int64
+        var quarantined: Int64
+        var dropped: [String: Int64]?
+        var pending: Int64
+        var refused: Int64
     }
 
     /// All kinds in one, as the schema has them: the members of the other kinds are nil.
     struct Fact: Codable {
         var kind: String
-        var sequence: Int
-        var part: Int
-        var at_us: Int
+        var sequence: Int64
+        var part: Int64
+        var at_us: Int64
         var transaction: GUID?
         var use_case: Int?
         var joined: Bool?
-        var timeout_us: Int?
+        var timeout_us: Int64?
         var event: Int?
         var outcome: String?
         var role: String?
@@ -73,12 +73,12 @@ struct CodableSet: Codable {
         var port: Int?
         var path: String?
         var query: String?
-        var exchange: Int?
+        var exchange: Int64?
         var state: String?
         var status: Int?
-        var first_byte_us: Int?
-        var sent_bytes: Int?
-        var received_bytes: Int?
+        var first_byte_us: Int64?
+        var sent_bytes: Int64?
+        var received_bytes: Int64?
         var headers: [[String]]?
         var error: RecordedError?
         var attributes: Attributes?

@@ -3,17 +3,17 @@ import WaybillCore
 /// What a busy server records: 50 transactions at a time, a fact every 200 ms, so that most times need six bytes, as
 /// they do after half an hour.
 struct Interleaved {
-    static let microsecondsPerFact = 200_000
+    static let microsecondsPerFact: Int64 = 200_000
 
     private let eventsEach: Int
-    private var open: [(part: Int, eventCount: Int)] = []
+    private var open: [(part: Int64, eventCount: Int)] = []
     private var turn = 0
     private(set) var eventCount = 0
 
     init(eventsEach: Int = 20) { self.eventsEach = eventsEach }
 
     /// Makes the next fact; `record` gives its sequence.
-    mutating func next(_ record: (Fact.Content, _ part: Int) throws -> Int) rethrows {
+    mutating func next(_ record: (Fact.Content, _ part: Int64) throws -> Int64) rethrows {
         guard open.count == 50 else {
             return open.append((try record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), 0), 0))
         }
@@ -31,9 +31,9 @@ struct Interleaved {
     }
 
     /// The next facts after that sequence.
-    mutating func batch(of size: Int, after sequence: Int) -> [Fact] {
+    mutating func batch(of size: Int, after sequence: Int64) -> [Fact] {
         var facts: [Fact] = []
-        for number in sequence + 1...sequence + size {
+        for number in sequence + 1...sequence + Int64(size) {
             next { content, part in
                 let isOpening = if case .opened = content { true } else { false }
                 facts.append(
@@ -49,6 +49,6 @@ struct Interleaved {
 
     static func batches(_ count: Int, of size: Int, eventsEach: Int = 20) -> [[Fact]] {
         var facts = Interleaved(eventsEach: eventsEach)
-        return (0..<count).map { facts.batch(of: size, after: $0 * size) }
+        return (0..<count).map { facts.batch(of: size, after: Int64($0 * size)) }
     }
 }

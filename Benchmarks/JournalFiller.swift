@@ -29,7 +29,7 @@ final class JournalFiller {
         }
     }
 
-    private func record(_ content: Fact.Content, part: Int) -> Recorded {
+    private func record(_ content: Fact.Content, part: Int64) -> Recorded {
         clock.advance(by: Interleaved.microsecondsPerFact)
         return writer.recorder.record(content, part: part)
     }
@@ -37,9 +37,9 @@ final class JournalFiller {
 
 /// A clock that goes when it is told to.
 private final class StandingClock: TransactionClock {
-    private let microseconds = Locked(0)
+    private let microseconds = Locked<Int64>(0)
 
-    func advance(by microseconds: Int) { self.microseconds.withLock { $0 += microseconds } }
-    func uptimeMicroseconds() -> Int { microseconds.withLock { $0 } }
-    func wallMicroseconds() -> Int { 1_760_518_800_000_000 + uptimeMicroseconds() }
+    func advance(by microseconds: Int64) { self.microseconds.withLock { $0 += microseconds } }
+    func uptimeMicroseconds() -> Int64 { microseconds.withLock { $0 } }
+    func wallMicroseconds() -> Int64 { 1_760_518_800_000_000 + uptimeMicroseconds() }
 }

@@ -5,20 +5,20 @@ import WaybillCore
 enum SampleSet {
     static func logins(_ count: Int) -> TransactionSet {
         var facts: [Fact] = []
-        var time = 0
-        func add(part: Int, _ content: Fact.Content) {
+        var time: Int64 = 0
+        func add(part: Int64, _ content: Fact.Content) {
             time += 1_731
-            facts.append(Fact(sequence: facts.count + 1, part: part, atMicroseconds: time, content: content))
+            facts.append(Fact(sequence: Int64(facts.count + 1), part: part, atMicroseconds: time, content: content))
         }
         for login in 0..<count {
             let failed = login % 4 == 0
             let error = failed ? RecordedError(domain: "NSURLErrorDomain", code: -1001) : nil
-            let part = facts.count + 1
+            let part = Int64(facts.count + 1)
             add(
                 part: part,
                 .opened(Fact.Opened(transaction: GUID(), useCase: 0, attributes: ["variant": "B", "attempt": 1])))
             for code in 0..<4 { add(part: part, .event(Fact.Event(code: code))) }
-            let exchange = facts.count + 1
+            let exchange = Int64(facts.count + 1)
             add(
                 part: part,
                 .exchangeOpened(
@@ -49,7 +49,7 @@ enum SampleSet {
         let share = TransactionSet.Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_760_518_800_000_000)],
             names: names,
-            ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)
+            ledger: Ledger(recorded: Int64(facts.count), pending: Int64(facts.count)), facts: facts)
         return TransactionSet(id: GUID(), sources: [share])
     }
 }

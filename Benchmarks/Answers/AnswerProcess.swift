@@ -11,7 +11,7 @@ struct AnswerProcess: Codable {
     var milliseconds: Double
     /// The most memory that the process has taken.
     var megabytes: Double
-    var figures: [Int]
+    var figures: [Int64]
 
     /// In a child process.
     static func measured(_ engine: Engine, _ question: AnswerQuestion, _ store: AnswerStore) throws -> AnswerProcess {
@@ -35,7 +35,7 @@ struct AnswerProcess: Codable {
         }
         let folder = URL(filePath: arguments[2])
         let start = ContinuousClock.now
-        let figures: [Int]
+        let figures: [Int64]
         switch engine {
         case .waybill: figures = try question.ask(StoreReader(.folder(folder)))
         case .sqlite: figures = try rows(of: question.sqlite, folder.appending(path: "waybill.sqlite"))
@@ -47,14 +47,14 @@ struct AnswerProcess: Codable {
     }
 
     /// All numbers that statements give, one after the other.
-    private static func rows(of statements: [String], _ file: URL) throws -> [Int] {
+    private static func rows(of statements: [String], _ file: URL) throws -> [Int64] {
         var database: OpaquePointer?
         guard sqlite3_open_v2(file.path(percentEncoded: false), &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK
         else {
             throw WaybillError(.store, "The store cannot be opened.")
         }
         defer { sqlite3_close(database) }
-        var numbers: [Int] = []
+        var numbers: [Int64] = []
         for sql in statements {
             var statement: OpaquePointer?
             guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
@@ -63,7 +63,7 @@ struct AnswerProcess: Codable {
             }
             while sqlite3_step(statement) == SQLITE_ROW {
                 for column in 0..<sqlite3_column_count(statement) {
-                    numbers.append(Int(sqlite3_column_int64(statement, column)))
+                    numbers.append(sqlite3_column_int64(statement, column))
                 }
             }
             sqlite3_finalize(statement)

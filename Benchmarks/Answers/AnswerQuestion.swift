@@ -8,16 +8,18 @@ enum AnswerQuestion: String, CaseIterable {
     case summary, duration, funnel, transitions, legs, list, find
 
     /// How the library answers.
-    func ask(_ reader: StoreReader) throws -> [Int] {
+    func ask(_ reader: StoreReader) throws -> [Int64] {
         switch self {
         case .summary:
             let answer = try answer(SummaryQuestion(), reader)
             return answer.useCases.flatMap { useCase in
-                [useCase.useCase, useCase.runs, useCase.installations, useCase.rates.count, useCase.rates[0].runs]
-                    + TransactionOutcome.allCases.filter { $0 != .open && $0 != .timedOut }.map {
-                        useCase.outcomes[$0] ?? 0
-                    }
-                    + useCase.errors.flatMap { [$0.code, $0.count] }
+                var figures = [
+                    useCase.useCase, useCase.runs, useCase.installations, useCase.rates.count, useCase.rates[0].runs,
+                ]
+                figures += TransactionOutcome.allCases.filter { $0 != .open && $0 != .timedOut }.map {
+                    useCase.outcomes[$0] ?? 0
+                }
+                return figures.map { Int64($0) } + useCase.errors.flatMap { [$0.code, Int64($0.count)] }
             }
         case .duration:
             let query = DurationQuestion(
@@ -31,13 +33,13 @@ enum AnswerQuestion: String, CaseIterable {
             let query = FunnelQuestion(filter: Self.logins, steps: steps + [.finished])
             let answer = try answer(query, reader)
             return answer.total.steps.flatMap {
-                [$0.reached, $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0]
+                [Int64($0.reached), $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0]
             }
         case .transitions:
             let answer = try answer(TransitionsQuestion(filter: Self.logins), reader)
             let known = answer.transitions.sorted { ($0.from, $0.to) < ($1.from, $1.to) }
             return known.flatMap {
-                [$0.statistics.count, $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0]
+                [Int64($0.statistics.count), $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0]
             }
         case .legs:
             let answer = try answer(LegsQuestion(filter: Self.logins), reader)
@@ -65,24 +67,24 @@ enum AnswerQuestion: String, CaseIterable {
         try reader.answer(question, now: AnswerStore.now)
     }
 
-    private func page(_ filter: TransactionFilter, _ reader: StoreReader) throws -> [Int] {
+    private func page(_ filter: TransactionFilter, _ reader: StoreReader) throws -> [Int64] {
         let page = try reader.transactions(matching: filter, limit: Self.pageLength, after: nil, now: AnswerStore.now)
-        return page.rows.flatMap { [$0.begunMicroseconds, $0.eventCount] }
+        return page.rows.flatMap { [$0.begunMicroseconds, Int64($0.eventCount)] }
     }
 
     /// Of requests, responses and what cannot be told apart only the sum: how it is divided depends on an estimate.
-    private static func figures(of segment: LegsSegment) -> [Int] {
-        var network = (count: 0, total: 0)
-        var figures: [Int] = []
+    private static func figures(of segment: LegsSegment) -> [Int64] {
+        var network = (count: Int64(0), total: Int64(0))
+        var figures: [Int64] = []
         for share in segment.legs {
             switch share.leg {
             case .clientBefore, .server, .exchange, .clientAfter:
-                figures += [share.statistics.count, share.totalMicroseconds]
+                figures += [Int64(share.statistics.count), share.totalMicroseconds]
                 figures += [share.statistics.p50Microseconds, share.statistics.p99Microseconds].map {
                     $0 ?? 0
                 }
             case .request, .network:
-                network.count += share.statistics.count
+                network.count += Int64(share.statistics.count)
                 network.total += share.totalMicroseconds
             case .response, .clientBetween: network.total += share.totalMicroseconds
             }
@@ -90,8 +92,8 @@ enum AnswerQuestion: String, CaseIterable {
         return figures + [network.count, network.total]
     }
 
-    private static func figures(of statistics: DurationStatistics) -> [Int] {
-        [statistics.count, statistics.minimumMicroseconds ?? 0, statistics.maximumMicroseconds ?? 0]
+    private static func figures(of statistics: DurationStatistics) -> [Int64] {
+        [Int64(statistics.count), statistics.minimumMicroseconds ?? 0, statistics.maximumMicroseconds ?? 0]
             + [
                 statistics.p50Microseconds, statistics.p75Microseconds, statistics.p90Microseconds,
                 statistics.p95Microseconds,

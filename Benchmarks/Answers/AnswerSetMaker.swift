@@ -22,11 +22,11 @@ struct AnswerSetMaker {
                         device: "x86_64",
                         os: "Linux", osVersion: "6.1"),
                     // Odd, as all clients' clocks are even: no two events of one transaction have the same time.
-                    offset: AnswerStore.begun + (number - 2) * 15_000 + 1))
+                    offset: AnswerStore.begun + Int64(number - 2) * 15_000 + 1))
         }
     }
 
-    mutating func set(of launchCount: Int, transactionsEach: Int, at wall: Int) -> TransactionSet {
+    mutating func set(of launchCount: Int, transactionsEach: Int, at wall: Int64) -> TransactionSet {
         setCount += 1
         var shares: [TransactionSet.Share] = []
         for server in servers.indices { servers[server].facts = [] }
@@ -37,9 +37,9 @@ struct AnswerSetMaker {
                 appVersion: isNew ? "4.3.0" : "4.2.1",
                 device: "iPhone17,\(Int.random(in: 1...4, using: &random))", os: "iOS",
                 osVersion: isNew ? "26.1" : "18.5")
-            var client = Recording(source, offset: (wall + launch * 1_000_000) / 2 * 2)
+            var client = Recording(source, offset: (wall + Int64(launch) * 1_000_000) / 2 * 2)
             for number in 0..<transactionsEach {
-                client.now = number * 60_000_000 + Int.random(in: 0..<10_000_000, using: &random) * 2
+                client.now = Int64(number) * 60_000_000 + Int64.random(in: 0..<10_000_000, using: &random) * 2
                 if random.oneIn(10) { search(&client) } else { login(&client) }
             }
             shares.append(client.share(names: Self.clientNames, hasEnded: true))
@@ -73,12 +73,12 @@ struct AnswerSetMaker {
     }
 
     /// Microseconds, even; most short, some long.
-    private mutating func pause(_ usual: Int) -> Int {
+    private mutating func pause(_ usual: Int) -> Int64 {
         let share = Double.random(in: 0..<1, using: &random)
-        return max(2, Int(Double(usual) / (1.02 - share)) / 2 * 2)
+        return max(2, Int64(Double(usual) / (1.02 - share)) / 2 * 2)
     }
 
-    private mutating func event(_ code: Int, after usual: Int, _ recording: inout Recording, part: Int) {
+    private mutating func event(_ code: Int, after usual: Int, _ recording: inout Recording, part: Int64) {
         recording.now += pause(usual)
         recording.add(.event(Fact.Event(code: code)), part: part)
         eventCount += 1
@@ -128,13 +128,13 @@ struct AnswerSetMaker {
     }
 
     /// Given up, or killed.
-    private mutating func leave(_ client: inout Recording, _ part: Int) {
+    private mutating func leave(_ client: inout Recording, _ part: Int64) {
         client.now += pause(2_000_000)
         if !random.oneIn(4) { client.add(.closed(Fact.Closed(outcome: .abandoned)), part: part) }
     }
 
     /// - Returns: Whether the server said no.
-    private mutating func serve(_ id: GUID, causedBy exchange: Int, _ client: inout Recording) -> Bool {
+    private mutating func serve(_ id: GUID, causedBy exchange: Int64, _ client: inout Recording) -> Bool {
         let isRejected = random.oneIn(5)
         let number = Int.random(in: 0..<4, using: &random)
         var server = servers[number]
@@ -154,18 +154,18 @@ struct AnswerSetMaker {
 /// What one source records.
 private struct Recording {
     let source: RecordedSource
-    let offset: Int
-    var now = 0
+    let offset: Int64
+    var now: Int64 = 0
     var facts: [Fact] = []
-    private var sequence = 0
+    private var sequence: Int64 = 0
 
-    init(_ source: RecordedSource, offset: Int) {
+    init(_ source: RecordedSource, offset: Int64) {
         self.source = source
         self.offset = offset
     }
 
     /// - Returns: The fact's sequence.
-    @discardableResult mutating func add(_ content: Fact.Content, part: Int?) -> Int {
+    @discardableResult mutating func add(_ content: Fact.Content, part: Int64?) -> Int64 {
         sequence += 1
         facts.append(Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: now, content: content))
         return sequence
@@ -173,7 +173,7 @@ private struct Recording {
 
     /// - Parameter cause: Of a part that is joined.
     /// - Returns: The part.
-    mutating func open(_ id: GUID, useCase: Int, attributes: Attributes = [:], cause: Fact.ID? = nil) -> Int {
+    mutating func open(_ id: GUID, useCase: Int, attributes: Attributes = [:], cause: Fact.ID? = nil) -> Int64 {
         let opened = Fact.Opened(
             transaction: id, useCase: useCase, isJoined: cause != nil, cause: cause, attributes: attributes)
         return add(.opened(opened), part: nil)
@@ -183,7 +183,7 @@ private struct Recording {
         TransactionSet.Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: offset)], hasEnded: hasEnded,
             names: names,
-            ledger: Ledger(recorded: sequence, pending: facts.count), facts: facts,
+            ledger: Ledger(recorded: sequence, pending: Int64(facts.count)), facts: facts,
             sourceProof: IdentityProof("the secret of source \(source.id)"))
     }
 }

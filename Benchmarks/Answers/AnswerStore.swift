@@ -13,7 +13,7 @@ struct AnswerStore {
     let folder: URL
 
     /// Since 1970: 2026-03-01.
-    static let begun = 1_772_323_200_000_000
+    static let begun: Int64 = 1_772_323_200_000_000
     /// Everybody has finished by then.
     static let now = begun + 31 * 86_400_000_000
     static let loginNames = [
@@ -114,7 +114,7 @@ struct AnswerStore {
         var receivedAt = Self.begun
         while maker.eventCount < eventCount {
             let share = Double(maker.eventCount) / Double(eventCount)
-            receivedAt = Self.begun + Int(share * 30 * 86_400_000_000)
+            receivedAt = Self.begun + Int64(share * 30 * 86_400_000_000)
             let set = maker.set(of: Self.launchesPerSet, transactionsEach: Self.transactionsPerLaunch, at: receivedAt)
             _ = try store.ingest(DecodedSet(set: set), receivedAt: receivedAt)
             if maker.setCount % 20 == 0 { try store.checkpoint() }

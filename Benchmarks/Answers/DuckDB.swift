@@ -37,8 +37,8 @@ enum DuckDB {
     }
 
     /// The numbers that it prints.
-    static func figures(_ sql: String) throws -> (figures: [Int], milliseconds: Double) {
+    static func figures(_ sql: String) throws -> (figures: [Int64], milliseconds: Double) {
         let (lines, milliseconds) = try run(sql)
-        return (lines.flatMap { $0.split(separator: ",").compactMap { Int($0) } }, milliseconds)
+        return (lines.flatMap { $0.split(separator: ",").compactMap { Int64($0) } }, milliseconds)
     }
 }

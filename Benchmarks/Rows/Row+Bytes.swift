@@ -19,7 +19,7 @@ extension Row {
             var interleaved = Interleaved(eventsEach: eventsEach)
             var facts: [Fact] = []
             while interleaved.eventCount < 100_000 {
-                let batch = interleaved.batch(of: 5_000, after: facts.count)
+                let batch = interleaved.batch(of: 5_000, after: Int64(facts.count))
                 try store.append(
                     RecordedBatch(
                         source: source.id, facts: batch,
@@ -53,7 +53,7 @@ private func writePlainTable(_ facts: [Fact], to file: URL) throws {
     guard sqlite3_open(file.path, &database) == SQLITE_OK, sqlite3_exec(database, schema, nil, nil, nil) == SQLITE_OK,
         sqlite3_prepare_v2(database, "INSERT INTO facts VALUES (?, ?, ?, ?)", -1, &statement, nil) == SQLITE_OK
     else { throw WaybillError(.store, "The plain table cannot be made.") }
-    var transactions: [Int: GUID] = [:]
+    var transactions: [Int64: GUID] = [:]
     for fact in facts {
         var (kind, code) = (1, 0)
         switch fact.content {
@@ -69,8 +69,8 @@ private func writePlainTable(_ facts: [Fact], to file: URL) throws {
             _ = sqlite3_bind_blob(
                 statement, 1, bytes.baseAddress, 16, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
         }
-        for (index, value) in [kind, code, fact.atMicroseconds].enumerated() {
-            sqlite3_bind_int64(statement, Int32(index + 2), Int64(value))
+        for (index, value) in [Int64(kind), Int64(code), fact.atMicroseconds].enumerated() {
+            sqlite3_bind_int64(statement, Int32(index + 2), value)
         }
         guard sqlite3_step(statement) == SQLITE_DONE else {
             throw WaybillError(.store, "The plain table did not take a row.")

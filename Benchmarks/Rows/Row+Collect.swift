@@ -72,7 +72,7 @@ extension Row {
         let ours = try await RunningServer(
             Collector(folder: folder.appending(path: "collector"), access: .open).router())
         var loads: (ours: [Load], naive: [Load]) = ([], [])
-        var sequences = 0..<0
+        var sequences: Range<Int64> = 0..<0
         for _ in 0..<rounds {
             let requests = (0..<connections).map { _ in
                 (0..<setsEach).map { _ in LoadConnection.request(.oneLogin(sequences: &sequences)) }
@@ -94,7 +94,7 @@ extension TransactionSet {
 
     /// A launch of an app that sends one login of 18 events: the naive collector has one source, so that sequences go
     /// on from set to set.
-    fileprivate static func oneLogin(sequences: inout Range<Int>) -> TransactionSet {
+    fileprivate static func oneLogin(sequences: inout Range<Int64>) -> TransactionSet {
         sequences = sequences.upperBound + 1..<sequences.upperBound + 21
         let part = sequences.lowerBound
         let facts = sequences.map { sequence in
@@ -102,7 +102,7 @@ extension TransactionSet {
                 switch sequence {
                 case part: .opened(Fact.Opened(transaction: GUID(), useCase: 0))
                 case sequences.upperBound - 1: .closed(Fact.Closed(outcome: .succeeded))
-                default: .event(Fact.Event(code: sequence - part))
+                default: .event(Fact.Event(code: Int(sequence - part)))
                 }
             return Fact(sequence: sequence, part: part, atMicroseconds: sequence * 1_000, content: content)
         }

@@ -12,14 +12,14 @@ extension Row {
         // As many as the journal has room for, whatever segment it stands in.
         let (batchCount, batchSize) = (6, 5_000)
         var interleaved = Interleaved()
-        var sequence = 0
+        var sequence: Int64 = 0
         var batches: [[Fact]] = []
         let comparison = try Comparison.nanoseconds(operations: batchCount * batchSize) {
             let writer = source.writer
             try writer.runAndWait { _, store in try writer.scrubJournal(store) }
             try source.fill(batchCount * batchSize)
             batches = (0..<batchCount).map { _ in
-                defer { sequence += batchSize }
+                defer { sequence += Int64(batchSize) }
                 return interleaved.batch(of: batchSize, after: sequence)
             }
         } of: {

@@ -77,7 +77,7 @@ private final class ExportSample {
     }
 
     /// The least that there is to do: every row stepped over by SQLite, and as many bytes into a file that is synced.
-    private func scanAndWrite(byteCount: Int) throws {
+    private func scanAndWrite(byteCount: Int64) throws {
         var database: OpaquePointer?
         var statement: OpaquePointer?
         let path = folder.appending(path: "waybill.sqlite").path(percentEncoded: false)

@@ -155,7 +155,7 @@ extension Row {
                 capacity: 1_000,
                 journalSize: JournalSize(isMapped: isMapped))
         }
-        var parts: [Int] = []
+        var parts: [Int64] = []
         for writer in writers {
             parts.append(
                 writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0).sequence)

@@ -27,7 +27,7 @@ extension Row {
                 try opened.reader().sources().reduce(0) { $0 + $1.ledger.recorded }
             }
             guard recorded == 100_000 else { throw WaybillError(.store, "Of 100000 facts \(recorded) were recovered.") }
-            return recorded
+            return Int(recorded)
         } against: {
             let bare = try BareStore(folder: round.appending(path: "bare"), isSynced: false)
             for batch in batches { try bare.insert(batch) }

@@ -28,7 +28,7 @@ extension Row {
 /// Purchases of 20 events and 2 requests each; one in four fails.
 private enum ReportSample {
     /// 2026-03-01T12:00:00Z.
-    static let begun = 1_772_366_400_000_000
+    static let begun: Int64 = 1_772_366_400_000_000
     static let now = begun + 86_400_000_000
 
     /// A store in memory with 500 purchases.
@@ -46,10 +46,10 @@ private enum ReportSample {
 
     static func purchases(_ count: Int) -> TransactionSet {
         var facts: [Fact] = []
-        var time = 0
-        func add(part: Int?, _ content: Fact.Content) -> Int {
+        var time: Int64 = 0
+        func add(part: Int64?, _ content: Fact.Content) -> Int64 {
             time += 3_217
-            let sequence = facts.count + 1
+            let sequence = Int64(facts.count + 1)
             facts.append(Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: time, content: content))
             return sequence
         }
@@ -96,7 +96,7 @@ private enum ReportSample {
         let share = TransactionSet.Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: begun)],
             names: names + [RecordedName(useCase: 1, name: "purchase")],
-            ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)
+            ledger: Ledger(recorded: Int64(facts.count), pending: Int64(facts.count)), facts: facts)
         return TransactionSet(id: GUID(), sources: [share])
     }
 }

@@ -156,7 +156,7 @@ public enum RecordingDraft: Hashable, Sendable {
         /// `application/octet-stream`.
         public let contentType: String?
         /// Bytes of the whole body.
-        public let byteCount: Int
+        public let byteCount: Int64
         /// Whether ``bytes`` are all of it; else they are its beginning.
         public let isWhole: Bool
         /// What is to be kept: ``BodyPolicy/maximumByteCount`` bytes at most, also of what the hook makes of it.

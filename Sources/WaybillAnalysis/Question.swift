@@ -35,7 +35,7 @@ public struct AnswerContext {
     /// A connection that sees the same state, for another thread; nil: there is none.
     var second: Connection?
     /// In microseconds since 1970: decides what has timed out.
-    let now: Int
+    let now: Int64
 
     var connection: Connection { reader.connection }
 }
@@ -45,7 +45,7 @@ extension StoreReader {
     ///
     /// - Parameter now: In microseconds since 1970: decides what has timed out.
     /// - Throws: As ``Question/answer(from:)``.
-    package func answer<Asked: Question>(_ question: Asked, now: Int) throws(WaybillError) -> Asked.Answer {
+    package func answer<Asked: Question>(_ question: Asked, now: Int64) throws(WaybillError) -> Asked.Answer {
         func answer(_ second: Connection?) throws(WaybillError) -> Asked.Answer {
             try question.answer(from: AnswerContext(reader: self, second: second, now: now))
         }

@@ -33,7 +33,7 @@ extension SQLiteStore: ExplorableStore {
 }
 
 extension StoreReader {
-    fileprivate func answer(to question: AnyQuestion, now wall: Int) throws -> AnyAnswer {
+    fileprivate func answer(to question: AnyQuestion, now wall: Int64) throws -> AnyAnswer {
         do {
             return try question.answer(by: self, now: wall)
         } catch let error as WaybillError where [.notFound, .setting].contains(error.code) {

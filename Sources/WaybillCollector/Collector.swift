@@ -28,7 +28,7 @@ public struct Collector: Sendable {
     let unknown = Counters()
     let refusalLog = RefusalLog()
     /// When all stores were last found to work.
-    let readiness = Locked<Int?>(nil)
+    let readiness = Locked<Int64?>(nil)
 
     /// Opens the stores in a folder, and makes them where they are missing.
     ///

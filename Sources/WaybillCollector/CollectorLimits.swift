@@ -30,7 +30,7 @@ public struct CollectorLimits: Sendable, Hashable {
     public var maximumAge: Duration?
     /// Bytes that the rows and indexes of a project may take; beyond, the transactions that were received first go.
     /// Default: nil, as many as come.
-    public var storeByteCount: Int?
+    public var storeByteCount: Int64?
     /// Transactions that a project may have; beyond, those that were received first go. Default: nil, as many as come.
     public var transactionCount: Int?
 

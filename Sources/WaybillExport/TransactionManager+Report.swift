@@ -46,8 +46,8 @@ extension TransactionManager {
 
 extension Duration {
     /// So many minutes of 60 seconds.
-    public static func minutes(_ minutes: some BinaryInteger) -> Duration { .seconds(60) * Int(minutes) }
+    public static func minutes(_ minutes: some BinaryInteger) -> Duration { .seconds(60) * minutes }
 
     /// So many hours of 60 minutes.
-    public static func hours(_ hours: some BinaryInteger) -> Duration { .seconds(3600) * Int(hours) }
+    public static func hours(_ hours: some BinaryInteger) -> Duration { .seconds(3600) * hours }
 }

@@ -16,7 +16,7 @@ extension TransactionReport {
     /// Reads the newest transactions that pass a filter.
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
-    package init(_ reader: StoreReader, matching filter: TransactionFilter, limit: Int, now wall: Int) throws {
+    package init(_ reader: StoreReader, matching filter: TransactionFilter, limit: Int, now wall: Int64) throws {
         let page = try reader.transactions(matching: filter, limit: limit, after: nil, now: wall)
         self.init(
             records: try page.rows.compactMap { try reader.transaction($0.id, now: wall) },

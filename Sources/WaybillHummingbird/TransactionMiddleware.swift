@@ -52,12 +52,12 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
         let exchange = transactions.openServerExchange(
             method: request.method.rawValue, authority: request.head.authority, target: request.uri.string,
             headerFields: fields(request.headers), in: transaction)
-        exchange.sends(byteCount: request.headers[.contentLength].flatMap { Int($0) })
+        exchange.sends(byteCount: request.headers[.contentLength].flatMap { Int64($0) })
         do {
             let response = try await transaction.makingCurrent { try await next(request, context) }
             exchange.responded(
                 ExchangeResponse(status: response.status.code, headerFields: fields(response.headers)), isTimed: false)
-            if let byteCount = response.body.contentLength { exchange.received(byteCount: byteCount) }
+            if let byteCount = response.body.contentLength { exchange.received(byteCount: Int64(byteCount)) }
             exchange.finish()
             finish(transaction, status: response.status.code)
             return response

@@ -114,7 +114,7 @@ public struct Inspector: Sendable {
         case .addRule: try controls().save(nil, request)
         case .editRule: try controls().rulePage(file)
         case .saveRule: try controls().save(file, request)
-        case .follow: try await store().changes(since: items.last { $0.name == "version" }.flatMap { Int($0.value) })
+        case .follow: try await store().changes(since: items.last { $0.name == "version" }.flatMap { Int64($0.value) })
         }
     }
 }

@@ -23,7 +23,7 @@ public protocol BrowsableStore: RecordStore {
     func firstStarts() async throws -> [AppVersion: Date]
 
     /// A number that is another one when anything has changed.
-    func version() async throws -> Int
+    func version() async throws -> Int64
 
     /// How many errors transactions hold: events that carry one, and exchanges that failed; only those that have some.
     func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int]

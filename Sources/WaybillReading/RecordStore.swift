@@ -80,12 +80,12 @@ public struct RetirementLimits: Sendable, Hashable {
     /// Since the last of a transaction was received; nil: without limit.
     public var maximumAge: Duration?
     /// Bytes that rows and indexes may take; nil: without limit.
-    public var maximumByteCount: Int?
+    public var maximumByteCount: Int64?
     /// How many transactions there may be; nil: without limit.
     public var maximumTransactionCount: Int?
 
     /// Makes limits.
-    public init(maximumAge: Duration? = nil, maximumByteCount: Int? = nil, maximumTransactionCount: Int? = nil) {
+    public init(maximumAge: Duration? = nil, maximumByteCount: Int64? = nil, maximumTransactionCount: Int? = nil) {
         self.maximumAge = maximumAge
         self.maximumByteCount = maximumByteCount
         self.maximumTransactionCount = maximumTransactionCount

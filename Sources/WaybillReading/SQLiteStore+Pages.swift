@@ -49,7 +49,7 @@ extension SQLiteStore: BrowsableStore {
         try await read { reader in try reader.firstStarts().mapValues(Date.init(microseconds:)) }
     }
 
-    public func version() async throws -> Int { try await watch { reader in try reader.version() } }
+    public func version() async throws -> Int64 { try await watch { reader in try reader.version() } }
 
     public func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
         try await read { reader in try reader.errorCounts(of: transactions) }

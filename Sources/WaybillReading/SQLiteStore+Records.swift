@@ -126,7 +126,7 @@ extension QueryFailure {
 }
 
 extension StoreReader {
-    fileprivate func changes(_ request: ListRequest, _ filter: TransactionFilter, now: Int) throws -> RecordPage<
+    fileprivate func changes(_ request: ListRequest, _ filter: TransactionFilter, now: Int64) throws -> RecordPage<
         TransactionSummary
     > {
         let (position, limit, cursor) = (try request.position(), try request.pageSize(), request[.cursor])

@@ -96,7 +96,7 @@ public struct SQLiteStore: Sendable {
     }
 
     /// What `body` reads, on a thread of questions.
-    package func ask<Value: Sendable>(_ body: @escaping @Sendable (StoreReader, _ now: Int) throws -> Value)
+    package func ask<Value: Sendable>(_ body: @escaping @Sendable (StoreReader, _ now: Int64) throws -> Value)
         async throws -> Value
     {
         let now = clock.wallMicroseconds()
@@ -107,7 +107,7 @@ public struct SQLiteStore: Sendable {
     ///
     /// - Parameter body: Given the filter, and now in microseconds since 1970.
     package func read<Filter: ListFilter, Value: Sendable>(
-        _ request: ListRequest, _ body: @escaping @Sendable (StoreReader, Filter, Int) throws -> Value
+        _ request: ListRequest, _ body: @escaping @Sendable (StoreReader, Filter, Int64) throws -> Value
     ) async throws -> Value {
         let now = clock.wallMicroseconds()
         return try await read { reader in try body(reader, reader.filter(request, now: now), now) }
@@ -116,7 +116,7 @@ public struct SQLiteStore: Sendable {
 
 extension StoreReader {
     /// The filter that a request means here.
-    package func filter<Filter: ListFilter>(_ request: ListRequest, now: Int) throws -> Filter {
+    package func filter<Filter: ListFilter>(_ request: ListRequest, now: Int64) throws -> Filter {
         let called = try request.names(about: Filter.subject)
         return try request.filter(names: called.isEmpty ? [] : names(including: called), now: now)
     }

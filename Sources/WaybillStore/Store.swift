@@ -28,7 +28,7 @@ package final class Store {
     /// Own sources seen so far, by ID.
     var ownSources: [GUID: OwnSource] = [:]
     /// Bytes that bodies take, as far as this connection knows; nil: it has not looked yet.
-    var bodyByteCount: Int?
+    var bodyByteCount: Int64?
     /// Names that there are, as far as this connection knows; nil: it has not counted them since some were lost.
     package var nameCount: Int?
     /// Names beyond which no more are taken from others.
@@ -95,7 +95,7 @@ package final class Store {
     }
 
     /// Puts a store that was made of a damaged one into its place, where that was interrupted.
-    private static func finishSalvage(_ file: StoreFile, _ lock: FileLock?, at wall: Int) throws(WaybillError) {
+    private static func finishSalvage(_ file: StoreFile, _ lock: FileLock?, at wall: Int64) throws(WaybillError) {
         guard file.hasSuccessor else { return }
         try lock?.acquire()
         defer { lock?.release() }

@@ -12,7 +12,9 @@ package struct SystemTimer: StoreTimer {
 
     package func run(after delay: Duration, on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
         let (seconds, attoseconds) = delay.components
-        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-        queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: work)
+        // Dispatch's own intervals are an `Int`, which holds two seconds in nanoseconds where it has 32 bits: whole
+        // seconds go by themselves.
+        let (whole, rest) = (Int(clamping: seconds), Int(attoseconds / 1_000_000_000))
+        queue.asyncAfter(deadline: .now() + .seconds(whole) + .nanoseconds(rest), execute: work)
     }
 }

@@ -17,12 +17,12 @@ import WaybillCore
 /// ```
 public final class ManualClock: TransactionClock {
     private struct Time {
-        var uptime = 0
-        var wall: Int
+        var uptime: Int64 = 0
+        var wall: Int64
         /// In the order in which they are due.
         var waiting: [Waiting] = []
 
-        mutating func pass(_ microseconds: Int) {
+        mutating func pass(_ microseconds: Int64) {
             uptime += max(0, microseconds)
             wall += max(0, microseconds)
         }
@@ -30,7 +30,7 @@ public final class ManualClock: TransactionClock {
 
     private struct Waiting {
         /// By the uptime.
-        var due: Int
+        var due: Int64
         var body: @Sendable () -> Void
     }
 
@@ -44,14 +44,14 @@ public final class ManualClock: TransactionClock {
     /// - Parameters:
     ///   - wallMicroseconds: Microseconds since 1970 that it starts at. Default: 2026-01-01T00:00:00Z.
     ///   - movesByItself: Whether it moves to the moment that a rule waits for.
-    public init(wallMicroseconds: Int = 1_767_225_600_000_000, movesByItself: Bool = true) {
+    public init(wallMicroseconds: Int64 = 1_767_225_600_000_000, movesByItself: Bool = true) {
         self.movesByItself = movesByItself
         time = Locked(Time(wall: wallMicroseconds))
     }
 
-    public func uptimeMicroseconds() -> Int { time.withLock { $0.uptime } }
+    public func uptimeMicroseconds() -> Int64 { time.withLock { $0.uptime } }
 
-    public func wallMicroseconds() -> Int { time.withLock { $0.wall } }
+    public func wallMicroseconds() -> Int64 { time.withLock { $0.wall } }
 
     /// Lets time pass on both clocks; what rules were to do until then they do, on a thread of the clock's.
     public func advance(by duration: Duration) {

@@ -150,10 +150,10 @@ final class SpanRecord: Sendable {
 
     private func end(_ exchange: ExchangeRecorder, _ last: State, _ response: SpanResponse) {
         if let count = last.attributes.integer("http.request.body.size", "http.request_content_length") {
-            exchange.sends(byteCount: count)
+            exchange.sends(byteCount: Int64(count))
         }
         if let count = last.attributes.integer("http.response.body.size", "http.response_content_length") {
-            exchange.received(byteCount: count)
+            exchange.received(byteCount: Int64(count))
         }
         guard let status = response.status else {
             return if let error = last.error { exchange.fail(error) } else { exchange.finish() }

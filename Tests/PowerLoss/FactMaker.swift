@@ -7,10 +7,10 @@ final class FactMaker {
     let source: GUID
     let writer: SourceWriter
     private let time: ManualTime
-    private let startMicroseconds: Int
+    private let startMicroseconds: Int64
     private var random: RandomNumbers
-    private var parts: [Int] = []
-    private var exchanges: [(part: Int, sequence: Int)] = []
+    private var parts: [Int64] = []
+    private var exchanges: [(part: Int64, sequence: Int64)] = []
 
     init(
         _ source: GUID, in place: ResolvedLocation, _ time: ManualTime, _ journalSize: JournalSize,
@@ -46,7 +46,7 @@ final class FactMaker {
         return fact
     }
 
-    private func next() -> (Fact.Content, part: Int) {
+    private func next() -> (Fact.Content, part: Int64) {
         guard let index = parts.indices.randomElement(using: &random), !random.oneIn(10) else {
             return (.opened(Fact.Opened(transaction: random.guid(), useCase: 1, attributes: attributes())), 0)
         }

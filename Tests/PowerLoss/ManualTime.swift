@@ -6,13 +6,13 @@ import WaybillStore
 /// Time that passes when a test lets it: both clocks, and the timers of the stores' threads.
 package final class ManualTime: TransactionClock, StoreTimer {
     private struct State {
-        var now = 1_000_000_000
+        var now: Int64 = 1_000_000_000
         var count = 0
         var waiting: [Alarm] = []
     }
 
     private struct Alarm {
-        var due: Int
+        var due: Int64
         /// Those of one moment come in the order in which they were set.
         var number: Int
         var queue: DispatchQueue
@@ -20,13 +20,13 @@ package final class ManualTime: TransactionClock, StoreTimer {
     }
 
     private let state = Locked(State())
-    private static let wall = 1_767_225_600_000_000
+    private static let wall: Int64 = 1_767_225_600_000_000
 
     package init() {}
 
-    package func uptimeMicroseconds() -> Int { state.withLock { $0.now } }
+    package func uptimeMicroseconds() -> Int64 { state.withLock { $0.now } }
 
-    package func wallMicroseconds() -> Int { Self.wall + uptimeMicroseconds() }
+    package func wallMicroseconds() -> Int64 { Self.wall + uptimeMicroseconds() }
 
     package func run(after delay: Duration, on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
         state.withLock { state in
@@ -55,7 +55,7 @@ package final class ManualTime: TransactionClock, StoreTimer {
         state.withLock { $0.now = end }
     }
 
-    private func next(before end: Int) -> Alarm? {
+    private func next(before end: Int64) -> Alarm? {
         state.withLock { state in
             guard let first = state.waiting.min(by: { ($0.due, $0.number) < ($1.due, $1.number) }), first.due <= end
             else { return nil }

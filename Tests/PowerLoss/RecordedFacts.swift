@@ -7,7 +7,7 @@ struct RecordedFacts {
         var fact: Fact
         /// Uptime when it was recorded; nil: the device has lost it, in the last five seconds of an earlier life, and
         /// only the collector has it.
-        var time: Int?
+        var time: Int64?
         /// The disk's last event before.
         var moment: Int
         /// The event since which it is on the device's disk: `sync()` has returned; nil: not yet.
@@ -18,7 +18,7 @@ struct RecordedFacts {
 
     private(set) var entries: [Fact.ID: Entry] = [:]
 
-    mutating func add(_ fact: Fact, of source: GUID, time: Int, moment: Int) {
+    mutating func add(_ fact: Fact, of source: GUID, time: Int64, moment: Int) {
         entries[Fact.ID(source: source, sequence: fact.sequence)] = Entry(fact: fact, time: time, moment: moment)
     }
 
@@ -40,7 +40,7 @@ struct RecordedFacts {
     }
 
     /// What was recorded before a cut, and must be on the device's disk.
-    func needed(after moment: Int, uptime: Int) -> [Fact.ID: Fact] {
+    func needed(after moment: Int, uptime: Int64) -> [Fact.ID: Fact] {
         entries.filter { _, entry in
             guard entry.moment <= moment, let time = entry.time else { return false }
             if let synced = entry.synced, synced <= moment { return true }

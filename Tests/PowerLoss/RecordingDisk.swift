@@ -17,7 +17,7 @@ package final class RecordingDisk: Sendable {
     struct State {
         var moment = 0
         /// The uptime at each event.
-        var times = History<Int>()
+        var times = History<Int64>()
         var files: [FileHistory] = []
         /// What a path names.
         var names: [String: History<Entry>] = [:]
@@ -76,7 +76,7 @@ package final class RecordingDisk: Sendable {
     package var moment: Int { state.withLock { $0.moment } }
 
     /// How late it can have been when the power went after an event: the uptime at the next one, or now.
-    package func latestUptime(after moment: Int) -> Int {
+    package func latestUptime(after moment: Int) -> Int64 {
         state.withLock { $0.moment > moment ? $0.times.value(at: moment + 1) : nil } ?? clock.uptimeMicroseconds()
     }
 

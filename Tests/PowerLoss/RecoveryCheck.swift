@@ -17,7 +17,7 @@ struct RecoveryCheck {
     private let collector: ResolvedLocation
     private let time: ManualTime
 
-    init(_ folder: URL, _ facts: RecordedFacts, after moment: Int, uptime: Int, _ time: ManualTime) throws {
+    init(_ folder: URL, _ facts: RecordedFacts, after moment: Int, uptime: Int64, _ time: ManualTime) throws {
         name = "\(folder.lastPathComponent) after event \(moment)"
         device = .folder(Site.device(in: folder))
         collector = .folder(Site.collector(in: folder))
@@ -73,7 +73,7 @@ struct RecoveryCheck {
             if !ledger.isBalanced || ledger.pending > 0 { complain("the ledger of \(source) is \(ledger)") }
             let last = onDevice.keys.lazy.filter { $0.source == source }.map(\.sequence).max() ?? 0
             if ledger.recorded < last { complain("\(source) forgets: \(ledger.recorded) of \(last)") }
-            result.droppedCount += ledger.dropped.values.reduce(0, +)
+            result.droppedCount += Int(ledger.dropped.values.reduce(0, +))
         }
     }
 

@@ -17,13 +17,13 @@ final class FactWriter {
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: ShopRecords.start)],
             hasEnded: hasEnded,
             names: names,
-            ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts,
+            ledger: Ledger(recorded: Int64(facts.count), pending: Int64(facts.count)), facts: facts,
             sourceProof: IdentityProof("the secret of source \(source.id)"))
     }
 
     func open(
-        _ useCase: Int, of transaction: GUID, by cause: Fact.ID? = nil, at time: Int, _ attributes: Attributes = [:]
-    ) -> Int {
+        _ useCase: Int, of transaction: GUID, by cause: Fact.ID? = nil, at time: Int64, _ attributes: Attributes = [:]
+    ) -> Int64 {
         add(
             .opened(
                 Fact.Opened(
@@ -32,15 +32,15 @@ final class FactWriter {
             part: nil, at: time)
     }
 
-    func log(_ code: Int, in part: Int, at time: Int, error: RecordedError? = nil, _ attributes: Attributes = [:]) {
+    func log(_ code: Int, in part: Int64, at time: Int64, error: RecordedError? = nil, _ attributes: Attributes = [:]) {
         _ = add(.event(Fact.Event(code: code, error: error, attributes: attributes)), part: part, at: time)
     }
 
-    func close(_ part: Int, _ outcome: TransactionOutcome = .succeeded, at time: Int, error: RecordedError? = nil) {
+    func close(_ part: Int64, _ outcome: TransactionOutcome = .succeeded, at time: Int64, error: RecordedError? = nil) {
         _ = add(.closed(Fact.Closed(outcome: outcome, error: error)), part: part, at: time)
     }
 
-    func send(_ method: String, _ host: String, _ path: String, query: String? = nil, in part: Int, at time: Int)
+    func send(_ method: String, _ host: String, _ path: String, query: String? = nil, in part: Int64, at time: Int64)
         -> Fact.ID
     {
         let fields = [
@@ -53,7 +53,8 @@ final class FactWriter {
     }
 
     func receive(
-        _ status: Int?, for exchange: Fact.ID, in part: Int, firstByte: Int? = nil, at time: Int, bytes: Int? = 1840,
+        _ status: Int?, for exchange: Fact.ID, in part: Int64, firstByte: Int64? = nil, at time: Int64,
+        bytes: Int64? = 1840,
         error: RecordedError? = nil
     ) {
         let fields =
@@ -65,8 +66,8 @@ final class FactWriter {
         _ = add(.exchangeClosed(closed), part: part, at: time)
     }
 
-    private func add(_ content: Fact.Content, part: Int?, at time: Int) -> Int {
-        let sequence = facts.count + 1
+    private func add(_ content: Fact.Content, part: Int64?, at time: Int64) -> Int64 {
+        let sequence = Int64(facts.count + 1)
         facts.append(Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: time, content: content))
         return sequence
     }

@@ -15,7 +15,7 @@ struct SampleExchanges {
     private let source = RecordedSource(
         id: GUID(), app: "shop", appVersion: "4.2", device: "iPhone17,1", os: "iOS", osVersion: "18.5")
     private var facts: [Fact] = []
-    private var time = 1_000
+    private var time: Int64 = 1_000
 
     /// Makes the store, in place of what is there.
     static func write(to folder: URL) async throws {
@@ -28,7 +28,7 @@ struct SampleExchanges {
         let share = TransactionSet.Share(
             source: exchanges.source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: ShopRecords.start)],
             hasEnded: false,
-            names: [RecordedName(useCase: 0, name: "login")], ledger: Ledger(recorded: exchanges.facts.count),
+            names: [RecordedName(useCase: 0, name: "login")], ledger: Ledger(recorded: Int64(exchanges.facts.count)),
             facts: exchanges.facts)
         let receipt = try store.ingest(
             try TransactionSet.decode(TransactionSet(id: GUID(), sources: [share]).encoded()),
@@ -109,7 +109,7 @@ struct SampleExchanges {
         }
     }
 
-    private mutating func open(_ method: String, _ path: String, query: String? = nil, in part: Int) -> Int {
+    private mutating func open(_ method: String, _ path: String, query: String? = nil, in part: Int64) -> Int64 {
         add(
             .exchangeOpened(
                 Fact.ExchangeOpened(method: method, scheme: "https", host: "api.example", path: path, query: query)),
@@ -117,15 +117,15 @@ struct SampleExchanges {
         )
     }
 
-    private mutating func close(_ exchange: Int, in part: Int, _ change: (inout Fact.ExchangeClosed) -> Void) {
+    private mutating func close(_ exchange: Int64, in part: Int64, _ change: (inout Fact.ExchangeClosed) -> Void) {
         var closed = Fact.ExchangeClosed(exchange: exchange, state: .completed)
         change(&closed)
         _ = add(.exchangeClosed(closed), part: part)
     }
 
-    private mutating func add(_ content: Fact.Content, part: Int? = nil) -> Int {
+    private mutating func add(_ content: Fact.Content, part: Int64? = nil) -> Int64 {
         time += 2_503
-        let sequence = facts.count + 1
+        let sequence = Int64(facts.count + 1)
         facts.append(Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: time, content: content))
         return sequence
     }

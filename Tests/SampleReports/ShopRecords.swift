@@ -39,7 +39,7 @@ struct ShopRecords {
         runningSync(at: 884_000_000)
     }
 
-    private func login(at time: Int) {
+    private func login(at time: Int64) {
         let transaction = GUID()
         let part = app.open(0, of: transaction, at: time, ["variant": "B"])
         app.log(0, in: part, at: time + 400)
@@ -53,7 +53,7 @@ struct ShopRecords {
         app.close(part, at: time + 6_352_000)
     }
 
-    private func search(at time: Int) {
+    private func search(at time: Int64) {
         let part = app.open(3, of: GUID(), at: time, ["source": "deep link"])
         let request = app.send(
             "GET", "api.shop.example", "/v2/products", query: "q=raincoat&page=1&token=[redacted]", in: part,
@@ -63,10 +63,12 @@ struct ShopRecords {
         app.close(part, at: time + 151_000)
     }
 
-    private func purchase(at time: Int) {
+    private func purchase(at time: Int64) {
         let transaction = GUID()
         let part = app.open(1, of: transaction, at: time, ["variant": "A", "items": 3])
-        for (code, after) in [(0, 200), (1, 38_000), (2, 61_000)] { app.log(code, in: part, at: time + after) }
+        for (code, after) in [(0, 200), (1, 38_000), (2, 61_000)] as [(Int, Int64)] {
+            app.log(code, in: part, at: time + after)
+        }
         let price = app.send("GET", "api.shop.example", "/v2/cart/price", in: part, at: time + 64_000)
         let priced = shop.open(1, of: transaction, by: price, at: time + 80_000)
         shop.log(10, in: priced, at: time + 96_000)
@@ -99,7 +101,7 @@ struct ShopRecords {
         app.log(6, in: part, at: time + 640_000)
     }
 
-    private func refusedPurchase(at time: Int) {
+    private func refusedPurchase(at time: Int64) {
         let transaction = GUID()
         let declined = RecordedError(domain: "PaymentError", code: 51, text: "insufficient funds")
         let part = app.open(1, of: transaction, at: time, ["variant": "B", "items": 1])
@@ -117,7 +119,7 @@ struct ShopRecords {
         app.close(part, .failed, at: time + 246_000, error: RecordedError(domain: "ShopError", code: 402))
     }
 
-    private func offlineSync(at time: Int) {
+    private func offlineSync(at time: Int64) {
         let offline = RecordedError(domain: "NSURLErrorDomain", code: -1009)
         let part = app.open(2, of: GUID(), at: time)
         let request = app.send("GET", "api.shop.example", "/v2/changes", query: "since=81234", in: part, at: time + 800)
@@ -125,14 +127,14 @@ struct ShopRecords {
         app.close(part, .failed, at: time + 2_600, error: offline)
     }
 
-    private func leftCheckout(at time: Int) {
+    private func leftCheckout(at time: Int64) {
         let part = app.open(1, of: GUID(), at: time, ["variant": "A", "items": 2])
         app.log(0, in: part, at: time + 250)
         app.log(1, in: part, at: time + 4_100_000)
         app.close(part, .abandoned, at: time + 31_250_000)
     }
 
-    private func runningSync(at time: Int) {
+    private func runningSync(at time: Int64) {
         let part = app.open(2, of: GUID(), at: time)
         let first = app.send("GET", "api.shop.example", "/v2/changes", query: "since=81234", in: part, at: time + 1_000)
         app.receive(200, for: first, in: part, firstByte: time + 640_000, at: time + 2_900_000, bytes: 1_830_211)

@@ -30,10 +30,10 @@ package enum HostileText {
 
     /// A transaction for each hostile text, which stands wherever a record has a text.
     package static var records: [TransactionRecord] {
-        corpus.enumerated().map { index, text in record(text, begun: LoginHistory.begun + index * 1_000_000) }
+        corpus.enumerated().map { index, text in record(text, begun: LoginHistory.begun + Int64(index) * 1_000_000) }
     }
 
-    private static func record(_ text: String, begun: Int) -> TransactionRecord {
+    private static func record(_ text: String, begun: Int64) -> TransactionRecord {
         let source = TransactionRecord.Source(
             id: GUID(), app: text, appVersion: text, device: text, os: text, osVersion: text)
         let error = RecordedError(domain: text, code: -1, text: text)
@@ -41,7 +41,7 @@ package enum HostileText {
         let opened = Fact.ID(source: source.id, sequence: 1)
         let request = Fact.ID(source: source.id, sequence: 3)
         let field = Fact.HeaderField(name: text, value: text)
-        func entry(_ sequence: Int, _ kind: TransactionRecord.Kind, _ exchange: Fact.ID? = nil)
+        func entry(_ sequence: Int64, _ kind: TransactionRecord.Kind, _ exchange: Fact.ID? = nil)
             -> TransactionRecord.Entry
         {
             TransactionRecord.Entry(

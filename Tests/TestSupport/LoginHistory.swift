@@ -3,7 +3,7 @@ package import WaybillCore
 /// A login as a client and a server record it: two sources, one transaction.
 package struct LoginHistory {
     /// 2026-03-01T12:00:00Z.
-    package static let begun = 1_772_366_400_000_000
+    package static let begun: Int64 = 1_772_366_400_000_000
 
     package let transaction = GUID()
     package let client = RecordedSource(
@@ -57,14 +57,14 @@ package struct LoginHistory {
     }
 
     /// Some of the client's facts, in a set of a new ID.
-    package func clientSet(_ facts: ClosedRange<Int> = 1...6) -> TransactionSet {
+    package func clientSet(_ facts: ClosedRange<Int64> = 1...6) -> TransactionSet {
         set(client, clientFacts.filter { facts.contains($0.sequence) }, recorded: 6)
     }
 
     /// The server's facts, in a set of a new ID.
     package func serverSet() -> TransactionSet { set(server, serverFacts, recorded: 3) }
 
-    private func set(_ source: RecordedSource, _ facts: [Fact], recorded: Int) -> TransactionSet {
+    private func set(_ source: RecordedSource, _ facts: [Fact], recorded: Int64) -> TransactionSet {
         TransactionSet(
             id: GUID(),
             sources: [

@@ -33,6 +33,6 @@ package enum SampleExchange {
 
 extension ExchangeBody {
     package static func whole(_ bytes: [UInt8], _ contentType: String? = nil) -> ExchangeBody {
-        ExchangeBody(contentType: contentType, bytes: bytes, byteCount: bytes.count)
+        ExchangeBody(contentType: contentType, bytes: bytes, byteCount: Int64(bytes.count))
     }
 }

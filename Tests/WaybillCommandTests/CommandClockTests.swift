@@ -13,19 +13,19 @@ import WaybillStore
 /// What commands say of "now" goes by one clock.
 @Suite(.timeLimit(.minutes(5))) struct CommandClockTests {
     private struct Fixed: TransactionClock {
-        var wall: Int
-        func uptimeMicroseconds() -> Int { 0 }
-        func wallMicroseconds() -> Int { wall }
+        var wall: Int64
+        func uptimeMicroseconds() -> Int64 { 0 }
+        func wallMicroseconds() -> Int64 { wall }
     }
 
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
-    private static let day = 86_400_000_000
+    private static let day: Int64 = 86_400_000_000
 
     init() throws { folder = try TemporaryDirectory() }
 
     /// Breaks when what a script erases depends on another clock than what it lists.
-    @Test(arguments: [(1, 1), (3, 0)]) func whatIsErasedBeforeATimeGoesByTheClock(days: Int, left: Int) async throws {
+    @Test(arguments: [(1, 1), (3, 0)]) func whatIsErasedBeforeATimeGoesByTheClock(days: Int64, left: Int) async throws {
         try folder.makeStore(of: login.clientSet())
         let erase = try Erase.parse([folder.url.path, "--before", "2d", "--yes"])
         try await CommandClock.$current.withValue(Fixed(wall: LoginHistory.begun + days * Self.day)) {

@@ -70,7 +70,7 @@ private enum Login: Int, UseCase {
             DropOffQuestion(filter: logins),
             NetworkQuestion(transactions: logins, grouping: .method),
             CompareQuestion(
-                filter: logins, groups: .windows(Range(microseconds: 0..<1), Range(microseconds: 1..<Int(Int32.max)))),
+                filter: logins, groups: .windows(Range(microseconds: 0..<1), Range(microseconds: 1..<Int64(Int32.max)))),
             CompareQuestion(filter: logins, groups: .values(of: .attribute("variant"), "A", nil)),
         ]
         for question in questions { try await check(question) }

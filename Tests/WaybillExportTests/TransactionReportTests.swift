@@ -165,7 +165,7 @@ import WaybillStore
         (9_999, "9999", "µs"), (99_999, "100.00", "ms"), (1_234_567, "1234.6", "ms"), (59_000_000, "59.000", "s"),
         (7_200_000_000, "2 h 0 min", nil),
     ])
-    func timesOfATableShareAUnit(_ time: Int, _ text: String, _ unit: String?) {
+    func timesOfATableShareAUnit(_ time: Int64, _ text: String, _ unit: String?) {
         let scale = TimeScale(longest: time)
         #expect(scale.text(time) == text)
         #expect(scale.unit == unit)

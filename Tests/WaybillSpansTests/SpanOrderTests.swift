@@ -24,14 +24,14 @@ import WaybillTesting
             let trace = Trace()
             app = App(trace.transaction)
             for request in 0..<Int.random(in: 1...4, using: &random) {
-                let begun = request * 100_000
+                let begun = Int64(request) * 100_000
                 let asked = app.ask("/cart/\(request)").span
                 let server = trace.server("/cart/\(request)", below: asked, at: begun, took: 90_000)
                 spans.append((server, SpanStore.shop))
                 var inside = [server]
                 for step in 0..<Int.random(in: 0...5, using: &random) {
                     let parent = inside.randomElement(using: &random)?.id ?? server.id
-                    let at = begun + 1000 * (step + 1)
+                    let at = begun + 1000 * Int64(step + 1)
                     if Bool.random(using: &random) {
                         var work = trace.span("work \(step)", below: parent, isRemote: false, at: at, took: 700)
                         work.events = [
@@ -76,9 +76,9 @@ import WaybillTesting
             }
         }
         for history in histories {
-            let middle = Int.random(in: 1...history.app.facts.count, using: &random)
+            let middle = Int64.random(in: 1...Int64(history.app.facts.count), using: &random)
             deliveries.append(.set(history.app.set(1...middle)))
-            deliveries.append(.set(history.app.set(middle...history.app.facts.count)))
+            deliveries.append(.set(history.app.set(middle...Int64(history.app.facts.count))))
         }
         return deliveries.shuffled(using: &random)
     }

@@ -110,7 +110,7 @@ import WaybillCore
             app.event(1, part: part, attributes: ["text": .string(String(repeating: "x", count: 900))])
         }
         var pages: [Int] = []
-        for first in stride(from: 1, through: app.facts.count, by: 1_000) {
+        for first in stride(from: 1, through: Int64(app.facts.count), by: 1_000) {
             try app.record(into: store, first...(first + 999))
             pages.append(store.connection.walPageCount)
         }

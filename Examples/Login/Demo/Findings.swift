@@ -53,8 +53,8 @@ struct Findings {
     }
 
     /// Microseconds between two events of the client, where both happened, smallest first.
-    func durations(from first: Login, to second: Login) -> [Int] {
-        records.compactMap { record -> Int? in
+    func durations(from first: Login, to second: Login) -> [Int64] {
+        records.compactMap { record -> Int64? in
             let time = { (event: Login) in
                 record.timeline.first { $0.kind == .event && $0.code == event.rawValue }?.timeMicroseconds
             }
@@ -64,8 +64,8 @@ struct Findings {
     }
 
     /// Microseconds that the server took for exchanges that the client saw answered, smallest first.
-    var serverDurations: [Int] {
-        merged.compactMap { record -> Int? in
+    var serverDurations: [Int64] {
+        merged.compactMap { record -> Int64? in
             guard record.exchanges.contains(where: { $0.role == .client && $0.state == .completed }) else { return nil }
             return record.exchanges.first { $0.role == .server }.flatMap { exchange in
                 exchange.closedMicroseconds.map { $0 - exchange.openedMicroseconds }
@@ -81,7 +81,7 @@ struct Findings {
     /// was not planned.
     private static func scenario(of record: TransactionRecord) -> Scenario? {
         let reason = record.timeline.first { $0.code == Login.serverRejected.rawValue }?.attributes["reason"]
-        return switch (record.summary.outcome, record.summary.error?.code, reason) {
+        return switch (record.summary.outcome, record.summary.error.map { Int($0.code) }, reason) {
         case (.succeeded, _, nil): .accepted
         case (.canceled, _, nil): .canceledByUser
         case (.abandoned, _, nil): .leftScreen
@@ -125,7 +125,7 @@ struct Findings {
 }
 
 /// The value below which a share of sorted values lies (nearest rank); nil for none.
-func quantile(_ share: Double, of sorted: [Int]) -> Int? {
+func quantile(_ share: Double, of sorted: [Int64]) -> Int64? {
     guard !sorted.isEmpty else { return nil }
     return sorted[max(0, Int((share * Double(sorted.count)).rounded(.up)) - 1)]
 }

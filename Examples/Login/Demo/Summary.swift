@@ -8,18 +8,18 @@ struct Summary: Encodable {
     struct Collector: Encodable {
         var url: String
         var sources: Int
-        var received: Int
+        var received: Int64
         var gaps: Int
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
     struct Quantiles: Encodable {
         var count: Int
-        var p50_us: Int?
-        var p90_us: Int?
-        var p99_us: Int?
+        var p50_us: Int64?
+        var p90_us: Int64?
+        var p99_us: Int64?
 
-        init(_ sorted: [Int]) {
+        init(_ sorted: [Int64]) {
             count = sorted.count
             p50_us = quantile(0.5, of: sorted)
             p90_us = quantile(0.9, of: sorted)

@@ -60,7 +60,7 @@ final class BodyDraft: @unchecked Sendable {
     }
 
     /// - Parameter rest: The hash of what is not kept; nil where the body was not cut at the limit.
-    func finish(byteCount: Int, omission: ExchangeBody.Omission?, rest: SipHash?) {
+    func finish(byteCount: Int64, omission: ExchangeBody.Omission?, rest: SipHash?) {
         var (omission, rest) = (omission, rest)
         if !unseen.isEmpty {
             let changed = asked(byteCount: byteCount, isWhole: omission == nil)
@@ -84,7 +84,7 @@ final class BodyDraft: @unchecked Sendable {
     }
 
     /// What the app makes of a body that can be read; nil: it is withheld.
-    private func asked(byteCount: Int, isWhole: Bool) -> [UInt8]? {
+    private func asked(byteCount: Int64, isWhole: Bool) -> [UInt8]? {
         guard let hook = keeper.hook, let request = place.asked,
             probe == nil || Self.isText(unseen.prefix(Self.probeByteCount))
         else {
@@ -123,7 +123,7 @@ final class BodyDraft: @unchecked Sendable {
     private func handOver(_ bytes: ArraySlice<UInt8>, end: BodyPiece.End?) {
         keeper.writer.keep(
             BodyPiece(
-                part: place.part, exchange: place.exchange, direction: place.direction, number: pieceCount,
+                part: place.part, exchange: place.exchange, direction: place.direction, number: Int64(pieceCount),
                 contentType: contentType,
                 bytes: Array(bytes), end: end))
         pieceCount += 1

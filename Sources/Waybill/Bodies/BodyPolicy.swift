@@ -35,7 +35,7 @@ public struct BodyPolicy: Sendable, Hashable {
     ///
     /// Within the store's own limit (``TransactionManager/Options/retention``), for which bodies go before anything
     /// else.
-    public var maximumStoreByteCount = 16 << 20
+    public var maximumStoreByteCount: Int64 = 16 << 20
 
     /// A policy that keeps the beginning of each body of text.
     public init(hosts: [TextPattern] = [], paths: [TextPattern] = [], contentTypes: [TextPattern] = []) {

@@ -6,7 +6,7 @@ import WaybillStore
 /// for anything here.
 final class BodyTap: Sendable {
     private struct State {
-        var byteCount = 0
+        var byteCount: Int64 = 0
         var keptByteCount = 0
         var omission: ExchangeBody.Omission?
         /// Of what is beyond the limit.
@@ -33,7 +33,7 @@ final class BodyTap: Sendable {
     func append(_ bytes: some DataProtocol) {
         state.withLock { state in
             guard !state.hasEnded else { return }
-            state.byteCount += bytes.count
+            state.byteCount += Int64(bytes.count)
             if state.omission == nil {
                 let kept = Array(bytes.prefix(limit - state.keptByteCount))
                 if keeper.writer.bodies.reserve(kept.count) {
@@ -45,7 +45,7 @@ final class BodyTap: Sendable {
                 }
             }
             guard state.omission == .limit else { return }
-            var skipped = limit - (state.byteCount - bytes.count)
+            var skipped = Int(clamping: Int64(limit) - (state.byteCount - Int64(bytes.count)))
             for region in bytes.regions {
                 region.withUnsafeBytes { region in
                     let skips = min(max(0, skipped), region.count)

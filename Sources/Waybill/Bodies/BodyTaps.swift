@@ -13,14 +13,15 @@ package final class BodyTaps: Sendable {
     }
 
     private let keeper: BodyKeeper
-    private let part: Int
-    private let exchange: Int
+    private let part: Int64
+    private let exchange: Int64
     /// The request as the app's hook left it; nil: it is not asked.
     private let asked: RecordingDraft.ExchangeOpened?
     private let state: Locked<State>
 
     init(
-        of request: ExchangeRequest, part: Int, exchange: Int, asked: RecordingDraft.ExchangeOpened?, keeper: BodyKeeper
+        of request: ExchangeRequest, part: Int64, exchange: Int64, asked: RecordingDraft.ExchangeOpened?,
+        keeper: BodyKeeper
     ) {
         self.asked = asked
         self.keeper = keeper
@@ -50,7 +51,7 @@ package final class BodyTaps: Sendable {
     /// A message of a WebSocket.
     ///
     /// - Parameter number: From 1, among those of its direction.
-    func append(message bytes: some DataProtocol, _ direction: BodyDirection, isText: Bool, number: Int) {
+    func append(message bytes: some DataProtocol, _ direction: BodyDirection, isText: Bool, number: Int64) {
         let tap: MessageTap? = state.withLock { state in
             guard !state.hasEnded else { return nil }
             if let tap = state.messageTaps[direction] { return tap }
@@ -79,8 +80,8 @@ package final class BodyTaps: Sendable {
 
 /// Which body of which exchange.
 struct BodyPlace {
-    var part: Int
-    var exchange: Int
+    var part: Int64
+    var exchange: Int64
     var direction: BodyDirection
     /// The request as the app's hook left it; nil: it is not asked.
     var asked: RecordingDraft.ExchangeOpened?

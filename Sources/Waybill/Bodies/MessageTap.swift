@@ -6,7 +6,7 @@ import WaybillStore
 /// record of its own in the body of that direction, as far as the policy's limit reaches. No call waits for anything here.
 final class MessageTap: Sendable {
     private struct State {
-        var byteCount = 0
+        var byteCount: Int64 = 0
         var keptByteCount = 0
         var omission: ExchangeBody.Omission?
         var hasEnded = false
@@ -23,11 +23,11 @@ final class MessageTap: Sendable {
         draft = MessageDraft(place, keeper)
     }
 
-    func append(_ bytes: some DataProtocol, isText: Bool, number: Int) {
+    func append(_ bytes: some DataProtocol, isText: Bool, number: Int64) {
         let isWanted = keeper.policy.keepsMessages(ofText: isText)
         state.withLock { state in
             guard !state.hasEnded else { return }
-            state.byteCount += bytes.count
+            state.byteCount += Int64(bytes.count)
             guard state.omission == nil, isWanted else { return }
             // What stands around a message counts, too: there may be many that say little.
             let room = limit - state.keptByteCount - MessageDraft.frameByteCount
@@ -44,7 +44,7 @@ final class MessageTap: Sendable {
             state.keptByteCount += cost
             if kept.count < bytes.count { state.omission = .limit }
             let message = MessageDraft.Message(
-                number: number, isText: isText, byteCount: bytes.count, bytes: kept, reservedByteCount: cost)
+                number: number, isText: isText, byteCount: Int64(bytes.count), bytes: kept, reservedByteCount: cost)
             keeper.perform { [draft] in draft.append(message) }
         }
     }
@@ -71,9 +71,9 @@ extension BodyPolicy {
 // right because everything that changes is touched on the keeper's queue only
 final class MessageDraft: @unchecked Sendable {
     struct Message: Sendable {
-        var number: Int
+        var number: Int64
         var isText: Bool
-        var byteCount: Int
+        var byteCount: Int64
         /// Its beginning, as it came.
         var bytes: [UInt8]
         var reservedByteCount: Int
@@ -112,7 +112,7 @@ final class MessageDraft: @unchecked Sendable {
         while kept.count >= Self.pieceByteCount { handOver(kept.prefix(Self.pieceByteCount), end: nil) }
     }
 
-    func finish(byteCount: Int, omission: ExchangeBody.Omission?) {
+    func finish(byteCount: Int64, omission: ExchangeBody.Omission?) {
         handOver(kept[...], end: BodyPiece.End(byteCount: byteCount, omission: omission, hash: nil))
     }
 
@@ -135,7 +135,7 @@ final class MessageDraft: @unchecked Sendable {
     private func handOver(_ bytes: ArraySlice<UInt8>, end: BodyPiece.End?) {
         keeper.writer.keep(
             BodyPiece(
-                part: place.part, exchange: place.exchange, direction: place.direction, number: pieceCount,
+                part: place.part, exchange: place.exchange, direction: place.direction, number: Int64(pieceCount),
                 contentType: KeptMessage.contentType, bytes: Array(bytes), end: end))
         pieceCount += 1
         kept.removeFirst(bytes.count)

@@ -75,7 +75,7 @@ extension CapturingDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate,
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
-        exchange(of: downloadTask)?.received(byteCount: Int(bytesWritten))
+        exchange(of: downloadTask)?.received(byteCount: bytesWritten)
         inner?.urlSession?(
             session, downloadTask: downloadTask, didWriteData: bytesWritten, totalBytesWritten: totalBytesWritten,
             totalBytesExpectedToWrite: totalBytesExpectedToWrite)

@@ -138,7 +138,7 @@ extension CapturingDelegate: URLSessionDownloadDelegate {
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
-        openedExchange(of: downloadTask).received(byteCount: Int(bytesWritten))
+        openedExchange(of: downloadTask).received(byteCount: bytesWritten)
         downloadDelegate?.urlSession(
             session, downloadTask: downloadTask, didWriteData: bytesWritten, totalBytesWritten: totalBytesWritten,
             totalBytesExpectedToWrite: totalBytesExpectedToWrite)

@@ -112,7 +112,7 @@ extension CapturingDelegate {
         guard !(task is URLSessionUploadTask), let body = task.originalRequest?.httpBody, end <= body.count,
             byteCount <= end
         else {
-            return exchange.sent(byteCount: Int(byteCount))
+            return exchange.sent(byteCount: byteCount)
         }
         exchange.sent(body.dropFirst(Int(end - byteCount)).prefix(Int(byteCount)))
     }

@@ -12,7 +12,7 @@ import FoundationNetworking
 /// or waits for where that is still under way: a collector counts a set once, however often it comes.
 final class BackgroundUploads: Sendable {
     /// How long a set may be under way before its facts may be sent in another one.
-    static let leaseMicroseconds = 3_600_000_000
+    static let leaseMicroseconds: Int64 = 3_600_000_000
 
     /// Who leases the sets: whatever process is there when the answer comes.
     let owner: GUID

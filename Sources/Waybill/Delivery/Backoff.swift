@@ -17,6 +17,6 @@ struct Backoff {
 
     /// A wait after so many failures in a row.
     func wait(afterFailures count: Int, using generator: inout some RandomNumberGenerator) -> Duration {
-        .microseconds(Int.random(in: 0...bound(afterFailures: count).microseconds, using: &generator))
+        .microseconds(Int64.random(in: 0...bound(afterFailures: count).microseconds, using: &generator))
     }
 }

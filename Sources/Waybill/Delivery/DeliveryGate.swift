@@ -10,7 +10,7 @@ struct DeliveryGate {
     /// Why nothing goes out until there is another delivery; nil: nothing of the kind.
     var refusal: WaybillError?
     /// Nothing goes out by itself before that, in microseconds of the device's uptime.
-    private(set) var heldUntil = 0
+    private(set) var heldUntil: Int64 = 0
     /// Whether the other side asked for that: then flushes that were asked for wait, too.
     private(set) var wasAskedFor = false
     private(set) var failureCount = 0
@@ -23,7 +23,7 @@ struct DeliveryGate {
     ///
     /// - Parameter isAsked: Whether the flush was asked for: then it does not wait for a pause that is only a guess of
     ///   ours.
-    func blockingError(at uptime: Int, isAsked: Bool) -> WaybillError? {
+    func blockingError(at uptime: Int64, isAsked: Bool) -> WaybillError? {
         if let refusal { return refusal }
         guard uptime < heldUntil, wasAskedFor || !isAsked else { return nil }
         let seconds = (heldUntil - uptime + 999_999) / 1_000_000
@@ -35,7 +35,7 @@ struct DeliveryGate {
     }
 
     /// Takes over what another launch, or another process on the same store, has learned.
-    mutating func learn(_ pause: DeliveryPause?, at uptime: Int) {
+    mutating func learn(_ pause: DeliveryPause?, at uptime: Int64) {
         isForNewDelivery = false
         failureCount = pause?.failureCount ?? 0
         heldUntil = pause.map { uptime + $0.remainingMicroseconds } ?? 0

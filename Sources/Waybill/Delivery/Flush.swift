@@ -4,7 +4,7 @@ import WaybillStore
 /// One flush: leases sets, sends them, books the verdicts, and does what the policy says where there are none.
 struct Flush {
     /// How long a set may be under way before its facts may be sent again.
-    private static let leaseMicroseconds = 120_000_000
+    private static let leaseMicroseconds: Int64 = 120_000_000
 
     /// What was learned.
     private(set) var gate: DeliveryGate
@@ -39,14 +39,14 @@ struct Flush {
         do {
             var remaining = try await source.writer.run { _, store in try store.pendingCount() }
             if let transport, try await mayBegin() {
-                remaining -= try await finishUploads(over: transport)
+                remaining -= Int64(try await finishUploads(over: transport))
                 repeat {
                     guard await source.settings.canFlush() else {
                         events.tell(.heldBack)
                         break
                     }
                     guard let lease = try await lease() else { break }
-                    remaining -= try await deliver(lease, over: transport)
+                    remaining -= Int64(try await deliver(lease, over: transport))
                 } while remaining > 0 && !Task.isCancelled
                     && gate.blockingError(at: clock.uptimeMicroseconds(), isAsked: isAsked) == nil
                 if report.delivered + report.rejected > 0 {
@@ -81,7 +81,7 @@ struct Flush {
         var onlyFact: Fact.ID?
     }
 
-    private var leaseMicroseconds: Int {
+    private var leaseMicroseconds: Int64 {
         uploads == nil ? Self.leaseMicroseconds : BackgroundUploads.leaseMicroseconds
     }
 
@@ -204,8 +204,9 @@ extension FlushReport {
     /// Looks up what is left in the store; nothing, where it cannot be read.
     mutating func count(from source: SourceRecorder) async {
         let left = try? await source.writer.run { _, store in (try store.pendingCount(), try store.heldCount()) }
-        held = left?.1 ?? 0
-        pending = max(0, (left?.0 ?? 0) - held)
+        let (all, held) = left ?? (0, 0)
+        self.held = Int(clamping: held)
+        pending = Int(clamping: max(0, all - held))
     }
 }
 

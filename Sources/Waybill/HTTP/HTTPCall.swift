@@ -103,13 +103,17 @@ final class HTTPCall: HTTPEvents {
 
     // MARK: What the transport tells
 
-    func sent(byteCount: Int, expected: Int?) {
+    func sent(byteCount: Int64, expected: Int64?) {
         let progress = step { state in
             state.progress.sentByteCount += byteCount
             state.progress.expectedSentByteCount = expected
         }
         guard let progress else { return }
-        if let bytes = sentBytes?.next(byteCount) { record.sent(bytes) } else { record.sent(byteCount: byteCount) }
+        if let bytes = sentBytes?.next(Int(clamping: byteCount)) {
+            record.sent(bytes)
+        } else {
+            record.sent(byteCount: byteCount)
+        }
         tellProgress?(progress)
     }
 
@@ -123,7 +127,7 @@ final class HTTPCall: HTTPEvents {
         let progress = step { state in
             state.response = response
             state.progress.expectedReceivedByteCount =
-                response.expectedContentLength >= 0 ? Int(response.expectedContentLength) : nil
+                response.expectedContentLength >= 0 ? response.expectedContentLength : nil
             state.sink?.responded(response)
         }
         guard let progress else { return }
@@ -135,7 +139,7 @@ final class HTTPCall: HTTPEvents {
     func received(_ bytes: Data) {
         var failure: URLError?
         let progress = step { state in
-            state.progress.receivedByteCount += bytes.count
+            state.progress.receivedByteCount += Int64(bytes.count)
             do { try state.sink?.received(bytes) } catch {
                 failure =
                     error as? URLError ?? URLError(.cannotWriteToFile, userInfo: [NSUnderlyingErrorKey: error])

@@ -12,7 +12,7 @@ protocol HTTPEvents: AnyObject, Sendable {
     /// So many more bytes of the request's body were sent.
     ///
     /// - Parameter expected: Of how many in all; nil where that is not known.
-    func sent(byteCount: Int, expected: Int?)
+    func sent(byteCount: Int64, expected: Int64?)
 
     /// An answer names another place.
     ///
@@ -48,7 +48,7 @@ struct TransferMeasurements: Sendable {
     var phases: Fact.Phases
     var isConnectionReused: Bool?
     var httpVersion: String?
-    var receivedWireByteCount: Int?
+    var receivedWireByteCount: Int64?
 }
 
 extension ExchangeRecorder {

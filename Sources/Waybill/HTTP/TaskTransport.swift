@@ -46,7 +46,7 @@ final class TaskTransport: HTTPTransport {
     private var events: (any HTTPEvents)? { state.withLock { $0.events } }
 
     func sent(byteCount: Int64, expected: Int64) {
-        events?.sent(byteCount: Int(byteCount), expected: expected > 0 ? Int(expected) : nil)
+        events?.sent(byteCount: byteCount, expected: expected > 0 ? expected : nil)
     }
 
     func responded(_ response: URLResponse) { events?.responded(response) }

@@ -14,12 +14,12 @@ extension TransferMeasurements {
         self.init(
             phases: phases, isConnectionReused: last.isReusedConnection,
             httpVersion: last.networkProtocolName.map(Self.version),
-            receivedWireByteCount: Int(last.countOfResponseBodyBytesReceived))
+            receivedWireByteCount: last.countOfResponseBodyBytesReceived)
     }
 
-    private static func microseconds(_ start: Date?, _ end: Date?) -> Int? {
+    private static func microseconds(_ start: Date?, _ end: Date?) -> Int64? {
         guard let start, let end else { return nil }
-        return Int(max(0, end.timeIntervalSince(start)) * 1_000_000)
+        return Int64(max(0, end.timeIntervalSince(start)) * 1_000_000)
     }
 
     /// `1.1` of `http/1.1`; `2` and `3` of `h2` and `h3`, the names of ALPN (RFC 7301).

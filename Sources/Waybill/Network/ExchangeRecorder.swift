@@ -30,9 +30,9 @@ public final class ExchangeRecorder: Sendable {
     private struct Progress {
         var hasEnded = false
         var response: ExchangeResponse?
-        var firstByteAt: Int?
-        var sentByteCount: Int?
-        var receivedByteCount: Int?
+        var firstByteAt: Int64?
+        var sentByteCount: Int64?
+        var receivedByteCount: Int64?
         var transfer = Fact.Transfer()
 
         /// From now on it is one.
@@ -46,8 +46,8 @@ public final class ExchangeRecorder: Sendable {
     /// them already. A redirect to another origin must drop them.
     public let headers: [String: String]
     /// The sequence of its `exchange_opened` fact; 0 where nothing is recorded.
-    package let sequence: Int
-    private let part: Int
+    package let sequence: Int64
+    private let part: Int64
     /// nil: nothing is recorded.
     private let source: SourceRecorder?
     /// nil: no body is kept.
@@ -67,8 +67,8 @@ public final class ExchangeRecorder: Sendable {
     ///     request.
     init(
         _ request: RecordingDraft.ExchangeOpened, part: OpenPart?, source: SourceRecorder,
-        bodies: (_ exchange: Int, _ asked: RecordingDraft.ExchangeOpened?) -> BodyTaps? = { _, _ in nil },
-        headers: (_ exchange: Int?) -> [String: String] = { _ in [:] }
+        bodies: (_ exchange: Int64, _ asked: RecordingDraft.ExchangeOpened?) -> BodyTaps? = { _, _ in nil },
+        headers: (_ exchange: Int64?) -> [String: String] = { _ in [:] }
     ) {
         // A part that was not taken has no number that an exchange could name.
         let isTaken = part.map { $0.sequence > 0 && $0.source === source } ?? true
@@ -121,11 +121,11 @@ public final class ExchangeRecorder: Sendable {
     /// Bytes of the request's body, as they are sent.
     public func sent(_ bytes: some DataProtocol) {
         keep(bytes, .request)
-        sent(byteCount: bytes.count)
+        sent(byteCount: Int64(bytes.count))
     }
 
     /// More bytes of the request's body were handed over, for a stack that counts them and does not show them.
-    public func sent(byteCount: Int) {
+    public func sent(byteCount: Int64) {
         update { progress, now in
             progress.sentByteCount = (progress.sentByteCount ?? 0) + byteCount
             progress.transfer.sentAtMicroseconds = now
@@ -134,7 +134,7 @@ public final class ExchangeRecorder: Sendable {
 
     /// The length of the request's body, where it is known beforehand, e.g. by its `Content-Length`; nil: it is not
     /// known.
-    public func sends(byteCount: Int?) { update { progress, _ in progress.sentByteCount = byteCount } }
+    public func sends(byteCount: Int64?) { update { progress, _ in progress.sentByteCount = byteCount } }
 
     /// An answer named another place, and is followed there.
     public func redirected(_ response: ExchangeResponse, to url: URL) {
@@ -162,11 +162,11 @@ public final class ExchangeRecorder: Sendable {
     /// Bytes of the response's body as the caller gets them, as they come.
     public func received(_ bytes: some DataProtocol) {
         keep(bytes, .response)
-        received(byteCount: bytes.count)
+        received(byteCount: Int64(bytes.count))
     }
 
     /// More bytes of the response's body came, for a stack that counts them and does not show them.
-    public func received(byteCount: Int) {
+    public func received(byteCount: Int64) {
         update { progress, _ in progress.receivedByteCount = (progress.receivedByteCount ?? 0) + byteCount }
     }
 
@@ -208,24 +208,25 @@ public final class ExchangeRecorder: Sendable {
             progress.transfer.webSocket?.closeReason = reason.flatMap { $0.isEmpty ? nil : $0 }
         }
         if Fact.WebSocket.isNormal(closeCode: code) { return end(.completed, error: nil) }
-        end(.failed, error: RecordedError(domain: "WebSocket", code: code))
+        end(.failed, error: RecordedError(domain: "WebSocket", code: Int64(code)))
     }
 
     /// The handshake of a WebSocket is done.
     func opensWebSocket() { update { progress, _ in progress.openWebSocket() } }
 
     private func passed(_ bytes: some DataProtocol, isSent: Bool, isText: Bool) {
-        var number = 0
+        var number: Int64 = 0
         update { progress, now in
             progress.openWebSocket()
             progress.transfer.webSocket?.add(
-                Fact.WebSocket.Message(atMicroseconds: now, isSent: isSent, isText: isText, byteCount: bytes.count))
+                Fact.WebSocket.Message(
+                    atMicroseconds: now, isSent: isSent, isText: isText, byteCount: Int64(bytes.count)))
             let socket = progress.transfer.webSocket
             number = (isSent ? socket?.sentMessageCount : socket?.receivedMessageCount) ?? 0
             if isSent {
-                progress.sentByteCount = (progress.sentByteCount ?? 0) + bytes.count
+                progress.sentByteCount = (progress.sentByteCount ?? 0) + Int64(bytes.count)
             } else {
-                progress.receivedByteCount = (progress.receivedByteCount ?? 0) + bytes.count
+                progress.receivedByteCount = (progress.receivedByteCount ?? 0) + Int64(bytes.count)
             }
         }
         guard number > 0, let bodies, source?.isOn == true else { return }
@@ -239,7 +240,7 @@ public final class ExchangeRecorder: Sendable {
 
     /// What the platform measured of it.
     package func measured(
-        phases: Fact.Phases, isConnectionReused: Bool?, httpVersion: String?, receivedWireByteCount: Int?
+        phases: Fact.Phases, isConnectionReused: Bool?, httpVersion: String?, receivedWireByteCount: Int64?
     ) {
         update { progress, _ in
             progress.transfer.phases = phases
@@ -268,7 +269,7 @@ public final class ExchangeRecorder: Sendable {
         bodies.append(bytes, direction)
     }
 
-    private func update(_ body: (inout Progress, _ now: Int) -> Void) {
+    private func update(_ body: (inout Progress, _ now: Int64) -> Void) {
         guard let source else { return }
         let now = source.writer.recorder.elapsedMicroseconds
         progress.withLock { if !$0.hasEnded { body(&$0, now) } }
@@ -319,8 +320,8 @@ extension Fact.ExchangeClosed {
 extension ExchangeResponse {
     /// The body's length before it was decoded: `Content-Length` where there is a `Content-Encoding`, since those bytes
     /// are not the caller's.
-    fileprivate var encodedByteCount: Int? {
-        guard value(for: "Content-Encoding") != nil, let length = value(for: "Content-Length").flatMap({ Int($0) }),
+    fileprivate var encodedByteCount: Int64? {
+        guard value(for: "Content-Encoding") != nil, let length = value(for: "Content-Length").flatMap({ Int64($0) }),
             length >= 0
         else {
             return nil

@@ -63,7 +63,7 @@ extension SourceRegistry {
         _ request: ExchangeRequest, part: OpenPart?, traceContext: TraceContextPolicy? = nil
     ) -> ExchangeRecorder {
         guard let source = source(of: part), !ExchangeRecorder.isSending else { return ExchangeRecorder() }
-        let headers = { [self] (exchange: Int?) in
+        let headers = { [self] (exchange: Int64?) in
             self.headers(for: request, part: part, exchange: exchange, of: source, traceContext)
         }
         guard source.settings.network.logs(request) else { return ExchangeRecorder(headers: headers(nil)) }
@@ -80,7 +80,7 @@ extension SourceRegistry {
 
     /// What ties a request to its transaction, where it is to be tied.
     private func headers(
-        for request: ExchangeRequest, part: OpenPart?, exchange: Int?, of source: SourceRecorder,
+        for request: ExchangeRequest, part: OpenPart?, exchange: Int64?, of source: SourceRecorder,
         _ traceContext: TraceContextPolicy?
     ) -> [String: String] {
         guard let part, part.source === source, !part.isWithheld else { return [:] }

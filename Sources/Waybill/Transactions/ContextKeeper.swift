@@ -10,7 +10,7 @@ final class ContextKeeper: Sendable {
         var source: SourceRecorder
         var transaction: GUID
         var useCase: Int
-        var sequence: Int
+        var sequence: Int64
 
         fileprivate var key: Key { Key(source: ObjectIdentifier(source), sequence: sequence) }
     }
@@ -26,7 +26,7 @@ final class ContextKeeper: Sendable {
 
     fileprivate struct Key: Hashable {
         var source: ObjectIdentifier
-        var sequence: Int
+        var sequence: Int64
     }
 
     private struct Entry {
@@ -122,7 +122,7 @@ final class ContextKeeper: Sendable {
     }
 
     /// A part was closed.
-    func closed(_ sequence: Int, of source: SourceRecorder) {
+    func closed(_ sequence: Int64, of source: SourceRecorder) {
         state.withLock { _ = $0.entries.removeValue(forKey: Key(source: ObjectIdentifier(source), sequence: sequence)) }
     }
 

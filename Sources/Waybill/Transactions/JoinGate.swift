@@ -7,7 +7,7 @@ final class JoinGate: Sendable {
         var recent: [GUID: Int] = [:]
         var earlier: [GUID: Int] = [:]
         /// When those so far would have come at the steady rate, in microseconds of the clock that never goes back.
-        var due = Int.min
+        var due = Int64.min
 
         mutating func note(_ transaction: GUID, _ count: Int) {
             if recent.count == JoinGate.memory, recent[transaction] == nil { (earlier, recent) = (recent, [:]) }
@@ -19,11 +19,11 @@ final class JoinGate: Sendable {
     static let memory = 8_192
     /// Requests of one transaction: no collector takes more parts of one.
     static let requestLimit = 1_000
-    private static let tolerance = 60_000_000
+    private static let tolerance: Int64 = 60_000_000
 
     private let useCases: Set<Int>?
     /// Microseconds from one transaction to the next at the steady rate; nil: none may be joined.
-    private let interval: Int?
+    private let interval: Int64?
     private let state = Locked(State())
 
     /// - Parameters:
@@ -31,7 +31,7 @@ final class JoinGate: Sendable {
     ///   - perMinute: Transactions that are not known yet, at a steady rate or all of a minute's at once.
     init(useCases: Set<Int>?, perMinute: Int) {
         self.useCases = useCases
-        interval = perMinute > 0 ? Self.tolerance / perMinute : nil
+        interval = perMinute > 0 ? Self.tolerance / Int64(perMinute) : nil
     }
 
     /// Whether the use case that a header field names may be believed.
@@ -41,7 +41,7 @@ final class JoinGate: Sendable {
     /// other gets it by the generic cell rate algorithm (ITU-T I.371).
     ///
     /// - Parameter now: Microseconds of a clock that never goes back.
-    func admits(_ transaction: GUID, now: Int) -> Bool {
+    func admits(_ transaction: GUID, now: Int64) -> Bool {
         state.withLock { state in
             if let count = state.recent[transaction] ?? state.earlier[transaction] {
                 guard count < Self.requestLimit else { return false }

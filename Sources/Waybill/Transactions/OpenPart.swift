@@ -12,7 +12,7 @@ package final class OpenPart: Sendable {
     package let root: GUID
     package let useCase: Int
     /// The sequence of its `opened` fact; 0 where that was not taken, and then nothing else is.
-    package let sequence: Int
+    package let sequence: Int64
     /// nil: recording is off.
     package let source: SourceRecorder?
     /// The same, kept alive by it: on the way of every event no reference is counted, which would cost more than the
@@ -42,7 +42,7 @@ package final class OpenPart: Sendable {
     package static let reportLimit = 1_000
 
     init(
-        transaction: GUID, root: GUID? = nil, useCase: Int, sequence: Int, source: SourceRecorder?,
+        transaction: GUID, root: GUID? = nil, useCase: Int, sequence: Int64, source: SourceRecorder?,
         isWithheld: Bool = false, isJoined: Bool = false, cause: Fact.ID? = nil, traceParent: TraceParent? = nil,
         trace: GUID? = nil
     ) {
@@ -74,7 +74,7 @@ package final class OpenPart: Sendable {
     /// As ``log(_:error:attributes:)``; a number needs no box on the heap.
     @usableFromInline
     func log(_ code: Int, error: Int, attributes: Attributes) -> LogResult {
-        log(Fact.Event(code: code, error: RecordedError(code: error), attributes: attributes))
+        log(Fact.Event(code: code, error: RecordedError(code: Int64(error)), attributes: attributes))
     }
 
     @inline(__always)
@@ -169,7 +169,7 @@ package final class OpenPart: Sendable {
     /// The fields of W3C Trace Context for a request of this transaction, by name; none where it is nobody's trace.
     ///
     /// - Parameter exchange: As in ``headerFields(exchange:as:)``; the part stands for one that is not logged.
-    package func traceFields(exchange: Int?) -> [String: String] {
+    package func traceFields(exchange: Int64?) -> [String: String] {
         guard let source, sequence > 0 else { return [:] }
         let span = SpanID(Fact.ID(source: source.id, sequence: exchange ?? sequence))
         guard let parent = TraceParent(of: trace, parent: span) else { return [:] }
@@ -181,7 +181,7 @@ package final class OpenPart: Sendable {
     /// The header fields for a request of this transaction, by name.
     ///
     /// - Parameter exchange: The sequence of the request's `exchange_opened` fact; nil where no exchange is logged.
-    package func headerFields(exchange: Int?, as format: HeaderFormat) -> [String: String] {
+    package func headerFields(exchange: Int64?, as format: HeaderFormat) -> [String: String] {
         format.fields(
             TransactionHeader(transaction: transaction, useCase: useCase, source: source?.id, exchange: exchange))
     }

@@ -66,7 +66,7 @@ package final class SourceRecorder: Sendable {
     func records(with power: RecordingSwitch) -> Bool { self.power === power }
 
     /// Takes a fact; never blocks, never throws.
-    package func record(_ content: Fact.Content, part: Int) -> Recorded {
+    package func record(_ content: Fact.Content, part: Int64) -> Recorded {
         guard generation == ProcessGeneration.latest else { return .off }
         guard isOn else {
             if content.isClosing { forgoClosing() }
@@ -79,7 +79,7 @@ package final class SourceRecorder: Sendable {
     ///
     /// - Parameter part: 0 where its opening was not taken.
     @inline(__always)
-    func record(event code: Int, part: Int) -> LogResult {
+    func record(event code: Int, part: Int64) -> LogResult {
         guard isOn, generation == ProcessGeneration.latest else { return .off }
         guard part > 0, isCode(code) else { return .refused }
         return borrowedRecorder._withUnsafeGuaranteedRef { $0.record(event: code, part: part).result }
@@ -149,7 +149,7 @@ package final class SourceRecorder: Sendable {
     /// Whether a number can be the code of a use case or an event; one that cannot would be rejected by every
     /// collector, so it is told at once.
     func isCode(_ code: Int) -> Bool {
-        if (0...Limits.largestInteger).contains(code) { return true }
+        if (0...Limits.largestCode).contains(code) { return true }
         counters.add(to: \.impossibleCodes)
         return false
     }

@@ -86,7 +86,7 @@ package final class SourceRegistry: Sendable {
     ///
     /// - Parameter body: Given the reader, and now in microseconds since 1970.
     /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
-    func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int) throws -> Result) async throws
+    func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int64) throws -> Result) async throws
         -> Result?
     {
         guard let source = await drainedSource() else { return nil }

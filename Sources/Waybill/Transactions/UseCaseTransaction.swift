@@ -77,7 +77,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
 
     /// Gives the part its outcome, with a number that says why, e.g. an HTTP status.
     public func finish(_ outcome: TransactionOutcome.Final, error code: Int, attributes: Attributes = [:]) {
-        part.close(outcome.outcome, error: RecordedError(code: code), attributes: attributes)
+        part.close(outcome.outcome, error: RecordedError(code: Int64(code)), attributes: attributes)
     }
 
     /// The header fields that tie a request to this transaction, for HTTP stacks that the library does not capture.

@@ -4,14 +4,14 @@ import WaybillReading
 /// What is collected of the exchanges of one group.
 struct CollectedExchanges {
     /// Weights, added up; so are the following.
-    private var weights = 0
-    private var statuses: [Int?: Int] = [:]
-    private var states: [ExchangeRecord.State: Int] = [:]
+    private var weights: Int64 = 0
+    private var statuses: [Int?: Int64] = [:]
+    private var states: [ExchangeRecord.State: Int64] = [:]
     private var errors = ErrorCounts()
     private var firstByte = Durations()
     private var whole = Durations()
-    private var sentByteCount = 0
-    private var receivedByteCount = 0
+    private var sentByteCount: Int64 = 0
+    private var receivedByteCount: Int64 = 0
     private var slowest: [NetworkGroup.Example] = []
     private var failing: [NetworkGroup.Example] = []
     private let exampleCount: Int

@@ -40,7 +40,7 @@ extension CompareQuestion {
     private func duration(
         of transaction: TransactionCursor.Transaction, _ events: [TimePoint], _ points: PointMatcher,
         _ sources: SourceDirectory
-    ) -> Int? {
+    ) -> Int64? {
         guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources),
             let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources),
             !start.isAfter(end, sources)
@@ -111,7 +111,7 @@ extension CompareQuestion.Groups {
     }
 }
 
-extension Range<Int> {
+extension Range<Int64> {
     /// `2026-03-01T00:00:00Z/2026-03-08T00:00:00Z`: an interval of ISO 8601, to the second.
     fileprivate var interval: String {
         [lowerBound, upperBound].map { bound in

@@ -7,7 +7,7 @@ package struct ComparedSample {
     /// Microseconds, of those that have both points.
     package private(set) var durations = Durations()
     /// Weights, added up.
-    private var outcomes: [TransactionOutcome: Int] = [:]
+    private var outcomes: [TransactionOutcome: Int64] = [:]
     /// The same of their squares, of those that are over.
     private var squares = 0.0
 
@@ -19,13 +19,13 @@ package struct ComparedSample {
     /// - Parameters:
     ///   - duration: Microseconds; nil where it does not have both points in this order.
     ///   - weight: For how many it stands, in millionths.
-    package mutating func add(_ outcome: TransactionOutcome, duration: Int?, weight: Int = Weights.one) {
+    package mutating func add(_ outcome: TransactionOutcome, duration: Int64?, weight: Int64 = Weights.one) {
         outcomes[outcome, default: 0] += weight
         if outcome != .open { squares += Double(weight / 1_000) * Double(weight / 1_000) }
         if let duration { durations.append(duration, weight: weight) }
     }
 
-    private var endedWeights: Int { outcomes.reduce(0) { $1.key == .open ? $0 : $0 + $1.value } }
+    private var endedWeights: Int64 { outcomes.reduce(0) { $1.key == .open ? $0 : $0 + $1.value } }
 
     /// How often an outcome is, by how many say so: where some stand for others, for fewer than they are, so that what
     /// is estimated does not look surer than it is.
@@ -37,7 +37,7 @@ package struct ComparedSample {
 
     fileprivate func count(_ measure: RateComparison.Measure) -> Int { Weights.count(weights(measure)) }
 
-    private func weights(_ measure: RateComparison.Measure) -> Int {
+    private func weights(_ measure: RateComparison.Measure) -> Int64 {
         switch measure {
         case .succeeded: outcomes[.succeeded] ?? 0
         case .failed: outcomes[.failed] ?? 0

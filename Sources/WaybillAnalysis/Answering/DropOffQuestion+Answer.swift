@@ -9,7 +9,7 @@ extension DropOffQuestion {
         let events = try EventCursor(
             unfinished, codes: nil, reading: .times, sources: try SourceDirectory(context.connection), context)
         var durations: [Int?: Durations] = [:]
-        var weights = 0
+        var weights: Int64 = 0
         try events.forEachInOrder { transaction, ordered, _ in
             durations[ordered.last?.name, default: Durations()].append(
                 ordered.last?.microseconds(since: transaction.begin) ?? 0, weight: transaction.weight)

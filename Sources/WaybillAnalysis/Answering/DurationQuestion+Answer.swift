@@ -29,10 +29,10 @@ extension DurationQuestion {
 private struct CollectedDurations {
     var durations = Durations()
     /// Weights, added up.
-    private var withoutEnd = 0
-    private var reversed = 0
+    private var withoutEnd: Int64 = 0
+    private var reversed: Int64 = 0
 
-    mutating func add(_ start: TimePoint, _ end: TimePoint?, _ sources: SourceDirectory, _ weight: Int) {
+    mutating func add(_ start: TimePoint, _ end: TimePoint?, _ sources: SourceDirectory, _ weight: Int64) {
         guard let end else {
             withoutEnd += weight
             return

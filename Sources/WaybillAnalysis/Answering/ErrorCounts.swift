@@ -2,10 +2,10 @@ import WaybillCore
 
 /// How often which error came.
 struct ErrorCounts {
-    private var counts: [RecordedError: (code: Int, count: Int)] = [:]
+    private var counts: [RecordedError: (code: Int64, count: Int64)] = [:]
 
     /// - Parameter weight: For how many it stands, in millionths.
-    mutating func add(_ error: RecordedError, _ weight: Int) {
+    mutating func add(_ error: RecordedError, _ weight: Int64) {
         let known = counts[error.group]
         counts[error.group] = (min(known?.code ?? error.code, error.code), (known?.count ?? 0) + weight)
     }

@@ -5,12 +5,12 @@ import WaybillStore
 /// An event, as far as questions go.
 struct TimePoint {
     /// `sources.id`.
-    var source: Int
-    var sequence: Int
+    var source: Int64
+    var sequence: Int64
     /// Microseconds since its source started.
-    var at: Int
+    var at: Int64
     /// Microseconds since 1970, as the source's clock says.
-    var wall: Int
+    var wall: Int64
     /// Into the names of ``SourceDirectory``; of a point that is no event, below 0.
     var name: Int
 }
@@ -32,7 +32,7 @@ extension TimePoint {
 
     /// How long after another it came: within a source by the clock that cannot be set, across sources as their wall
     /// clocks say.
-    func microseconds(since other: TimePoint) -> Int { source == other.source ? at - other.at : wall - other.wall }
+    func microseconds(since other: TimePoint) -> Int64 { source == other.source ? at - other.at : wall - other.wall }
 }
 
 /// Hands out the events of one transaction after the other.

@@ -12,7 +12,7 @@ struct EventOrder {
     private struct TimedEvent {
         /// A wall clock that was set back must not turn the source's own order round: never less than that of the event
         /// before.
-        var time: Int
+        var time: Int64
         var event: TimePoint
     }
 
@@ -38,7 +38,7 @@ struct EventOrder {
     private mutating func merge(_ ofSource: ArraySlice<TimePoint>) {
         next.removeAll(keepingCapacity: true)
         var place = 0
-        var time = Int.min
+        var time = Int64.min
         for event in ofSource {
             time = max(time, event.wall)
             while place < merged.count, !isEarlier(event, at: time, than: merged[place]) {
@@ -52,7 +52,7 @@ struct EventOrder {
     }
 
     /// Of another source.
-    private func isEarlier(_ event: TimePoint, at time: Int, than other: TimedEvent) -> Bool {
+    private func isEarlier(_ event: TimePoint, at time: Int64, than other: TimedEvent) -> Bool {
         time == other.time ? other.event.hasLaterSource(than: event, sources) : time < other.time
     }
 }

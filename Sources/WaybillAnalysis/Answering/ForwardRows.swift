@@ -8,8 +8,8 @@ struct ForwardRows {
     private let statement: Statement
     private let arguments: [any SQLValue]
     private var row: Row?
-    private var source: Int?
-    private var number = 0
+    private var source: Int64?
+    private var number: Int64 = 0
     /// A search takes as long as so many steps.
     private static let reach = 24
 
@@ -29,7 +29,7 @@ struct ForwardRows {
     }
 
     /// The first row of a source that does not come before a number; nil where there is none.
-    mutating func row(from source: Int, _ number: Int) throws(WaybillError) -> Row? {
+    mutating func row(from source: Int64, _ number: Int64) throws(WaybillError) -> Row? {
         guard source == self.source, number > self.number else { return try search(source, number) }
         self.number = number
         var steps = 0
@@ -41,7 +41,7 @@ struct ForwardRows {
         return row
     }
 
-    private mutating func search(_ source: Int, _ number: Int) throws(WaybillError) -> Row? {
+    private mutating func search(_ source: Int64, _ number: Int64) throws(WaybillError) -> Row? {
         statement.start(arguments: [source, number] + arguments)
         (self.source, self.number) = (source, number)
         return try next()

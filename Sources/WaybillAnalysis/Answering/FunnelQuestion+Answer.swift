@@ -34,8 +34,8 @@ extension FunnelQuestion {
     private func loose(
         _ points: PointMatcher, _ transaction: TransactionCursor.Transaction, _ events: [TimePoint],
         _ sources: SourceDirectory
-    ) -> [Int] {
-        var durations: [Int] = []
+    ) -> [Int64] {
+        var durations: [Int64] = []
         var (first, last): (TimePoint?, TimePoint?) = (nil, nil)
         for index in steps.indices {
             guard let step = points.occurrence(.first, of: index, in: transaction, events, after: last, sources) else {
@@ -52,7 +52,7 @@ extension FunnelQuestion {
     private func strict(
         _ points: PointMatcher, _ transaction: TransactionCursor.Transaction, _ events: [TimePoint],
         _ sources: SourceDirectory
-    ) -> [Int] {
+    ) -> [Int64] {
         var ordered = events
         if steps.contains(.begun) { ordered.insert(transaction.begin, at: 0) }
         if steps.contains(.finished), let end = transaction.end(sources) {
@@ -60,9 +60,9 @@ extension FunnelQuestion {
             let place = ordered.firstIndex { $0.isAfter(end, sources) } ?? ordered.endIndex
             ordered.insert(end, at: place)
         }
-        var best: [Int] = []
+        var best: [Int64] = []
         for start in ordered.indices {
-            var durations: [Int] = []
+            var durations: [Int64] = []
             for (index, point) in steps.enumerated() {
                 guard start + index < ordered.count, isAt(point, index, ordered[start + index], points) else { break }
                 let step = ordered[start + index]
@@ -85,12 +85,12 @@ extension FunnelQuestion {
 
 private struct CollectedSteps {
     /// Their weights, added up.
-    private var transactions = 0
+    private var transactions: Int64 = 0
     private var durations: [Durations]
 
     init(stepCount: Int) { durations = Array(repeating: Durations(), count: stepCount) }
 
-    mutating func add(_ steps: [Int], _ weight: Int) {
+    mutating func add(_ steps: [Int64], _ weight: Int64) {
         transactions += weight
         for (index, duration) in steps.enumerated() { durations[index].append(duration, weight: weight) }
     }

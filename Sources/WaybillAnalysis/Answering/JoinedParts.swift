@@ -6,15 +6,15 @@ import WaybillStore
 struct JoinedParts {
     /// A part of another source, or a further one of the same.
     struct Part: Equatable {
-        var source: Int
-        var sequence: Int
+        var source: Int64
+        var sequence: Int64
         var useCase: Int
     }
 
     /// 40 bytes: there may be millions.
     private struct Link {
         var transaction: GUID
-        var sequence: Int
+        var sequence: Int64
         var useCase: Int
         /// No file has room for more sources.
         var source: Int32
@@ -87,7 +87,7 @@ struct JoinedParts {
         var place = last
         repeat {
             let link = links[Int(links[Int(place)].next)]
-            parts.append(Part(source: Int(link.source), sequence: link.sequence, useCase: link.useCase))
+            parts.append(Part(source: Int64(link.source), sequence: link.sequence, useCase: link.useCase))
             place = links[Int(place)].next
         } while place != last
         return parts

@@ -4,16 +4,16 @@ import WaybillReading
 /// One transaction's time, divided into legs as ``LegsQuestion`` says.
 struct LegsDivision {
     /// Those that it has; they add up to its duration.
-    private(set) var legs: [Leg: Int] = [:]
+    private(set) var legs: [Leg: Int64] = [:]
     /// One for each exchange whose request and response are told apart.
-    private(set) var uncertainties: [Int] = []
+    private(set) var uncertainties: [Int64] = []
 
-    private let span: ClosedRange<Int>
+    private let span: ClosedRange<Int64>
     private var borders: [Border] = []
 
     /// Where a stretch of time begins or ends.
     private struct Border {
-        var time: Int
+        var time: Int64
         var leg: Leg
         /// 1 where it begins, -1 where it ends.
         var change: Int
@@ -23,9 +23,9 @@ struct LegsDivision {
     ///   - span: From the opening of the leading part to its close, by its own clock.
     ///   - exchanges: Of the leading part, and what they say.
     /// - Returns: nil where none was opened within the span.
-    init?(_ span: ClosedRange<Int>, _ exchanges: ArraySlice<TiedExchange>, _ known: OffsetExchanges) {
+    init?(_ span: ClosedRange<Int64>, _ exchanges: ArraySlice<TiedExchange>, _ known: OffsetExchanges) {
         self.span = span
-        var sending: ClosedRange<Int>?
+        var sending: ClosedRange<Int64>?
         for exchange in exchanges where exchange.opened <= span.upperBound {
             let (opened, closed) = add(exchange, known)
             let whole = clip(opened)...clip(closed)
@@ -40,7 +40,7 @@ struct LegsDivision {
     }
 
     /// Adds the stretches of an exchange, and returns where it begins and ends.
-    private mutating func add(_ exchange: TiedExchange, _ known: OffsetExchanges) -> (Int, Int) {
+    private mutating func add(_ exchange: TiedExchange, _ known: OffsetExchanges) -> (Int64, Int64) {
         let opened = exchange.opened
         let closed = max(opened, exchange.closed ?? span.upperBound)
         guard let server = exchange.server, exchange.closed != nil else {
@@ -64,23 +64,23 @@ struct LegsDivision {
         return (opened, closed)
     }
 
-    private mutating func add(_ leg: Leg, from start: Int, to end: Int) {
+    private mutating func add(_ leg: Leg, from start: Int64, to end: Int64) {
         // Also one of no length is there.
         legs[leg, default: 0] += 0
         borders.append(Border(time: clip(start), leg: leg, change: 1))
         borders.append(Border(time: clip(end), leg: leg, change: -1))
     }
 
-    private func clip(_ time: Int) -> Int { min(max(time, span.lowerBound), span.upperBound) }
+    private func clip(_ time: Int64) -> Int64 { min(max(time, span.lowerBound), span.upperBound) }
 
     /// Goes through the stretches in order of time, and gives each moment to one leg.
     ///
     /// - Returns: How much was given away.
-    private mutating func sweep() -> Int {
+    private mutating func sweep() -> Int64 {
         borders.sort { $0.time < $1.time }
         var open: [Leg: Int] = [:]
         var last = span.lowerBound
-        var given = 0
+        var given: Int64 = 0
         for border in borders {
             if border.time > last, let leg = Self.precedence.first(where: { open[$0, default: 0] > 0 }) {
                 legs[leg, default: 0] += border.time - last

@@ -58,8 +58,8 @@ extension LegsQuestion {
     }
 
     /// When they were sending, and so far around it that other exchanges say something.
-    private static func times(of transactions: [TransactionCursor.Transaction]) -> ClosedRange<Int> {
-        var (first, last) = (Int.max, Int.min)
+    private static func times(of transactions: [TransactionCursor.Transaction]) -> ClosedRange<Int64> {
+        var (first, last) = (Int64.max, Int64.min)
         for transaction in transactions {
             first = min(first, transaction.at)
             last = max(last, transaction.at, transaction.closing?.at ?? 0)
@@ -73,12 +73,12 @@ private struct CollectedLegs {
     private var durations = Durations()
     private var uncertainties = Durations()
     /// Weights, added up; so are the following.
-    var withoutEnd = 0
-    private var withoutExchange = 0
-    private var withoutServer = 0
-    private var withoutSplit = 0
+    var withoutEnd: Int64 = 0
+    private var withoutExchange: Int64 = 0
+    private var withoutServer: Int64 = 0
+    private var withoutSplit: Int64 = 0
 
-    mutating func add(_ division: LegsDivision?, _ duration: Int, weight: Int) {
+    mutating func add(_ division: LegsDivision?, _ duration: Int64, weight: Int64) {
         guard let division else {
             withoutExchange += weight
             return

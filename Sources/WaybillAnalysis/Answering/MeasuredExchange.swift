@@ -12,11 +12,11 @@ struct MeasuredExchange {
     var path: String
     var state: ExchangeRecord.State
     /// Microseconds since 1970.
-    var opened: Int
+    var opened: Int64
     /// Microseconds from the opening.
-    var firstByteAfter, duration: Int?
+    var firstByteAfter, duration: Int64?
     var status: Int?
-    var sentByteCount, receivedByteCount: Int?
+    var sentByteCount, receivedByteCount: Int64?
     var error: RecordedError?
     /// For how many it stands, in millionths: for as many as its part.
     var weight = Weights.one
@@ -31,7 +31,7 @@ extension MeasuredExchange {
         CASE WHEN p.sample_ppm IS NOT NULL AND p.outcome = 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END
         """
 
-    init(_ row: Row, _ sources: SourceDirectory, now wall: Int) {
+    init(_ row: Row, _ sources: SourceDirectory, now wall: Int64) {
         let (source, at) = (row.int(0), row.int(2))
         // Most say nothing of interest there, and reading it would take longer than all the rest.
         let detail = DetailColumn(row.optionalText(16))

@@ -5,7 +5,7 @@ import WaybillStore
 struct PartEvents {
     private var rows: ForwardRows
     private let sources: SourceDirectory
-    private var source = -1
+    private var source: Int64 = -1
     private var useCase = 0
     private var clock = WallClock([])
     private var names = NameCodes()
@@ -32,7 +32,7 @@ struct PartEvents {
         }
         var next = try rows.row(from: source, part.sequence)
         while let row = next, row.int(0) == part.sequence {
-            let (at, code) = (row.int(2), row.int(3))
+            let (at, code) = (row.int(2) as Int64, row.int(3) as Int)
             // Attributes that were set have their rows among the events', and are none.
             if code >= 0 {
                 events.append(

@@ -54,7 +54,8 @@ extension StoreReader {
     /// - Parameters:
     ///   - limit: Transactions that are looked at.
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
-    package func seenValues(_ filter: TransactionFilter, limit: Int, now wall: Int) throws(WaybillError) -> SeenValues {
+    package func seenValues(_ filter: TransactionFilter, limit: Int, now wall: Int64) throws(WaybillError) -> SeenValues
+    {
         var filter = filter
         filter.order = .newest
         let columns = [Segmentation.hour, .day, .ended, .parentOutcome, .parentUseCase].map { $0.column(now: wall) }

@@ -14,7 +14,7 @@ final class SourceDirectory {
         var naming: Int
     }
 
-    private(set) var entries: [Int: Entry] = [:]
+    private(set) var entries: [Int64: Entry] = [:]
     private let connection: Connection
     private var namings: [Naming: Int] = [:]
     private var tables: [TableKey: NameCodes] = [:]
@@ -33,7 +33,7 @@ final class SourceDirectory {
 
     init(_ connection: Connection) throws(WaybillError) {
         self.connection = connection
-        var clocks: [Int: [ClockAnchor]] = [:]
+        var clocks: [Int64: [ClockAnchor]] = [:]
         try connection.statement("SELECT source, at_us, offset_us FROM clocks ORDER BY source, at_us").forEachRow {
             row in
             clocks[row.int(0), default: []].append(
@@ -60,10 +60,12 @@ final class SourceDirectory {
     }
 
     /// Microseconds since 1970 of a time in a source.
-    func wall(_ microseconds: Int, in source: Int) -> Int { entries[source]?.clock.wall(microseconds) ?? microseconds }
+    func wall(_ microseconds: Int64, in source: Int64) -> Int64 {
+        entries[source]?.clock.wall(microseconds) ?? microseconds
+    }
 
     /// What a source calls the events of a use case, as numbers into ``names``.
-    func codes(of useCase: Int, in source: Int) throws(WaybillError) -> NameCodes {
+    func codes(of useCase: Int, in source: Int64) throws(WaybillError) -> NameCodes {
         guard let entry = entries[source] else { return NameCodes() }
         let key = TableKey(naming: entry.naming, useCase: useCase)
         if let known = tables[key] { return known }
@@ -74,7 +76,7 @@ final class SourceDirectory {
             FROM names m WHERE m.use_case = ?1 AND m.event >= 0
             """
         let rows = try connection.statement(sql).rows(useCase, entry.app, entry.appVersion) { row in
-            (row.int(0), row.text(1))
+            (row.int(0) as Int, row.text(1))
         }
         for (code, name) in rows { table[code] = number(of: name) }
         tables[key] = table
@@ -97,7 +99,7 @@ final class SourceDirectory {
     func codes(named name: String) throws(WaybillError) -> Set<Int> {
         var codes = Set(
             try connection.statement("SELECT DISTINCT event FROM names WHERE name = ? AND event >= 0").rows(name) {
-                row in row.int(0)
+                row in row.int(0) as Int
             })
         if let code = FilterCondition.code(ofUnnamed: name) { codes.insert(code) }
         return codes

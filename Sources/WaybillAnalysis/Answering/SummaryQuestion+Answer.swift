@@ -34,21 +34,21 @@ extension SummaryQuestion {
 
 /// What is counted of one use case.
 private struct UseCaseCounts {
-    private var outcomes: [TransactionOutcome: Int] = [:]
+    private var outcomes: [TransactionOutcome: Int64] = [:]
     private var errors = ErrorCounts()
-    private var sources: Set<Int> = []
+    private var sources: Set<Int64> = []
     private var durations = Durations()
     private var rates: [Rate] = []
-    private var places: [Int: Int] = [:]
+    private var places: [Int64: Int] = [:]
     /// What began shortly after each other stands together.
     private var latest = 0
 
     private struct Rate {
-        var step: Int
-        var outcomes: [TransactionOutcome: Int] = [:]
+        var step: Int64
+        var outcomes: [TransactionOutcome: Int64] = [:]
     }
 
-    mutating func add(_ transaction: TransactionCursor.Transaction, step: Int) {
+    mutating func add(_ transaction: TransactionCursor.Transaction, step: Int64) {
         outcomes[transaction.outcome, default: 0] += transaction.weight
         if let error = transaction.error { errors.add(error, transaction.weight) }
         sources.insert(transaction.source)
@@ -59,7 +59,7 @@ private struct UseCaseCounts {
         rates[latest].outcomes[transaction.outcome, default: 0] += transaction.weight
     }
 
-    private mutating func place(of step: Int) -> Int {
+    private mutating func place(of step: Int64) -> Int {
         if let place = places[step] { return place }
         places[step] = rates.count
         rates.append(Rate(step: step))
@@ -67,7 +67,8 @@ private struct UseCaseCounts {
     }
 
     /// Leaves the durations in another order.
-    mutating func summary(of useCase: Int, named name: String, step: Int, _ known: SourceDirectory) -> UseCaseSummary {
+    mutating func summary(of useCase: Int, named name: String, step: Int64, _ known: SourceDirectory) -> UseCaseSummary
+    {
         UseCaseSummary(
             useCase: useCase, name: name, runs: outcomes.counts.values.reduce(0, +), outcomes: outcomes.counts,
             errors: errors.sorted,

@@ -9,16 +9,16 @@ import WaybillStore
 struct TransactionCursor {
     /// A transaction, by its leading part. What is not among the ``Contents`` that are read has no meaning.
     struct Transaction {
-        var source: Int
-        var sequence: Int
+        var source: Int64
+        var sequence: Int64
         var useCase: Int
-        var at = 0
+        var at: Int64 = 0
         /// Sequence and time of the fact `closed`; nil: there is none.
-        var closing: (sequence: Int, at: Int)?
+        var closing: (sequence: Int64, at: Int64)?
         /// With which it was closed; nil: none.
         var error: RecordedError?
         var outcome = TransactionOutcome.open
-        var begun = 0
+        var begun: Int64 = 0
         /// Into ``segmentValues``; nil: it has no such value.
         var segment: Int?
         /// For how many it stands, in millionths.
@@ -43,7 +43,7 @@ struct TransactionCursor {
 
     /// 16 bytes: there may be millions.
     fileprivate struct Key: Comparable {
-        var sequence: Int
+        var sequence: Int64
         /// No file has room for more sources.
         var source: Int32
         /// Below 0: none.
@@ -60,7 +60,7 @@ struct TransactionCursor {
     private var joined: JoinedParts?
     /// Of all of them; nil: each may have another.
     private let useCase: Int?
-    private let wall: Int
+    private let wall: Int64
     private let contents: Contents
     private var connection: Connection
 
@@ -101,7 +101,7 @@ struct TransactionCursor {
     }
 
     /// Whether there are so many that all parts are read at once; false also where that would take a look at each.
-    private static func areMany(_ filter: TransactionFilter, now wall: Int, _ connection: Connection)
+    private static func areMany(_ filter: TransactionFilter, now wall: Int64, _ connection: Connection)
         throws(WaybillError) -> Bool
     {
         guard filter.conditions.isEmpty, filter.text == nil else { return false }
@@ -119,7 +119,7 @@ struct TransactionCursor {
         var segments: [String: Int32] = [:]
 
         init(
-            _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: SourceDirectory, now wall: Int,
+            _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: SourceDirectory, now wall: Int64,
             _ connection: Connection
         ) throws(WaybillError) {
             let query = ListQuery(
@@ -193,7 +193,7 @@ struct TransactionCursor {
         var rows = try rows()
         defer { rows.stop() }
         for key in keys {
-            guard let row = try rows.row(from: Int(key.source), key.sequence) else { continue }
+            guard let row = try rows.row(from: Int64(key.source), key.sequence) else { continue }
             try body(transaction(key, row), try joined?.parts(of: row.guid(1)) ?? [])
         }
     }
@@ -252,7 +252,7 @@ struct TransactionCursor {
 extension TransactionCursor.Transaction {
     fileprivate init(_ key: TransactionCursor.Key, _ useCase: Int) {
         self.init(
-            source: Int(key.source), sequence: key.sequence, useCase: useCase,
+            source: Int64(key.source), sequence: key.sequence, useCase: useCase,
             segment: key.segment < 0 ? nil : Int(key.segment))
     }
 }
@@ -267,7 +267,7 @@ extension Segmentation {
     /// Where it stands, or what it is made of, in the leading part `p`; NULL where the source says it.
     ///
     /// - Parameter wall: Now, in microseconds since 1970.
-    func column(now wall: Int) -> String {
+    func column(now wall: Int64) -> String {
         // Rounded down, also before 1970.
         let seconds = "p.listed_us / 1000000 - (p.listed_us % 1000000 < 0)"
         return switch self {

@@ -60,7 +60,7 @@ private struct PairedDurations {
         }
     }
 
-    private mutating func add(_ duration: Int, from: Int, to: Int, weight: Int) {
+    private mutating func add(_ duration: Int64, from: Int, to: Int, weight: Int64) {
         while latest.count <= from { latest.append((-1, -1)) }
         if latest[from].to != to { latest[from] = (to, place(of: Pair(from: from, to: to))) }
         durations[latest[from].place].append(duration, weight: weight)

@@ -94,7 +94,7 @@ private protocol Asking {
 extension AnyQuestion {
     private struct ReaderAsking: Asking {
         var reader: StoreReader
-        var now: Int
+        var now: Int64
 
         func answer<Asked: Question>(_ question: Asked) throws -> Asked.Answer { try reader.answer(question, now: now) }
     }
@@ -103,7 +103,7 @@ extension AnyQuestion {
     ///
     /// - Parameter now: In microseconds since 1970: decides what has timed out.
     /// - Throws: As ``Question/answer(from:)``.
-    package func answer(by reader: StoreReader, now: Int) throws -> AnyAnswer {
+    package func answer(by reader: StoreReader, now: Int64) throws -> AnyAnswer {
         try answered(by: ReaderAsking(reader: reader, now: now))
     }
 

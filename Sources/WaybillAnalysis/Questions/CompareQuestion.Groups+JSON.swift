@@ -18,7 +18,7 @@ extension CompareQuestion.Groups: Codable {
         }
         func window(_ since: CodingKeys, _ until: CodingKeys) throws -> Range<Date> {
             let (since, end) = (
-                try container.decode(Int.self, forKey: since), try container.decode(Int.self, forKey: until)
+                try container.decode(Int64.self, forKey: since), try container.decode(Int64.self, forKey: until)
             )
             guard since <= end else {
                 throw DecodingError.dataCorruptedError(

@@ -67,18 +67,18 @@ extension Estimate {
     }
 }
 
-extension Int {
+extension Int64 {
     /// `+1.20 s` for 1,200,000, `-850 µs`: microseconds more or less.
     package var differenceText: String { (self < 0 ? "" : "+") + durationText }
 }
 
 extension Double {
     /// `12.0 %` for 0.12.
-    fileprivate var percentText: String { "\(Int((self * 1000).rounded()).decimalText(per: 10, digits: 1)) %" }
+    fileprivate var percentText: String { "\(Int64((self * 1000).rounded()).decimalText(per: 10, digits: 1)) %" }
 
     /// `-1.2` for -0.012, always with a sign: percentage points.
     package var pointsText: String {
-        let tenths = Int((self * 1000).rounded())
+        let tenths = Int64((self * 1000).rounded())
         return (tenths < 0 ? "-" : "+") + abs(tenths).decimalText(per: 10, digits: 1)
     }
 }

@@ -75,7 +75,7 @@ public struct DurationSegment: Hashable, Sendable, Codable {
 
     /// One step of the histogram: durations from ``from`` to below ``to``.
     public struct Bar: Hashable, Sendable, Codable {
-        package var fromMicroseconds, toMicroseconds: Int
+        package var fromMicroseconds, toMicroseconds: Int64
         /// How many durations lie in it.
         public var count: Int
 
@@ -96,13 +96,13 @@ extension [DurationSegment.Bar] {
     package init(of values: Durations) {
         self = []
         guard let least = values.minimum, let greatest = values.maximum else { return }
-        var bounds = [0]
-        var decade = 1
+        var bounds: [Int64] = [0]
+        var decade: Int64 = 1
         while bounds[bounds.count - 1] <= greatest {
             bounds += [1, 2, 5].map { $0 * decade }
             decade *= 10
         }
-        var counts = [Int](repeating: 0, count: bounds.count)
+        var counts = [Int64](repeating: 0, count: bounds.count)
         values.forEach { value, weight in
             // The last bound that is not above the value.
             var (low, high) = (0, bounds.count)

@@ -7,7 +7,7 @@ public struct FunnelQuestion: Question {
     public var filter: TransactionFilter
     /// In order. A step is reached by its first occurrence after the step before was.
     public var steps: [TransactionPoint]
-    package var windowMicroseconds: Int?
+    package var windowMicroseconds: Int64?
     /// Whether no other event may lie between two steps.
     public var isStrict: Bool
     /// By what to tell the transactions apart; nil: not at all.
@@ -44,7 +44,7 @@ extension FunnelQuestion {
             steps: try container.decode([TransactionPoint].self, forKey: .steps),
             isStrict: try container.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false,
             segmentation: try container.decodeIfPresent(Segmentation.self, forKey: .segmentation))
-        windowMicroseconds = try container.decodeIfPresent(Int.self, forKey: .windowMicroseconds)
+        windowMicroseconds = try container.decodeIfPresent(Int64.self, forKey: .windowMicroseconds)
     }
 }
 

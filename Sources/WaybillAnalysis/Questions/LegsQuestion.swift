@@ -108,7 +108,7 @@ public struct LegsSegment: Hashable, Sendable, Codable {
     public struct Share: Hashable, Sendable, Codable {
         /// Which share of the time it is.
         public var leg: Leg
-        package var totalMicroseconds: Int
+        package var totalMicroseconds: Int64
         /// Of the transactions that have this leg, each with all of it.
         public var statistics: DurationStatistics
 

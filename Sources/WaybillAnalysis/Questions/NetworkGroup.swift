@@ -25,9 +25,9 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
     /// From the opening to the closing, of those that were completed; what a rule answered does not count.
     public var whole: DurationStatistics
     /// Of all bodies, as far as it was recorded.
-    public var sentByteCount: Int
+    public var sentByteCount: Int64
     /// Of all bodies, as far as it was recorded.
-    public var receivedByteCount: Int
+    public var receivedByteCount: Int64
     /// The slowest of those that ``whole`` is of, the slowest first.
     public var slowest: [Example]
     /// The latest of those that failed or have a status code of 400 or above, the latest first.
@@ -37,7 +37,8 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
     public init(
         role: Fact.Role, host: String?, path: String?, method: String?, count: Int, statuses: StatusCounts,
         states: [ExchangeRecord.State: Int], errors: [UseCaseSummary.ErrorCount], firstByte: DurationStatistics,
-        whole: DurationStatistics, sentByteCount: Int, receivedByteCount: Int, slowest: [Example], failing: [Example]
+        whole: DurationStatistics, sentByteCount: Int64, receivedByteCount: Int64, slowest: [Example],
+        failing: [Example]
     ) {
         self.role = role
         self.host = host
@@ -58,17 +59,17 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
     /// How many have a status code of which class (RFC 9110, section 15).
     public struct StatusCounts: Hashable, Sendable, Codable {
         /// 200 to 299.
-        public var successful = 0
+        public var successful: Int64 = 0
         /// 300 to 399.
-        public var redirection = 0
+        public var redirection: Int64 = 0
         /// 400 to 499.
-        public var clientError = 0
+        public var clientError: Int64 = 0
         /// 500 to 599.
-        public var serverError = 0
+        public var serverError: Int64 = 0
         /// Any other number.
-        public var other = 0
+        public var other: Int64 = 0
         /// No response came, or none yet.
-        public var none = 0
+        public var none: Int64 = 0
 
         /// Counts nothing yet.
         public init() {}
@@ -76,7 +77,7 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
         /// Counts some more; nil: they have none.
         ///
         /// - Parameter weights: For how many they stand, added up; ``rounded`` says how many these are.
-        package mutating func add(_ status: Int?, _ weights: Int) {
+        package mutating func add(_ status: Int?, _ weights: Int64) {
             guard let status else {
                 none += weights
                 return
@@ -93,9 +94,13 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
         /// Of weights, which were added up.
         package var rounded: StatusCounts {
             var counts = StatusCounts()
-            (counts.successful, counts.redirection) = (Weights.count(successful), Weights.count(redirection))
-            (counts.clientError, counts.serverError) = (Weights.count(clientError), Weights.count(serverError))
-            (counts.other, counts.none) = (Weights.count(other), Weights.count(none))
+            (counts.successful, counts.redirection) = (
+                Int64(Weights.count(successful)), Int64(Weights.count(redirection))
+            )
+            (counts.clientError, counts.serverError) = (
+                Int64(Weights.count(clientError)), Int64(Weights.count(serverError))
+            )
+            (counts.other, counts.none) = (Int64(Weights.count(other)), Int64(Weights.count(none)))
             return counts
         }
     }
@@ -106,8 +111,8 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
         public var id: Fact.ID
         /// The transaction that it belongs to; nil outside any.
         public var transaction: GUID?
-        package var openedMicroseconds: Int
-        package var durationMicroseconds: Int?
+        package var openedMicroseconds: Int64
+        package var durationMicroseconds: Int64?
         /// The status code; nil where no response came.
         public var status: Int?
         /// Why there was no whole response; nil where there was, or nothing was said.

@@ -6,7 +6,7 @@ public import WaybillReading
 public struct SummaryQuestion: Question {
     /// Which transactions count.
     public var filter: TransactionFilter
-    package var stepMicroseconds: Int
+    package var stepMicroseconds: Int64
 
     /// Makes a question.
     public init(filter: TransactionFilter = TransactionFilter(), step: Duration = .seconds(86_400)) {
@@ -27,7 +27,7 @@ extension SummaryQuestion {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init()
         filter = try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? filter
-        stepMicroseconds = try container.decodeIfPresent(Int.self, forKey: .stepMicroseconds) ?? stepMicroseconds
+        stepMicroseconds = try container.decodeIfPresent(Int64.self, forKey: .stepMicroseconds) ?? stepMicroseconds
     }
 }
 
@@ -87,14 +87,14 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
         public var domain: String
         /// The error's number in its domain; of several that have the same name, as versions of an app may have them,
         /// the least.
-        public var code: Int
+        public var code: Int64
         /// The error's name, which it is counted by; nil where it has none, and is counted by its code.
         public var name: String?
         /// How many were closed with it.
         public var count: Int
 
         /// Makes a count.
-        public init(domain: String, code: Int, name: String? = nil, count: Int) {
+        public init(domain: String, code: Int64, name: String? = nil, count: Int) {
             self.domain = domain
             self.code = code
             self.name = name
@@ -107,7 +107,7 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
 
     /// What began in one step of time.
     public struct Rate: Hashable, Sendable, Codable {
-        package var startMicroseconds: Int
+        package var startMicroseconds: Int64
         /// Transactions that began in it.
         public var runs: Int
         /// Those of them that failed.

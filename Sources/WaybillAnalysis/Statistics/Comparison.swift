@@ -61,9 +61,9 @@ public struct RateComparison: Hashable, Sendable, Codable {
 public struct QuantileComparison: Hashable, Sendable, Codable {
     /// 50, 90 or 99.
     public var percent: Int
-    package var aMicroseconds: Estimate<Int>
-    package var bMicroseconds: Estimate<Int>
-    package var differenceMicroseconds: Estimate<Int>
+    package var aMicroseconds: Estimate<Int64>
+    package var bMicroseconds: Estimate<Int64>
+    package var differenceMicroseconds: Estimate<Int64>
     /// Whether the difference is more than noise.
     public var verdict: Verdict
     /// All of it in words.
@@ -77,10 +77,10 @@ public struct QuantileComparison: Hashable, Sendable, Codable {
     public var difference: Estimate<Duration> { differenceMicroseconds.durations }
 }
 
-extension Estimate<Int> {
+extension Estimate<Int64> {
     /// Of microseconds.
     fileprivate var durations: Estimate<Duration> {
-        func duration(_ microseconds: Int?) -> Duration? { microseconds.map { .microseconds($0) } }
+        func duration(_ microseconds: Int64?) -> Duration? { microseconds.map { .microseconds($0) } }
         return Estimate<Duration>(value: duration(value), low: duration(low), high: duration(high))
     }
 }

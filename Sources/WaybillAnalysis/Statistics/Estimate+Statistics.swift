@@ -54,7 +54,7 @@ extension Estimate<Double> {
 /// Sorted values, as far as quantiles and their limits go.
 package enum QuantileSample {
     /// Each stands for itself.
-    case values([Int])
+    case values([Int64])
     /// Some stand for others.
     case weighed(WeighedValues)
 
@@ -67,14 +67,14 @@ package enum QuantileSample {
     }
 
     /// The value at a rank of ``count``, from 1; nil: there is none.
-    fileprivate func value(at rank: Int) -> Int? {
+    fileprivate func value(at rank: Int) -> Int64? {
         switch self {
         case .values(let values): values[rank - 1]
-        case .weighed(let values): values.value(at: rank, of: values.effectiveCount)
+        case .weighed(let values): values.value(at: Int64(rank), of: Int64(values.effectiveCount))
         }
     }
 
-    fileprivate func quantile(_ percent: Int) -> Int? {
+    fileprivate func quantile(_ percent: Int) -> Int64? {
         switch self {
         case .values(let values): values[(percent * values.count + 99) / 100 - 1]
         case .weighed(let values): values.value(atPercent: percent)
@@ -82,7 +82,7 @@ package enum QuantileSample {
     }
 }
 
-extension Estimate<Int> {
+extension Estimate<Int64> {
     /// A quantile of what sorted values are a sample of, between two of these values.
     ///
     /// - Parameter isForDifference: Whether its limits are to be part of a difference's, where each has to be surer.
@@ -107,7 +107,7 @@ extension Estimate<Int> {
     package init(percent: Int, from a: QuantileSample, to b: QuantileSample) {
         let a = Estimate(percent: percent, of: a, isForDifference: true)
         let b = Estimate(percent: percent, of: b, isForDifference: true)
-        func difference(_ b: Int?, _ a: Int?) -> Int? { b.flatMap { b in a.map { b - $0 } } }
+        func difference(_ b: Int64?, _ a: Int64?) -> Int64? { b.flatMap { b in a.map { b - $0 } } }
         self.init(value: difference(b.value, a.value), low: difference(b.low, a.high), high: difference(b.high, a.low))
     }
 }

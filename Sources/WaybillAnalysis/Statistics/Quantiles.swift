@@ -9,9 +9,9 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
     /// How many values; the others are nil without any.
     public var count: Int
     package var minimumMicroseconds, p50Microseconds, p75Microseconds, p90Microseconds, p95Microseconds,
-        p99Microseconds: Int?
-    package var maximumMicroseconds: Int?
-    package var meanMicroseconds: Int?
+        p99Microseconds: Int64?
+    package var maximumMicroseconds: Int64?
+    package var meanMicroseconds: Int64?
 
     /// The least; nil without any value.
     public var minimum: Duration? { minimumMicroseconds.map { .microseconds($0) } }
@@ -35,7 +35,7 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
         count = durations.count
         guard count > 0 else { return }
         (minimumMicroseconds, maximumMicroseconds) = (durations.minimum, durations.maximum)
-        var (sum, weights) = (0, 0)
+        var (sum, weights): (Int64, Int64) = (0, 0)
         durations.forEach { value, weight in
             sum &+= value.times(weight)
             weights += weight
@@ -45,17 +45,17 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
             (p90Microseconds, p95Microseconds) = (values.value(atPercent: 90), values.value(atPercent: 95))
             p99Microseconds = values.value(atPercent: 99)
             let mean = Double(sum) / Double(weights) * Double(Weights.one)
-            meanMicroseconds = Int(exactly: mean.rounded(.down)) ?? sum
+            meanMicroseconds = Int64(exactly: mean.rounded(.down)) ?? sum
             return
         }
         let values = durations.values(atRanks: [50, 75, 90, 95, 99].map { [count] in ($0 * count + 99) / 100 - 1 })
         (p50Microseconds, p75Microseconds, p90Microseconds) = (values[0], values[1], values[2])
         (p95Microseconds, p99Microseconds) = (values[3], values[4])
-        meanMicroseconds = sum.quotientAndRemainder(flooringBy: count).quotient
+        meanMicroseconds = sum.quotientAndRemainder(flooringBy: Int64(count)).quotient
     }
 
     /// Of values in microseconds.
-    package init(_ values: inout [Int]) {
+    package init(_ values: inout [Int64]) {
         var durations = Durations()
         for value in values { durations.append(value) }
         self.init(&durations)
@@ -127,10 +127,10 @@ enum Selection {
     }
 }
 
-extension Int {
+extension Int64 {
     /// This many, so many millionths of a time, and no more than the greatest integer of the format; in two steps, so
     /// that no product is too large.
-    package func times(_ weight: Int) -> Int {
+    package func times(_ weight: Int64) -> Int64 {
         guard weight != Weights.one else { return self }
         let (whole, isTooMuch) = (self / Weights.one).multipliedReportingOverflow(by: weight)
         guard !isTooMuch, whole.magnitude < Limits.largestInteger else {

@@ -30,15 +30,15 @@ public struct Weighing: Hashable, Sendable, Codable {
 /// Adds up weights, which are in millionths.
 package struct Weights {
     /// Of what stands for itself.
-    package static let one = Fact.Sampling.million
+    package static let one = Int64(Fact.Sampling.million)
 
     private var delivered = 0
-    private var sum = 0
+    private var sum: Int64 = 0
     private var variance = 0.0
 
     package init() {}
 
-    package mutating func add(_ weight: Int) {
+    package mutating func add(_ weight: Int64) {
         delivered += 1
         sum += weight
         // Exact, and so the same in any order, up to many millions.
@@ -46,20 +46,20 @@ package struct Weights {
     }
 
     /// The sum, rounded.
-    package static func count(_ sum: Int) -> Int { (sum + one / 2) / one }
+    package static func count(_ sum: Int64) -> Int { Int(clamping: (sum + one / 2) / one) }
 
     /// nil where all stand for themselves.
     package var weighing: Weighing? {
-        guard sum != delivered * Self.one else { return nil }
+        guard sum != Int64(delivered) * Self.one else { return nil }
         let deviation = max(0, variance).squareRoot() / 1_000
         return Weighing(
             delivered: delivered, estimated: Self.count(sum), margin: Int((1.96 * deviation).rounded(.up)))
     }
 }
 
-extension [TransactionOutcome: Int] {
+extension [TransactionOutcome: Int64] {
     /// Of sums of weights.
-    var counts: Self { mapValues(Weights.count).filter { $0.value > 0 } }
+    var counts: [TransactionOutcome: Int] { mapValues(Weights.count).filter { $0.value > 0 } }
 }
 
 extension Fact.Sampling {

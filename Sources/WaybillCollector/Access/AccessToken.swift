@@ -15,14 +15,14 @@ package struct AccessToken: Sendable, Hashable {
     package let made: String
     /// When it opens nothing any more, as `2026-12-31T00:00:00Z`; nil: it has no end.
     package let end: String?
-    private let endMicroseconds: Int?
+    private let endMicroseconds: Int64?
     private let hash: [UInt8]
 
     /// What a line of the file holds, in this order; the last one is missing where there is no end.
     static let columns = ["id", "role", "project", "made", "SHA-256 of the token", "end"]
 
     /// - Parameter end: Microseconds since 1970, of which whole seconds count; nil: without an end.
-    init(_ token: BearerToken, id: String, role: Role, project: ProjectName, made: String, end: Int? = nil) {
+    init(_ token: BearerToken, id: String, role: Role, project: ProjectName, made: String, end: Int64? = nil) {
         (self.id, self.role, self.project, self.made) = (id, role, project, made)
         self.end = end.map { Date(microseconds: $0).formatted(.iso8601) }
         endMicroseconds = self.end.flatMap(Self.microseconds)
@@ -52,10 +52,10 @@ package struct AccessToken: Sendable, Hashable {
     /// Whether it opens nothing any more.
     ///
     /// - Parameter now: Microseconds since 1970.
-    package func hasEnded(now: Int) -> Bool { endMicroseconds.map { $0 <= now } ?? false }
+    package func hasEnded(now: Int64) -> Bool { endMicroseconds.map { $0 <= now } ?? false }
 
-    private static func microseconds(_ end: String) -> Int? {
-        (try? Date(end, strategy: .iso8601)).map { Int($0.timeIntervalSince1970) * 1_000_000 }
+    private static func microseconds(_ end: String) -> Int64? {
+        (try? Date(end, strategy: .iso8601)).map { Int64($0.timeIntervalSince1970) * 1_000_000 }
     }
 
     /// Whether it is the one of that digest; takes as long for a near miss as for a far one.

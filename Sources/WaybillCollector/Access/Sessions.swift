@@ -10,11 +10,11 @@ final class Sessions: Sendable {
         /// The ID of the token that it was begun with.
         var token: String
         /// By a clock that never goes back.
-        var endMicroseconds: Int
+        var endMicroseconds: Int64
     }
 
     private static let countPerToken = 32
-    private let microseconds: Int
+    private let microseconds: Int64
     private let sessions = Locked<[[UInt8]: Session]>([:])
 
     /// - Parameter time: How long one lasts.
@@ -26,7 +26,7 @@ final class Sessions: Sendable {
     /// Begins one: its ID, which cannot be had again.
     ///
     /// - Parameter now: Microseconds of a clock that never goes back.
-    func begin(for token: String, now: Int) -> String {
+    func begin(for token: String, now: Int64) -> String {
         let id = BearerToken.random().text
         let end = now + microseconds
         sessions.withLock { sessions in
@@ -43,7 +43,7 @@ final class Sessions: Sendable {
     }
 
     /// The ID of the token that a session was begun with; nil: there is none of that ID, or it has ended.
-    func token(of id: String, now: Int) -> String? {
+    func token(of id: String, now: Int64) -> String? {
         let hash = Self.hash(id)
         return sessions.withLock { sessions in
             guard let session = sessions[hash] else { return nil }

@@ -37,7 +37,7 @@ package struct TokenFile: Sendable {
     ///   - end: When it opens nothing any more, in microseconds since 1970. Default: never.
     /// - Returns: The token, which cannot be had again, and what the file says of it.
     package func add(
-        role: Role, project: ProjectName, now: Int = SystemClock().wallMicroseconds(), end: Int? = nil
+        role: Role, project: ProjectName, now: Int64 = SystemClock().wallMicroseconds(), end: Int64? = nil
     ) throws(WaybillError) -> (secret: BearerToken, token: AccessToken) {
         let secret = BearerToken.random()
         let made = Date(timeIntervalSince1970: Double(now) / 1_000_000).formatted(.iso8601.year().month().day())

@@ -39,9 +39,9 @@ final class TokenWatch: Sendable {
     /// What changes when the file does: it is replaced as a whole, or edited by hand.
     private struct Version: Equatable {
         var file: UInt64
-        var byteCount: Int
-        var seconds: Int
-        var nanoseconds: Int
+        var byteCount: Int64
+        var seconds: Int64
+        var nanoseconds: Int64
 
         init?(of url: URL) {
             var status = stat()
@@ -51,8 +51,8 @@ final class TokenWatch: Sendable {
             #else
             let modified = status.st_mtim
             #endif
-            (file, byteCount) = (UInt64(status.st_ino), Int(status.st_size))
-            (seconds, nanoseconds) = (Int(modified.tv_sec), Int(modified.tv_nsec))
+            (file, byteCount) = (UInt64(status.st_ino), Int64(status.st_size))
+            (seconds, nanoseconds) = (Int64(modified.tv_sec), Int64(modified.tv_nsec))
         }
     }
 }

@@ -33,7 +33,7 @@ final class Counters: Sendable {
     private let counted = Locked(Values())
     private let clock: any TransactionClock
     /// Microseconds since 1970 when counting began.
-    let begunMicroseconds: Int
+    let begunMicroseconds: Int64
 
     init(clock: any TransactionClock = SystemClock()) {
         self.clock = clock

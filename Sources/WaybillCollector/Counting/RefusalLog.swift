@@ -14,16 +14,16 @@ final class RefusalLog: Sendable {
 
     private struct Told {
         /// When last, in microseconds of uptime.
-        var at: Int
+        var at: Int64
         /// Refusals after that.
         var since = 0
     }
 
-    private static let intervalMicroseconds = 10_000_000
+    private static let intervalMicroseconds: Int64 = 10_000_000
     private let told = Locked<[Kind: Told]>([:])
 
     /// Counts a refusal; how many there were since the line before, this one included, where a line is due now.
-    func count(_ kind: Kind, now uptime: Int) -> Int? {
+    func count(_ kind: Kind, now uptime: Int64) -> Int? {
         told.withLock { told in
             if var latest = told[kind], uptime - latest.at < Self.intervalMicroseconds {
                 latest.since += 1

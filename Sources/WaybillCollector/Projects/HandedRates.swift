@@ -26,7 +26,7 @@ final class HandedRates: Sendable {
             }
             if name == "*" {
                 byCode[Int?.none] = rate
-            } else if let code = Int(name), (0...Limits.largestInteger).contains(code) {
+            } else if let code = Int(name), (0...Limits.largestCode).contains(code) {
                 byCode[code] = rate
             } else {
                 byName[name] = rate

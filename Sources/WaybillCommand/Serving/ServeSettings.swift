@@ -69,7 +69,7 @@ struct ServeSettings: Sendable {
             retentionDefaults.append(.retentionDays)
         }
         if let byteCount = try await reader.number(.maxStoreBytes, in: 0...1 << 50) {
-            limits.storeByteCount = byteCount == 0 ? nil : byteCount
+            limits.storeByteCount = byteCount == 0 ? nil : Int64(byteCount)
         } else {
             retentionDefaults.append(.maxStoreBytes)
         }

@@ -4,7 +4,7 @@ import WaybillCollector
 /// Small pictures of numbers, in a line of text.
 enum Bars {
     /// A bar as long as the share of the greatest, to an eighth of a column; something for every number above zero.
-    static func bar(_ value: Int, of greatest: Int, width: Int) -> String {
+    static func bar<Number: BinaryInteger>(_ value: Number, of greatest: Number, width: Int) -> String {
         guard value > 0, greatest > 0, width > 0 else { return "" }
         let eighths = max(1, Int((Double(value) / Double(greatest) * Double(width * 8)).rounded()))
         let (whole, rest) = min(eighths, width * 8).quotientAndRemainder(dividingBy: 8)

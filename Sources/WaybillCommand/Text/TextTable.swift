@@ -81,7 +81,7 @@ struct TextTable {
     }
 
     /// Adds a last column of bars in the room that is left, if there is enough to tell them apart.
-    mutating func addBars(_ values: [Int], ink: Ink? = .blue, width: Int) {
+    mutating func addBars<Number: BinaryInteger>(_ values: [Number], ink: Ink? = .blue, width: Int) {
         let room = min(32, width - self.width - 2)
         guard room >= 6, let greatest = values.max() else { return }
         columns.append(("", .left))

@@ -27,7 +27,7 @@ struct TimelineText {
             ("AT", .right), ("SINCE", .right), ("SOURCE", .left), ("WHAT HAPPENED", .left), ("", .left),
         ])
         let beginning = record.timeline.first?.timeMicroseconds ?? record.summary.begunMicroseconds
-        var previous: Int?
+        var previous: Int64?
         for entry in record.timeline {
             table.rows.append([
                 Cell(previous == nil ? "0" : Words.duration(entry.timeMicroseconds - beginning)),

@@ -12,7 +12,7 @@ struct Verification: Encodable {
     var remarks: [String] = []
     /// nil where they were not counted.
     var transactionCount: Int?
-    var factCount: Int?
+    var factCount: Int64?
     var sources: [Source] = []
     /// Sums of the sources that were folded; only of a store.
     var totals: [AppTotal]?
@@ -43,7 +43,7 @@ struct Verification: Encodable {
     init(set bytes: [UInt8]) {
         do throws(SetDecodingFailure) {
             let decoded = try TransactionSet.decode(bytes)
-            factCount = decoded.set.factCount
+            factCount = Int64(decoded.set.factCount)
             sources = decoded.set.sources.map { Source(id: $0.source.id, ledger: nil, gaps: []) }
             problems = decoded.rejections.map(Words.rejection)
         } catch {

@@ -106,7 +106,7 @@ struct WaterfallText {
             return Array(repeating: bar.isOpen ? "╌" : "█", count: count)
         }
         var cells: [Character] = []
-        var passed = 0
+        var passed: Int64 = 0
         for phase in timing.phases {
             passed += phase.duration
             // Rounded by where it ends, so that the phases together are as long as the bar.
@@ -140,7 +140,7 @@ struct WaterfallText {
     }
 
     /// Inside the picture, also where a clock was set meanwhile.
-    private func column(_ time: Int, width: Int) -> Int {
+    private func column(_ time: Int64, width: Int) -> Int {
         let span = waterfall.span
         let time = min(max(time, span.lowerBound), span.upperBound)
         return min(

@@ -48,8 +48,8 @@ struct Token: AsyncParsableCommand {
         }
 
         /// nil for what is no time of a year of four digits, as the file has them.
-        private static func end(_ text: String, now: Int) -> Int? {
-            let latest = 253_402_300_799_000_000
+        private static func end(_ text: String, now: Int64) -> Int64? {
+            let latest: Int64 = 253_402_300_799_000_000
             if let length = TimeExpression.length(text) { return length <= latest - now ? now + length : nil }
             return TimeExpression.microseconds(text, now: now).flatMap { (0...latest).contains($0) ? $0 : nil }
         }

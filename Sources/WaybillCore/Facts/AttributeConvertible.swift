@@ -89,9 +89,9 @@ extension Decimal: AttributeConvertible {
 }
 
 extension AttributeConvertible where Self: BinaryInteger {
-    /// A whole number; the digits as a text where it is beyond what `Int` holds.
+    /// A whole number; the digits as a text where it is beyond what `Int64` holds.
     @inlinable public var attributeValue: AttributeValue? {
-        Int(exactly: self).map { .integer($0) } ?? .string("\(self)")
+        Int64(exactly: self).map { .integer($0) } ?? .string("\(self)")
     }
 }
 
@@ -116,7 +116,11 @@ extension AttributeConvertible where Self == AttributeValue {
 
     /// A whole number, as ``AttributeValue/integer(_:)``.
     @_disfavoredOverload
-    public static func integer(_ value: Int) -> AttributeValue { AttributeValue.integer(value) }
+    public static func integer(_ value: Int) -> AttributeValue { AttributeValue.integer(Int64(value)) }
+
+    /// A whole number, as ``AttributeValue/integer(_:)``.
+    @_disfavoredOverload
+    public static func integer(_ value: Int64) -> AttributeValue { AttributeValue.integer(value) }
 
     /// A number with a fraction, as ``AttributeValue/double(_:)``.
     @_disfavoredOverload

@@ -3,7 +3,7 @@ public enum AttributeValue: Sendable, Hashable {
     /// A text, redacted and shortened when it is recorded.
     case string(String)
     /// A whole number.
-    case integer(Int)
+    case integer(Int64)
     /// A number with a fraction.
     case double(Double)
     /// Yes or no.
@@ -15,7 +15,7 @@ extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
 }
 
 extension AttributeValue: ExpressibleByIntegerLiteral {
-    public init(integerLiteral value: Int) { self = .integer(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
 extension AttributeValue: ExpressibleByFloatLiteral {
@@ -43,7 +43,7 @@ extension AttributeValue: Codable {
         let container = try decoder.singleValueContainer()
         if let value = try? container.decode(Bool.self) {
             self = .bool(value)
-        } else if let value = try? container.decode(Int.self) {
+        } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
         } else if let value = try? container.decode(Double.self) {
             self = .double(value)

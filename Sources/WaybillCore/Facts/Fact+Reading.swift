@@ -63,9 +63,9 @@ extension Fact {
 
     /// The members that all kinds have.
     fileprivate struct Head {
-        var sequence: Int?
-        var part: Int?
-        var atMicroseconds: Int?
+        var sequence: Int64?
+        var part: Int64?
+        var atMicroseconds: Int64?
         private var hasKind = false
 
         mutating func read(_ key: JSONText, _ reader: inout JSONReader) throws(JSONFailure) {
@@ -89,11 +89,11 @@ extension Fact.Opened {
     {
         var transaction: GUID?
         var useCase: Int?
-        var timeout: Int?
+        var timeout: Int64?
         var isJoined = false
         var cause: Fact.ID?
         var parent: GUID?
-        var parentPart: Int?
+        var parentPart: Int64?
         var attributes: Attributes = [:]
         var sampling = Fact.Sampling.Members()
         try reader.beginObject()
@@ -124,7 +124,7 @@ extension Fact.ID {
         reader.skipWhitespace()
         let start = reader.offset
         var source: GUID?
-        var sequence: Int?
+        var sequence: Int64?
         try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -232,7 +232,7 @@ extension Fact.ExchangeClosed {
     fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
         -> Self
     {
-        var exchange: Int?
+        var exchange: Int64?
         var state: Fact.ExchangeState?
         var content = Self(exchange: 0, state: .completed)
         try reader.beginObject()

@@ -6,10 +6,10 @@ extension Fact {
         /// Whether it is one of them. Of one that is not, facts are delivered only because of how it ended.
         public var isChosen: Bool
         /// Microseconds beyond which a transaction counts as slow; nil: none does.
-        public var slowMicroseconds: Int?
+        public var slowMicroseconds: Int64?
 
         /// Makes what an `opened` fact says about it.
-        public init(perMillion: Int, isChosen: Bool, slowMicroseconds: Int? = nil) {
+        public init(perMillion: Int, isChosen: Bool, slowMicroseconds: Int64? = nil) {
             self.perMillion = perMillion
             self.isChosen = isChosen
             self.slowMicroseconds = slowMicroseconds
@@ -22,7 +22,7 @@ extension Fact {
         /// How a transaction of that ID is chosen; nil where all are.
         ///
         /// - Parameter root: Of the transaction that it is below, or its own.
-        package init?(root: GUID, perMillion: Int, slowMicroseconds: Int?) {
+        package init?(root: GUID, perMillion: Int, slowMicroseconds: Int64?) {
             guard perMillion < Self.million else { return nil }
             self.init(
                 perMillion: perMillion, isChosen: root.isChosen(perMillion: perMillion),
@@ -35,7 +35,7 @@ extension Fact {
         /// One that was canceled is not: somebody wanted it to end, as with one that succeeded.
         ///
         /// - Parameter microseconds: From its opening to its closing; nil: it was not closed.
-        package func isKept(for outcome: TransactionOutcome, tookMicroseconds microseconds: Int?) -> Bool {
+        package func isKept(for outcome: TransactionOutcome, tookMicroseconds microseconds: Int64?) -> Bool {
             switch outcome {
             case .failed, .abandoned, .interrupted, .timedOut: true
             case .succeeded, .canceled: slowMicroseconds.map { (microseconds ?? 0) > $0 } ?? false
@@ -49,9 +49,10 @@ extension Fact {
         /// The reciprocal of the probability that it would be here with that end: what is kept for its end is here
         /// whether it was chosen or not, and stands for itself. What was neither chosen nor kept counts nothing; it
         /// is here only where somebody brought along what was never delivered.
-        package func weight(for outcome: TransactionOutcome, tookMicroseconds microseconds: Int?) -> Int {
-            if isKept(for: outcome, tookMicroseconds: microseconds) { return Self.million }
-            return isChosen ? Self.million * Self.million / max(perMillion, Self.leastPerMillion) : 0
+        package func weight(for outcome: TransactionOutcome, tookMicroseconds microseconds: Int64?) -> Int64 {
+            let million = Int64(Self.million)
+            if isKept(for: outcome, tookMicroseconds: microseconds) { return million }
+            return isChosen ? million * million / Int64(max(perMillion, Self.leastPerMillion)) : 0
         }
     }
 }
@@ -66,7 +67,7 @@ extension Fact.Sampling: Codable {
         self.init(
             perMillion: try members.decode(Int.self, forKey: .samplePpm),
             isChosen: !(try members.decodeIfPresent(Bool.self, forKey: .sampleKept) ?? false),
-            slowMicroseconds: try members.decodeIfPresent(Int.self, forKey: .slowMicroseconds))
+            slowMicroseconds: try members.decodeIfPresent(Int64.self, forKey: .slowMicroseconds))
     }
 
     /// Writes it as a record has it.
@@ -94,7 +95,7 @@ extension Fact.Sampling {
     struct Members {
         private var perMillion: Int?
         private var isKept = false
-        private var slow: Int?
+        private var slow: Int64?
 
         /// Reads a member; false where it is another one.
         mutating func read(_ key: JSONText, _ reader: inout JSONReader) throws(JSONFailure) -> Bool {

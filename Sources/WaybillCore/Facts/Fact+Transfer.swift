@@ -4,10 +4,10 @@ extension Fact {
         /// The version of HTTP: `1.1`, `2`; nil where the platform does not tell.
         public var httpVersion: String?
         /// Bytes of the response's body on the wire, before they were decoded; nil where it is not known.
-        public var receivedWireByteCount: Int?
+        public var receivedWireByteCount: Int64?
         /// Microseconds from the start of the source to when the request's last byte was handed over; nil where it was
         /// not measured.
-        public var sentAtMicroseconds: Int?
+        public var sentAtMicroseconds: Int64?
         /// What came before the request could be sent.
         public var phases: Phases
         /// Whether it went over a connection that was there already; nil where the platform does not tell.
@@ -23,7 +23,7 @@ extension Fact {
 
         /// Says nothing, unless told otherwise.
         public init(
-            httpVersion: String? = nil, receivedWireByteCount: Int? = nil, sentAtMicroseconds: Int? = nil,
+            httpVersion: String? = nil, receivedWireByteCount: Int64? = nil, sentAtMicroseconds: Int64? = nil,
             phases: Phases = Phases(),
             isConnectionReused: Bool? = nil, redirects: [Redirect] = [], isMocked: Bool = false, rule: String? = nil,
             webSocket: WebSocket? = nil
@@ -46,14 +46,16 @@ extension Fact {
     /// How long the steps before a request took; nil where one was not needed, or was not measured.
     public struct Phases: Hashable, Sendable, Codable {
         /// Microseconds of looking up the host's name.
-        public var lookupMicroseconds: Int?
+        public var lookupMicroseconds: Int64?
         /// Microseconds of connecting, without TLS.
-        public var connectMicroseconds: Int?
+        public var connectMicroseconds: Int64?
         /// Microseconds of the TLS handshake.
-        public var secureMicroseconds: Int?
+        public var secureMicroseconds: Int64?
 
         /// Says nothing, unless told otherwise.
-        public init(lookupMicroseconds: Int? = nil, connectMicroseconds: Int? = nil, secureMicroseconds: Int? = nil) {
+        public init(
+            lookupMicroseconds: Int64? = nil, connectMicroseconds: Int64? = nil, secureMicroseconds: Int64? = nil
+        ) {
             self.lookupMicroseconds = lookupMicroseconds
             self.connectMicroseconds = connectMicroseconds
             self.secureMicroseconds = secureMicroseconds
@@ -67,10 +69,10 @@ extension Fact {
         /// Where it led, redacted.
         public var url: String
         /// Microseconds from the start of the source to its coming.
-        public var atMicroseconds: Int
+        public var atMicroseconds: Int64
 
         /// Makes a redirect.
-        public init(status: Int, url: String, atMicroseconds: Int) {
+        public init(status: Int, url: String, atMicroseconds: Int64) {
             self.status = status
             self.url = url
             self.atMicroseconds = atMicroseconds
@@ -180,7 +182,7 @@ extension JSONReader {
         let start = offset
         var status: Int?
         var url: String?
-        var at: Int?
+        var at: Int64?
         try beginObject()
         while let key = try nextKey() {
             switch key {

@@ -4,11 +4,11 @@ extension Fact {
     /// The bytes of all messages are in ``ExchangeClosed/sentByteCount`` and ``ExchangeClosed/receivedByteCount``.
     public struct WebSocket: Hashable, Sendable, Codable {
         /// Messages that were sent.
-        public var sentMessageCount: Int
+        public var sentMessageCount: Int64
         /// Messages that were received.
-        public var receivedMessageCount: Int
+        public var receivedMessageCount: Int64
         /// Pings that were sent; those of the other side are answered by the platform, which does not tell.
-        public var pingCount: Int
+        public var pingCount: Int64
         /// Why it was closed (RFC 6455, section 7.4): 1000 normally; nil where no close frame was seen.
         public var closeCode: Int?
         /// What the close frame said in words, redacted; nil where it said nothing.
@@ -18,7 +18,7 @@ extension Fact {
 
         /// Nothing has gone over it, unless told otherwise.
         public init(
-            sentMessageCount: Int = 0, receivedMessageCount: Int = 0, pingCount: Int = 0, closeCode: Int? = nil,
+            sentMessageCount: Int64 = 0, receivedMessageCount: Int64 = 0, pingCount: Int64 = 0, closeCode: Int? = nil,
             closeReason: String? = nil, messages: [Message] = []
         ) {
             self.sentMessageCount = sentMessageCount
@@ -42,17 +42,19 @@ extension Fact {
         }
 
         /// Messages of which nothing but their number is known.
-        public var omittedMessageCount: Int { max(0, sentMessageCount + receivedMessageCount - messages.count) }
+        public var omittedMessageCount: Int64 {
+            max(0, sentMessageCount + receivedMessageCount - Int64(messages.count))
+        }
 
         /// The messages, each with its number among those of its direction, from 1.
-        package var numberedMessages: [(number: Int, message: Message)] {
-            var (sent, received) = (0, 0)
+        package var numberedMessages: [(number: Int64, message: Message)] {
+            var (sent, received): (Int64, Int64) = (0, 0)
             let half = Limits.webSocketMessages / 2
             return messages.enumerated().map { index, message in
                 if index == half, omittedMessageCount > 0 {
                     let rest = messages[half...]
-                    sent = sentMessageCount - rest.count { $0.isSent }
-                    received = receivedMessageCount - rest.count { !$0.isSent }
+                    sent = sentMessageCount - Int64(rest.count { $0.isSent })
+                    received = receivedMessageCount - Int64(rest.count { !$0.isSent })
                 }
                 if message.isSent { sent += 1 } else { received += 1 }
                 return (message.isSent ? sent : received, message)
@@ -60,7 +62,7 @@ extension Fact {
         }
 
         /// The same with times of another clock.
-        package func timed(by clock: (Int) -> Int) -> Self {
+        package func timed(by clock: (Int64) -> Int64) -> Self {
             var socket = self
             for index in messages.indices {
                 socket.messages[index].atMicroseconds = clock(messages[index].atMicroseconds)
@@ -74,16 +76,16 @@ extension Fact.WebSocket {
     /// A message as it passed.
     public struct Message: Hashable, Sendable, Codable {
         /// Microseconds from the start of the source to its passing.
-        public var atMicroseconds: Int
+        public var atMicroseconds: Int64
         /// Whether this side sent it; else it was received.
         public var isSent: Bool
         /// Whether it was text; else it was binary.
         public var isText: Bool
         /// Its length in bytes.
-        public var byteCount: Int
+        public var byteCount: Int64
 
         /// Makes a message.
-        public init(atMicroseconds: Int, isSent: Bool, isText: Bool, byteCount: Int) {
+        public init(atMicroseconds: Int64, isSent: Bool, isText: Bool, byteCount: Int64) {
             self.atMicroseconds = atMicroseconds
             self.isSent = isSent
             self.isText = isText
@@ -160,10 +162,10 @@ extension JSONReader {
     private mutating func webSocketMessage() throws(JSONFailure) -> Fact.WebSocket.Message {
         skipWhitespace()
         let start = offset
-        var at: Int?
+        var at: Int64?
         var isSent = false
         var opcode: Int?
-        var byteCount: Int?
+        var byteCount: Int64?
         try beginObject()
         while let key = try nextKey() {
             switch key {

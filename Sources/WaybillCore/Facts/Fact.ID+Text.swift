@@ -15,9 +15,9 @@ extension Fact.ID: CustomStringConvertible {
     }
 
     /// Reads a sequence: digits alone, from 1 to 2^53 - 1; nil for anything else.
-    package static func sequence(_ digits: some StringProtocol) -> Int? {
+    package static func sequence(_ digits: some StringProtocol) -> Int64? {
         guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let sequence = Int(digits),
+            let sequence = Int64(digits),
             (1...Limits.largestInteger).contains(sequence)
         else { return nil }
         return sequence

@@ -5,17 +5,17 @@
 /// durations.
 public struct Fact: Hashable, Sendable {
     /// 1 for the first fact of a source, then one more for each.
-    public var sequence: Int
+    public var sequence: Int64
     /// The sequence of the `opened` fact of the part it belongs to; its own for an `opened`; 0 for an exchange outside
     /// any transaction.
-    public var part: Int
+    public var part: Int64
     /// Microseconds from the start of its source to this fact.
-    public var atMicroseconds: Int
+    public var atMicroseconds: Int64
     /// What happened.
     public var content: Content
 
     /// Makes a fact.
-    public init(sequence: Int, part: Int, atMicroseconds: Int, content: Content) {
+    public init(sequence: Int64, part: Int64, atMicroseconds: Int64, content: Content) {
         self.sequence = sequence
         self.part = part
         self.atMicroseconds = atMicroseconds
@@ -44,10 +44,10 @@ public struct Fact: Hashable, Sendable {
         /// The recorder's ID.
         public var source: GUID
         /// The number in that source.
-        public var sequence: Int
+        public var sequence: Int64
 
         /// Makes an ID.
-        public init(source: GUID, sequence: Int) {
+        public init(source: GUID, sequence: Int64) {
             self.source = source
             self.sequence = sequence
         }
@@ -62,14 +62,14 @@ public struct Fact: Hashable, Sendable {
         /// Whether another source began the transaction; a joined part never decides its outcome.
         public var isJoined: Bool
         /// Microseconds without a fact after which the transaction counts as timed out.
-        public var timeoutMicroseconds: Int
+        public var timeoutMicroseconds: Int64
         /// The exchange that caused a joined part, as the header field told it; nil where none was told.
         public var cause: ID?
         /// The transaction below which this one was begun; nil where it stands by itself, and in a joined part.
         public var parent: GUID?
         /// The sequence of the `opened` fact of the part of ``parent`` that the same source has; nil where another
         /// source has it, or nobody said.
-        public var parentPart: Int?
+        public var parentPart: Int64?
         /// What the caller said about the transaction.
         public var attributes: Attributes
         /// By what share the transactions of its use case were chosen; nil: all of them are delivered.
@@ -77,8 +77,8 @@ public struct Fact: Hashable, Sendable {
 
         /// Makes the content of an `opened` fact.
         public init(
-            transaction: GUID, useCase: Int, isJoined: Bool = false, timeoutMicroseconds: Int = 86_400_000_000,
-            cause: ID? = nil, parent: GUID? = nil, parentPart: Int? = nil,
+            transaction: GUID, useCase: Int, isJoined: Bool = false, timeoutMicroseconds: Int64 = 86_400_000_000,
+            cause: ID? = nil, parent: GUID? = nil, parentPart: Int64? = nil,
             attributes: Attributes = [:], sampling: Sampling? = nil
         ) {
             self.transaction = transaction
@@ -221,17 +221,17 @@ public struct Fact: Hashable, Sendable {
     /// The end of an exchange.
     public struct ExchangeClosed: Hashable, Sendable {
         /// The sequence of its `exchange_opened`, in the same part of the same source.
-        public var exchange: Int
+        public var exchange: Int64
         /// How it ended.
         public var state: ExchangeState
         /// The status code; nil where no response came.
         public var status: Int?
         /// Microseconds from the start of the source to the first byte of the response; nil where it was not measured.
-        public var firstByteAtMicroseconds: Int?
+        public var firstByteAtMicroseconds: Int64?
         /// Bytes of the request's body; nil where it is not known.
-        public var sentByteCount: Int?
+        public var sentByteCount: Int64?
         /// Bytes of the response's body as the caller got them; nil where it is not known.
-        public var receivedByteCount: Int?
+        public var receivedByteCount: Int64?
         /// In order where the platform keeps it, else by name.
         public var headerFields: [HeaderField]
         /// Why it failed; nil when it did not.
@@ -241,9 +241,9 @@ public struct Fact: Hashable, Sendable {
 
         /// Makes the content of an `exchange_closed` fact.
         public init(
-            exchange: Int, state: ExchangeState, status: Int? = nil, firstByteAtMicroseconds: Int? = nil,
-            sentByteCount: Int? = nil,
-            receivedByteCount: Int? = nil, headerFields: [HeaderField] = [], error: RecordedError? = nil,
+            exchange: Int64, state: ExchangeState, status: Int? = nil, firstByteAtMicroseconds: Int64? = nil,
+            sentByteCount: Int64? = nil,
+            receivedByteCount: Int64? = nil, headerFields: [HeaderField] = [], error: RecordedError? = nil,
             transfer: Transfer = Transfer()
         ) {
             self.exchange = exchange

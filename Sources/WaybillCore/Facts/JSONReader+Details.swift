@@ -38,7 +38,7 @@ extension JSONReader {
     package mutating func error() throws(JSONFailure) -> RecordedError {
         _ = next
         let start = offset
-        var code: Int?
+        var code: Int64?
         var error = RecordedError(code: 0)
         try beginObject()
         while let key = try nextKey() {
@@ -73,7 +73,7 @@ extension JSONReader {
     private mutating func underlyingError() throws(JSONFailure) -> RecordedError.Underlying {
         _ = next
         let start = offset
-        var code: Int?
+        var code: Int64?
         var error = RecordedError.Underlying(code: 0)
         try beginObject()
         while let key = try nextKey() {

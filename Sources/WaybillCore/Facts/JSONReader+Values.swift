@@ -1,20 +1,24 @@
 /// The values that the formats are made of, with their limits.
 extension JSONReader {
     /// A whole number, written without fraction or exponent.
-    package mutating func integer(in range: ClosedRange<Int>) throws(JSONFailure) -> Int {
+    package mutating func integer<Number: FixedWidthInteger>(
+        in range: ClosedRange<Number>
+    ) throws(JSONFailure) -> Number {
         let first = next
         guard first == UInt8(ascii: "-") || first.isDigit else { throw unexpected("an integer") }
         let start = offset
         guard try scanNumber() else { throw JSONFailure(.invalid, at: start, "an integer was expected") }
-        guard let value = integer(from: start, to: offset), range.contains(value) else {
+        guard let value = integer(from: start, to: offset).flatMap(Number.init(exactly:)), range.contains(value) else {
             throw JSONFailure(
                 .invalid, at: start, "an integer from \(range.lowerBound) to \(range.upperBound) was expected")
         }
         return value
     }
 
-    /// A whole number from 0 to 2^53 - 1.
-    package mutating func count() throws(JSONFailure) -> Int { try integer(in: 0...Limits.largestInteger) }
+    /// A whole number from 0 to 2^53 - 1, or to the largest that its type holds here.
+    package mutating func count<Number: FixedWidthInteger>() throws(JSONFailure) -> Number {
+        try integer(in: 0...Number(clamping: Limits.largestInteger))
+    }
 
     /// A string of at most `limit` Unicode scalars.
     package mutating func string(limit: Int, atLeast minimum: Int = 0) throws(JSONFailure) -> String {
@@ -44,7 +48,7 @@ extension JSONReader {
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             let start = offset
             if try scanNumber() {
-                guard let value = integer(from: start, to: offset), value.magnitude <= UInt(Limits.largestInteger)
+                guard let value = integer(from: start, to: offset), value.magnitude <= Limits.largestInteger
                 else {
                     throw JSONFailure(.invalid, at: start, "an integer beyond 2^53")
                 }
@@ -66,13 +70,13 @@ extension JSONReader {
     }
 
     /// The value of digits that `scanNumber()` has passed; nil when it does not fit.
-    private func integer(from start: Int, to end: Int) -> Int? {
+    private func integer(from start: Int, to end: Int) -> Int64? {
         let isNegative = bytes[start] == UInt8(ascii: "-")
         let first = isNegative ? start + 1 : start
         // 18 digits always fit, and 2^53 has 16.
         guard end - first <= 18 else { return nil }
-        var value = 0
-        for index in first..<end { value = value &* 10 &+ Int(bytes[index] &- UInt8(ascii: "0")) }
+        var value: Int64 = 0
+        for index in first..<end { value = value &* 10 &+ Int64(bytes[index] &- UInt8(ascii: "0")) }
         return isNegative ? -value : value
     }
 }

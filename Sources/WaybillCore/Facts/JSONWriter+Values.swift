@@ -70,7 +70,9 @@ extension JSONWriter {
 
     // MARK: Members
 
-    package mutating func member(_ name: StaticString, _ value: Int) {
+    package mutating func member(_ name: StaticString, _ value: Int) { member(name, Int64(value)) }
+
+    package mutating func member(_ name: StaticString, _ value: Int64) {
         key(name)
         integer(value)
     }
@@ -86,7 +88,10 @@ extension JSONWriter {
     }
 
     /// Nothing for nil.
-    package mutating func member(_ name: StaticString, _ value: Int?) {
+    package mutating func member(_ name: StaticString, _ value: Int?) { member(name, value.map { Int64($0) }) }
+
+    /// Nothing for nil.
+    package mutating func member(_ name: StaticString, _ value: Int64?) {
         guard let value else { return }
         key(name)
         integer(value)

@@ -7,7 +7,7 @@ public struct RecordedError: Hashable, Sendable {
     /// Who defines the code, e.g. `NSURLErrorDomain` or `MyApp.LoginError`; empty for a bare number.
     public var domain: String
     /// The number that says which error.
-    public var code: Int
+    public var code: Int64
     /// Which error in words, e.g. the case of an enum without its payload: `rejected`; nil where it has none.
     public var name: String?
     /// The errors behind it, from the nearest on; at most 4 are recorded.
@@ -17,7 +17,7 @@ public struct RecordedError: Hashable, Sendable {
 
     /// Makes a value to record.
     public init(
-        domain: String = "", code: Int, name: String? = nil, underlying: [Underlying] = [], text: String? = nil
+        domain: String = "", code: Int64, name: String? = nil, underlying: [Underlying] = [], text: String? = nil
     ) {
         self.domain = domain
         self.code = code
@@ -31,12 +31,12 @@ public struct RecordedError: Hashable, Sendable {
         /// Who defines the code; empty for a bare number.
         public var domain: String
         /// The number that says which error.
-        public var code: Int
+        public var code: Int64
         /// Which error in words; nil where it has none.
         public var name: String?
 
         /// Makes a value to record.
-        public init(domain: String = "", code: Int, name: String? = nil) {
+        public init(domain: String = "", code: Int64, name: String? = nil) {
             self.domain = domain
             self.code = code
             self.name = name
@@ -61,7 +61,7 @@ extension RecordedError: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         domain = try container.decodeIfPresent(String.self, forKey: .domain) ?? ""
-        code = try container.decode(Int.self, forKey: .code)
+        code = try container.decode(Int64.self, forKey: .code)
         name = try container.decodeIfPresent(String.self, forKey: .name)
         underlying = try container.decodeIfPresent([Underlying].self, forKey: .underlying) ?? []
         text = try container.decodeIfPresent(String.self, forKey: .text)
@@ -83,7 +83,7 @@ extension RecordedError.Underlying: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         domain = try container.decodeIfPresent(String.self, forKey: .domain) ?? ""
-        code = try container.decode(Int.self, forKey: .code)
+        code = try container.decode(Int64.self, forKey: .code)
         name = try container.decodeIfPresent(String.self, forKey: .name)
     }
 

@@ -75,10 +75,10 @@ enum ErrorIdentity {
     static func of(_ error: any Error, as bridged: NSError) -> RecordedError.Underlying {
         guard let own = error as? any TransactionError else {
             return RecordedError.Underlying(
-                domain: domain(bridged.domain), code: bridged.code, name: caseName(of: error))
+                domain: domain(bridged.domain), code: Int64(bridged.code), name: caseName(of: error))
         }
         return RecordedError.Underlying(
-            domain: type(of: own).recordedDomain, code: own.recordedCode, name: own.recordedName)
+            domain: type(of: own).recordedDomain, code: Int64(own.recordedCode), name: own.recordedName)
     }
 
     static func behind(_ error: any Error, as bridged: NSError) -> (any Error)? {

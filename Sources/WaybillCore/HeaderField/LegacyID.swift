@@ -20,7 +20,7 @@ package struct LegacyID: Hashable, Sendable, CustomStringConvertible {
         let head = text.dropLast(36)
         if head.isEmpty { return }
         guard head.lowercased().hasPrefix("txn"), head.last == "-", let useCase = Int(head.dropFirst(3).dropLast()),
-            (0...Limits.largestInteger).contains(useCase)
+            (0...Limits.largestCode).contains(useCase)
         else { return nil }
         self.useCase = useCase
     }

@@ -3,7 +3,7 @@ struct StructuredFieldItem {
     /// What a bare item can be. Of the types that no header field of ours has, only the syntax is checked.
     enum BareItem: Equatable {
         case string(String)
-        case integer(Int)
+        case integer(Int64)
         case boolean(Bool)
         case other
     }
@@ -94,7 +94,7 @@ private struct Parser {
             let fraction = take { $0.isDigit }
             return digits.count <= 12 && (1...3).contains(fraction.count) ? .other : nil
         }
-        let magnitude = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        let magnitude = digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
         return .integer(isNegative ? -magnitude : magnitude)
     }
 

@@ -16,10 +16,10 @@ public struct TransactionHeader: Hashable, Sendable {
     /// `s`: the sender's source; nil where it did not tell.
     public var source: GUID?
     /// `n`: the sequence of the sender's `exchange_opened`, in `source`; nil where no exchange is recorded.
-    public var exchange: Int?
+    public var exchange: Int64?
 
     /// Makes a value to send; `exchange` is sent only with a source.
-    public init(transaction: GUID, useCase: Int, source: GUID? = nil, exchange: Int? = nil) {
+    public init(transaction: GUID, useCase: Int, source: GUID? = nil, exchange: Int64? = nil) {
         self.transaction = transaction
         self.useCase = useCase
         self.source = source
@@ -32,7 +32,8 @@ public struct TransactionHeader: Hashable, Sendable {
     public init?(parsing value: String) {
         guard value.utf8.count <= Self.lengthLimit, var item = StructuredFieldItem(parsing: Array(value.utf8)),
             case .string(let text) = item.value, let transaction = GUID(text),
-            case .integer(let useCase)? = item.parameters.removeValue(forKey: "u"), useCase >= 0
+            case .integer(let number)? = item.parameters.removeValue(forKey: "u"), let useCase = Int(exactly: number),
+            useCase >= 0
         else { return nil }
         self.init(transaction: transaction, useCase: useCase)
 

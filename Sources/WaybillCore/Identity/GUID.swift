@@ -71,7 +71,7 @@ public struct GUID: Hashable, Sendable {
     private static let hexadecimalDigits = Array("0123456789abcdef".utf8)
 
     /// The wall clock's milliseconds since 1970 that a UUIDv7 carries; meaningless for other versions.
-    package var millisecondsSince1970: Int { Int(high >> 16) }
+    package var millisecondsSince1970: Int64 { Int64(high >> 16) }
 }
 
 extension GUID: CustomStringConvertible, LosslessStringConvertible {

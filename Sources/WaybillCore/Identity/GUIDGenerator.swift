@@ -24,7 +24,7 @@ final class GUIDGenerator: Sendable {
     private let block = Locked(Block())
 
     /// The next ID for a wall-clock time in milliseconds since 1970.
-    func next(millisecondsSince1970: Int) -> GUID {
+    func next(millisecondsSince1970: Int64) -> GUID {
         let random: (UInt32, UInt32, UInt32) = block.withLock { block in
             // A forked child holds a copy of the block: used again, both processes would hand out the same IDs.
             if block.used == block.words.count || block.generation != ProcessGeneration.current { block.refill() }

@@ -86,7 +86,9 @@ package struct JSONWriter {
 
     // MARK: Values
 
-    package mutating func integer(_ value: Int) {
+    package mutating func integer(_ value: Int) { integer(Int64(value)) }
+
+    package mutating func integer(_ value: Int64) {
         separate()
         appendDecimal(value)
     }
@@ -137,7 +139,7 @@ package struct JSONWriter {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    private mutating func appendDecimal(_ value: Int) {
+    private mutating func appendDecimal(_ value: Int64) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         var rest = value.magnitude
         let start = bytes.count

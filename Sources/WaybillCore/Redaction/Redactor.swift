@@ -94,7 +94,7 @@ package struct Redactor: Sendable {
 
     private func name(_ name: String?) -> String? { name.flatMap { $0.isEmpty ? nil : label($0) } }
 
-    private func number(_ code: Int) -> Int { min(max(code, -Limits.largestInteger), Limits.largestInteger) }
+    private func number(_ code: Int64) -> Int64 { min(max(code, -Limits.largestInteger), Limits.largestInteger) }
 
     // MARK: Attributes
 

@@ -2,14 +2,14 @@
 /// by itself, without waiting for that set.
 public struct ContinuedPart: Hashable, Sendable {
     /// The sequence of its opening.
-    public var part: Int
+    public var part: Int64
     /// The transaction that it is a part of.
     public var transaction: GUID
     /// The transaction's use case, by its code.
     public var useCase: Int
 
     /// Makes one.
-    public init(part: Int, transaction: GUID, useCase: Int) {
+    public init(part: Int64, transaction: GUID, useCase: Int) {
         self.part = part
         self.transaction = transaction
         self.useCase = useCase
@@ -18,8 +18,8 @@ public struct ContinuedPart: Hashable, Sendable {
 
 extension TransactionSet.Share {
     /// The parts that its facts belong to and that it does not open, in order.
-    package var earlierParts: [Int] {
-        var (opened, earlier): (Set<Int>, Set<Int>) = ([], [])
+    package var earlierParts: [Int64] {
+        var (opened, earlier): (Set<Int64>, Set<Int64>) = ([], [])
         for fact in facts where fact.part > 0 {
             if fact.part == fact.sequence { opened.insert(fact.part) } else { earlier.insert(fact.part) }
         }
@@ -32,7 +32,7 @@ extension JSONReader {
     mutating func continuedParts(_ room: inout Int) throws(JSONFailure) -> [ContinuedPart] {
         var parts: [ContinuedPart] = []
         try array(of: "continued parts", &room) { reader, start throws(JSONFailure) in
-            var part: Int?
+            var part: Int64?
             var transaction: GUID?
             var useCase: Int?
             while let key = try reader.nextKey() {

@@ -18,8 +18,8 @@ extension JSONReader {
         let start = offset
         var clocks: [ClockAnchor] = []
         try array(of: "clock anchors", &room) { reader, start throws(JSONFailure) in
-            var at: Int?
-            var distance: Int?
+            var at: Int64?
+            var distance: Int64?
             while let key = try reader.nextKey() {
                 switch key {
                 case "at_us": at = try reader.count()
@@ -64,12 +64,12 @@ extension JSONReader {
     mutating func ledger() throws(JSONFailure) -> Ledger {
         skipWhitespace()
         let start = offset
-        var recorded: Int?
-        var delivered: Int?
-        var quarantined: Int?
-        var dropped: [String: Int] = [:]
-        var pending: Int?
-        var refused: Int?
+        var recorded: Int64?
+        var delivered: Int64?
+        var quarantined: Int64?
+        var dropped: [String: Int64] = [:]
+        var pending: Int64?
+        var refused: Int64?
         try beginObject()
         while let key = try nextKey() {
             switch key {
@@ -89,10 +89,10 @@ extension JSONReader {
             pending: try required(pending, "pending", at: start), refused: try required(refused, "refused", at: start))
     }
 
-    private mutating func droppedCounts() throws(JSONFailure) -> [String: Int] {
+    private mutating func droppedCounts() throws(JSONFailure) -> [String: Int64] {
         skipWhitespace()
         let start = offset
-        var counts: [String: Int] = [:]
+        var counts: [String: Int64] = [:]
         try beginObject()
         while let key = try nextKey() {
             let reason = key.string
@@ -111,8 +111,8 @@ extension JSONReader {
     mutating func droppedRanges(_ room: inout Int) throws(JSONFailure) -> [DroppedRange] {
         var ranges: [DroppedRange] = []
         try array(of: "ranges of dropped facts", &room) { reader, start throws(JSONFailure) in
-            var first: Int?
-            var last: Int?
+            var first: Int64?
+            var last: Int64?
             var reason: DropReason?
             while let key = try reader.nextKey() {
                 switch key {
@@ -147,7 +147,7 @@ extension JSONReader {
         while try nextElement() {
             skipWhitespace()
             let start = offset
-            var pair: [Int] = []
+            var pair: [Int64] = []
             try beginArray()
             // One more than there may be, so that it shows.
             while pair.count < 3, try nextElement() { pair.append(try integer(in: 1...Limits.largestInteger)) }

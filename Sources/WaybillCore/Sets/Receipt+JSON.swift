@@ -83,7 +83,7 @@ extension Receipt {
         var rejections: [Rejection] = []
         try reader.array { reader, start throws(JSONFailure) in
             var source: GUID?
-            var sequence: Int?
+            var sequence: Int64?
             var index: Int?
             var reason = ""
             while let key = try reader.nextKey() {

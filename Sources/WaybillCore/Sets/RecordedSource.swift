@@ -39,12 +39,12 @@ public struct RecordedSource: Hashable, Sendable {
 /// In whole microseconds, as facts and the format have them.
 public struct ClockAnchor: Hashable, Sendable {
     /// Microseconds since the source started.
-    public var atMicroseconds: Int
+    public var atMicroseconds: Int64
     /// Microseconds to add for microseconds since 1970.
-    public var offsetMicroseconds: Int
+    public var offsetMicroseconds: Int64
 
     /// Makes an anchor.
-    public init(atMicroseconds: Int, offsetMicroseconds: Int) {
+    public init(atMicroseconds: Int64, offsetMicroseconds: Int64) {
         self.atMicroseconds = atMicroseconds
         self.offsetMicroseconds = offsetMicroseconds
     }
@@ -84,14 +84,14 @@ public enum DropReason: String, Hashable, Sendable, CaseIterable, Codable {
 /// Facts of one source, by first and last sequence, that were given up before they were delivered.
 public struct DroppedRange: Hashable, Sendable {
     /// The first sequence, inside.
-    public var first: Int
+    public var first: Int64
     /// Not below `first`.
-    public var last: Int
+    public var last: Int64
     /// Why.
     public var reason: DropReason
 
     /// Makes a range.
-    public init(first: Int, last: Int, reason: DropReason) {
+    public init(first: Int64, last: Int64, reason: DropReason) {
         self.first = first
         self.last = last
         self.reason = reason
@@ -101,22 +101,23 @@ public struct DroppedRange: Hashable, Sendable {
 /// What became of a source's facts: recorded = delivered + quarantined + dropped + pending.
 public struct Ledger: Hashable, Sendable, Codable {
     /// Facts that were given a sequence: the highest sequence.
-    public var recorded = 0
+    public var recorded: Int64 = 0
     /// Accepted by the collector, or known to it already.
-    public var delivered = 0
+    public var delivered: Int64 = 0
     /// Rejected by the collector, and kept.
-    public var quarantined = 0
+    public var quarantined: Int64 = 0
     /// Given up before they were delivered, by reason.
-    public var dropped: [String: Int] = [:]
+    public var dropped: [String: Int64] = [:]
     /// Not settled yet.
-    public var pending = 0
+    public var pending: Int64 = 0
     /// Facts that were never taken, for want of room; they have no sequence and are not among the recorded.
-    public var refused = 0
+    public var refused: Int64 = 0
 
     /// Makes a ledger.
     public init(
-        recorded: Int = 0, delivered: Int = 0, quarantined: Int = 0, dropped: [String: Int] = [:], pending: Int = 0,
-        refused: Int = 0
+        recorded: Int64 = 0, delivered: Int64 = 0, quarantined: Int64 = 0, dropped: [String: Int64] = [:],
+        pending: Int64 = 0,
+        refused: Int64 = 0
     ) {
         self.recorded = recorded
         self.delivered = delivered
@@ -130,5 +131,5 @@ public struct Ledger: Hashable, Sendable, Codable {
     public var isBalanced: Bool { recorded == accountedFor }
 
     /// All that became something: what should be ``recorded``.
-    package var accountedFor: Int { delivered + quarantined + dropped.values.reduce(0, +) + pending }
+    package var accountedFor: Int64 { delivered + quarantined + dropped.values.reduce(0, +) + pending }
 }

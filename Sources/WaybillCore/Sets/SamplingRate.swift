@@ -52,9 +52,8 @@ extension JSONReader {
         try beginObject()
         while let key = try nextKey() {
             switch key {
-            case "use_case": rate.useCase = try integer(in: 0...Limits.largestInteger)
-            case "sample_ppm":
-                rate.perMillion = try integer(in: -Limits.largestInteger...Limits.largestInteger)
+            case "use_case": rate.useCase = try count() as Int
+            case "sample_ppm": rate.perMillion = try integer(in: -.max ... .max)
             default: try skipValue()
             }
         }

@@ -35,7 +35,7 @@ extension TransactionSet {
     private static func checkVersion(_ reader: inout JSONReader) throws(JSONFailure) {
         reader.skipWhitespace()
         let start = reader.offset
-        let version = try reader.count()
+        let version: Int64 = try reader.count()
         guard version == Self.version else {
             throw JSONFailure(
                 .invalid, at: start,
@@ -135,7 +135,7 @@ private struct ShareReader {
 
 /// A fact that could not be read, in a share whose source may not be known yet.
 private struct Rejected {
-    var sequence: Int?
+    var sequence: Int64?
     var index: Int
     var reason: String
 
@@ -171,7 +171,7 @@ private struct Rejected {
     }
 
     /// The sequence that the fact claims, if it can be read.
-    private static func sequence(of reader: JSONReader) -> Int? {
+    private static func sequence(of reader: JSONReader) -> Int64? {
         var reader = reader
         do throws(JSONFailure) {
             try reader.beginObject()

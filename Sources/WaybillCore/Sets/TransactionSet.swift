@@ -80,14 +80,14 @@ public struct Rejection: Hashable, Sendable {
     /// The source in whose share it stood.
     public var source: GUID
     /// Its sequence; nil where it could not be read.
-    public var sequence: Int?
+    public var sequence: Int64?
     /// Its place in the share's list of facts, from 0.
     public var index: Int
     /// One sentence.
     public var reason: String
 
     /// Makes a rejection.
-    public init(source: GUID, sequence: Int?, index: Int, reason: String) {
+    public init(source: GUID, sequence: Int64?, index: Int, reason: String) {
         self.source = source
         self.sequence = sequence
         self.index = index

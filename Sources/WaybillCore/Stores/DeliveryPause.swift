@@ -4,11 +4,11 @@ public struct DeliveryPause: Hashable, Sendable {
     /// Failures in a row.
     public var failureCount: Int
     /// Microseconds from now.
-    package var remainingMicroseconds: Int
+    package var remainingMicroseconds: Int64
     /// Whether the other side asked for it.
     public var wasAskedFor: Bool
 
-    package init(failureCount: Int, remainingMicroseconds: Int, wasAskedFor: Bool) {
+    package init(failureCount: Int, remainingMicroseconds: Int64, wasAskedFor: Bool) {
         self.failureCount = failureCount
         self.remainingMicroseconds = remainingMicroseconds
         self.wasAskedFor = wasAskedFor

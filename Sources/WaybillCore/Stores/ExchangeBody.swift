@@ -27,7 +27,7 @@ public struct ExchangeBody: Hashable, Sendable {
     /// What was kept, with placeholders for secrets; empty where nothing was.
     public var bytes: [UInt8]
     /// Bytes of the whole body as they were, kept or not; nil where its end was not recorded.
-    public var byteCount: Int?
+    public var byteCount: Int64?
     /// Why it was not kept whole; nil where it was, or its end was not recorded.
     public var omission: Omission?
     /// Of a body that was cut at a limit, 16 bytes by which two can be told to be equal: a hash under a key of this
@@ -35,8 +35,9 @@ public struct ExchangeBody: Hashable, Sendable {
     public var hash: [UInt8]?
 
     /// Makes a body.
-    public init(contentType: String?, bytes: [UInt8], byteCount: Int?, omission: Omission? = nil, hash: [UInt8]? = nil)
-    {
+    public init(
+        contentType: String?, bytes: [UInt8], byteCount: Int64?, omission: Omission? = nil, hash: [UInt8]? = nil
+    ) {
         self.contentType = contentType
         self.bytes = bytes
         self.byteCount = byteCount

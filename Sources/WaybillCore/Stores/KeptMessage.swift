@@ -5,7 +5,7 @@ import Foundation
 /// it is the beginning.
 package struct KeptMessage: Hashable, Sendable {
     /// The number among the messages of its direction, from 1.
-    package var number: Int
+    package var number: Int64
     /// With placeholders for secrets.
     package var bytes: [UInt8]
     package var isText: Bool
@@ -17,7 +17,7 @@ package struct KeptMessage: Hashable, Sendable {
 
     private static let separator: UInt8 = 0x1E
 
-    package init(_ number: Int, _ bytes: [UInt8], isText: Bool, isCut: Bool = false) {
+    package init(_ number: Int64, _ bytes: [UInt8], isText: Bool, isCut: Bool = false) {
         self.number = number
         self.bytes = bytes
         self.isText = isText

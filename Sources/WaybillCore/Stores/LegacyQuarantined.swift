@@ -9,9 +9,9 @@ public struct LegacyQuarantined: Hashable, Sendable {
     /// As it came, redacted, and cut where it is very long.
     public var json: String
     /// Since 1970.
-    package var receivedMicroseconds: Int
+    package var receivedMicroseconds: Int64
 
-    package init(transaction: GUID?, reason: String, json: String, receivedMicroseconds: Int) {
+    package init(transaction: GUID?, reason: String, json: String, receivedMicroseconds: Int64) {
         (self.transaction, self.reason) = (transaction, reason)
         (self.json, self.receivedMicroseconds) = (json, receivedMicroseconds)
     }

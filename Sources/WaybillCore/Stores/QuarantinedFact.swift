@@ -7,13 +7,13 @@ public struct QuarantinedFact: Hashable, Sendable {
     /// Why, in the collector's words.
     public var reason: String
     /// When it was rejected, in microseconds since 1970.
-    package var rejectedAtMicroseconds: Int
+    package var rejectedAtMicroseconds: Int64
     /// When it was rejected.
     public var rejected: Date { Date(microseconds: rejectedAtMicroseconds) }
     /// The fact itself; nil where it is no longer there, erased or taken by retention.
     public var fact: Fact?
 
-    package init(id: Fact.ID, reason: String, rejectedAtMicroseconds: Int, fact: Fact? = nil) {
+    package init(id: Fact.ID, reason: String, rejectedAtMicroseconds: Int64, fact: Fact? = nil) {
         self.id = id
         self.reason = reason
         self.rejectedAtMicroseconds = rejectedAtMicroseconds

@@ -4,9 +4,9 @@ public import Foundation
 public struct ReceivedSet: Sendable {
     package let set: DecodedSet
     /// Since 1970.
-    package var atMicroseconds: Int
+    package var atMicroseconds: Int64
 
-    package init(set: Redacted<DecodedSet>, atMicroseconds: Int) {
+    package init(set: Redacted<DecodedSet>, atMicroseconds: Int64) {
         self.set = set.value
         self.atMicroseconds = atMicroseconds
     }

@@ -25,7 +25,7 @@ package enum Limits {
     package static let webSocketMessages = 500
     /// Facts that a source is believed to have recorded: 2^40, a million each second for twelve days. A receiver adds
     /// up what many sources tell.
-    package static let recordedFacts = 1 << 40
+    package static let recordedFacts: Int64 = 1 << 40
     /// Sampling rates of one receipt.
     package static let samplingRates = 256
     /// Sources of one set.
@@ -36,5 +36,7 @@ package enum Limits {
     /// Names that a store takes from others, of all apps and versions together: a hundred versions with 2,000 each.
     package static let names = 10 * envelopeItems
     /// The largest integer that a reader of doubles gets right: 2^53 - 1.
-    package static let largestInteger = (1 << 53) - 1
+    package static let largestInteger: Int64 = (1 << 53) - 1
+    /// The largest code of a use case or of an event: those are cases of an enum of the app's, and so an `Int`.
+    package static let largestCode = Int(clamping: largestInteger)
 }

@@ -8,9 +8,9 @@ package import Foundation
 /// `SystemClock` in an app; `ManualClock` of `WaybillTesting` in tests.
 public protocol TransactionClock: Sendable {
     /// Microseconds of a clock that never goes back and goes on while the device sleeps.
-    func uptimeMicroseconds() -> Int
+    func uptimeMicroseconds() -> Int64
     /// Microseconds since 1970-01-01T00:00:00Z; may jump either way.
-    func wallMicroseconds() -> Int
+    func wallMicroseconds() -> Int64
 }
 
 extension TransactionClock {
@@ -23,7 +23,7 @@ public struct SystemClock: TransactionClock {
     /// Makes a clock; all are alike.
     public init() {}
 
-    public func uptimeMicroseconds() -> Int {
+    public func uptimeMicroseconds() -> Int64 {
         #if canImport(Darwin)
         Self.read(CLOCK_MONOTONIC_RAW)  // mach_continuous_time in microseconds
         #else
@@ -31,12 +31,13 @@ public struct SystemClock: TransactionClock {
         #endif
     }
 
-    public func wallMicroseconds() -> Int { Self.read(CLOCK_REALTIME) }
+    public func wallMicroseconds() -> Int64 { Self.read(CLOCK_REALTIME) }
 
     @inline(__always)
-    private static func read(_ clock: clockid_t) -> Int {
+    private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)
-        return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+        // Older watches have a `long` of 32 bits: it holds the seconds, and not a second and a half in nanoseconds more.
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 }

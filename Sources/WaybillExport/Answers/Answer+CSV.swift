@@ -106,8 +106,9 @@ extension NetworkAnswer {
                 + DurationStatistics.csvColumns.map { "first_byte_\($0)" })
         table.rows = groups.map { group in
             let statuses = group.statuses
-            let counts = [
-                group.count, statuses.successful, statuses.redirection, statuses.clientError, statuses.serverError,
+            let counts: [Int64] = [
+                Int64(group.count), statuses.successful, statuses.redirection, statuses.clientError,
+                statuses.serverError,
                 statuses.other,
                 statuses.none, group.sentByteCount, group.receivedByteCount,
             ]

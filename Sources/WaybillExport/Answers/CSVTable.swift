@@ -6,8 +6,10 @@ import WaybillStore
 package struct CSVTable: Sendable {
     enum Value: Sendable {
         case text(String?)
-        case integer(Int?)
+        case integer(Int64?)
         case number(Double?)
+
+        static func integer(_ count: Int) -> Value { .integer(Int64(count)) }
     }
 
     let columns: [String]

@@ -9,7 +9,7 @@ extension SummaryAnswer {
     /// - Parameters:
     ///   - step: Of the rates, in microseconds, at most an hour.
     ///   - zone: Whose days the steps are, where they are days.
-    package func outcomesTable(each step: Int, in zone: TimeZone) -> CSVTable {
+    package func outcomesTable(each step: Int64, in zone: TimeZone) -> CSVTable {
         let rates = useCases.first?.rates ?? []
         return OutcomeSteps(rates, steps: TimeSteps(covering: rates.map(\.startMicroseconds), each: step, in: zone)).csv
     }

@@ -6,15 +6,15 @@ package import WaybillCore
 /// days of a time zone, or several days where there would be too many.
 package struct TimeSteps: Sendable, Equatable {
     /// When each begins, in microseconds since 1970, and behind the last one when that ends.
-    package let borders: [Int]
+    package let borders: [Int64]
     /// Days in each; 0: they are no longer than an hour.
     let days: Int
     /// Microseconds in each that is no longer than an hour.
-    private let step: Int
-    private let first: Int
+    private let step: Int64
+    private let first: Int64
     private let zone: TimeZone
 
-    private static let second = 1_000_000
+    private static let second: Int64 = 1_000_000
     private static let minute = 60 * second
     private static let hour = 60 * minute
     private static let day = 24 * hour
@@ -27,8 +27,8 @@ package struct TimeSteps: Sendable, Equatable {
 
     /// The length of steps of a ``SummaryQuestion`` of which there are neither few nor too many between two times, at
     /// most an hour, in microseconds.
-    package static func step(from least: Int, to greatest: Int) -> Int {
-        let lengths = [1, 5, 15, 60, 300, 900].map { $0 * 1_000_000 }
+    package static func step(from least: Int64, to greatest: Int64) -> Int64 {
+        let lengths = [1, 5, 15, 60, 300, 900].map { $0 * second }
         return lengths.first { floor(greatest, $0) - floor(least, $0) < hourLimit } ?? hour
     }
 
@@ -38,8 +38,9 @@ package struct TimeSteps: Sendable, Equatable {
     ///   - times: Microseconds since 1970, each a multiple of `step`.
     ///   - step: Microseconds; steps are no shorter. Beyond an hour, an hour.
     ///   - leastCount: So many of those that are shorter than a day, with empty ones behind the last time.
-    package init(covering times: [Int], each step: Int = 3_600_000_000, atLeast leastCount: Int = 1, in zone: TimeZone)
-    {
+    package init(
+        covering times: [Int64], each step: Int64 = 3_600_000_000, atLeast leastCount: Int = 1, in zone: TimeZone
+    ) {
         self.zone = zone
         guard let least = times.min(), let greatest = times.max() else {
             (borders, days, first, self.step) = ([], 0, 0, Self.hour)
@@ -48,15 +49,15 @@ package struct TimeSteps: Sendable, Equatable {
         if greatest / Self.hour - least / Self.hour < Self.hourLimit {
             let step = min(Self.hour, max(step, Self.step(from: least, to: greatest)))
             (days, first, self.step) = (0, Self.floor(least, step), step)
-            borders = (first...max(Self.floor(greatest, step) + 1, first + leastCount)).map { $0 * step }
+            borders = (first...max(Self.floor(greatest, step) + 1, first + Int64(leastCount))).map { $0 * step }
             return
         }
         self.step = Self.hour
         let (firstDay, lastDay) = (Self.localDay(of: least, zone), Self.localDay(of: greatest, zone))
-        var length = 1
-        for longer in [7, 28, 91, 364] where (lastDay - firstDay) / length >= Self.limit { length = longer }
+        var length: Int64 = 1
+        for longer: Int64 in [7, 28, 91, 364] where (lastDay - firstDay) / length >= Self.limit { length = longer }
         while (lastDay - firstDay) / length >= Self.limit { length *= 10 }
-        (days, first) = (length, firstDay)
+        (days, first) = (Int(clamping: length), firstDay)
         borders = (0...(lastDay - firstDay) / length + 1).map { Self.midnight(of: firstDay + $0 * length, zone) }
     }
 
@@ -64,9 +65,11 @@ package struct TimeSteps: Sendable, Equatable {
     package var count: Int { max(0, borders.count - 1) }
 
     /// In which step one of the times lies.
-    func index(of microseconds: Int) -> Int {
-        days == 0
-            ? Self.floor(microseconds, step) - first : (Self.localDay(of: microseconds, zone) - first) / days
+    func index(of microseconds: Int64) -> Int {
+        Int(
+            clamping: days == 0
+                ? Self.floor(microseconds, step) - first : (Self.localDay(of: microseconds, zone) - first) / Int64(days)
+        )
     }
 
     /// What is written below a column: `14:00`, `14:00:05`, `2026-03-01`.
@@ -91,31 +94,31 @@ package struct TimeSteps: Sendable, Equatable {
     package var length: String {
         let (count, noun) =
             switch days {
-            case 0 where step < Self.minute: (step / Self.second, "second")
-            case 0 where step < Self.hour: (step / Self.minute, "minute")
+            case 0 where step < Self.minute: (Int(step / Self.second), "second")
+            case 0 where step < Self.hour: (Int(step / Self.minute), "minute")
             case 0: (1, "hour")
             default: (days, "day")
             }
         return count == 1 ? noun : Words.count(count, noun)
     }
 
-    private static func floor(_ microseconds: Int, _ step: Int) -> Int {
+    private static func floor(_ microseconds: Int64, _ step: Int64) -> Int64 {
         microseconds.quotientAndRemainder(flooringBy: step).quotient
     }
 
     /// Days since 1970 on the calendar of a time zone.
-    private static func localDay(of microseconds: Int, _ zone: TimeZone) -> Int {
+    private static func localDay(of microseconds: Int64, _ zone: TimeZone) -> Int64 {
         floor(microseconds + offset(of: zone, at: microseconds), day)
     }
 
-    private static func midnight(of localDay: Int, _ zone: TimeZone) -> Int {
+    private static func midnight(of localDay: Int64, _ zone: TimeZone) -> Int64 {
         // The offset some hours before: clocks that are put forward or back are so after midnight.
         let utc = localDay * day
         return utc - offset(of: zone, at: utc - offset(of: zone, at: utc))
     }
 
-    private static func offset(of zone: TimeZone, at microseconds: Int) -> Int {
-        zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(microseconds / 1_000_000))) * 1_000_000
+    private static func offset(of zone: TimeZone, at microseconds: Int64) -> Int64 {
+        Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(microseconds / 1_000_000)))) * second
     }
 }
 

@@ -4,7 +4,7 @@ import WaybillCore
 /// What only answers say.
 extension Words {
     /// `12.5 %`; `-` of nothing.
-    package static func percent(_ count: Int, of total: Int) -> String {
+    package static func percent<Number: BinaryInteger>(_ count: Number, of total: Number) -> String {
         guard total > 0 else { return "-" }
         let tenths = Int((Double(count) * 1000 / Double(total)).rounded())
         return "\(tenths / 10).\(tenths % 10) %"

@@ -90,7 +90,7 @@ package struct ExchangeDetails {
     /// A bar for the whole, in proportion, and its phases in words; where there are two, their border is told already.
     private var phases: HTML {
         guard let timing = ExchangeTiming(exchange), timing.total > 0, timing.phases.count > 2 else { return "" }
-        var before = 0
+        var before: Int64 = 0
         let rects = timing.phases.map { phase -> HTML in
             let start = before.thousandths(of: timing.total)
             before += phase.duration

@@ -64,7 +64,7 @@ extension StoreReader {
     /// The exchanges that pass a filter, the oldest first, with what was kept of their bodies.
     ///
     /// - Parameter now: Microseconds since 1970: decides which transactions have timed out.
-    package func exchanges(matching filter: ExchangeFilter, now: Int) -> ExchangeExport.Source {
+    package func exchanges(matching filter: ExchangeFilter, now: Int64) -> ExchangeExport.Source {
         { body in
             var count = 0
             try self.forEachExchange(matching: filter, now: now) { record in

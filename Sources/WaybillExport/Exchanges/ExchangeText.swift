@@ -109,7 +109,7 @@ package struct ExchangeText {
 
     private var timing: [Line] {
         guard let timing = ExchangeTiming(exchange), timing.total > 0, timing.phases.count > 1 else { return [] }
-        var before = 0
+        var before: Int64 = 0
         let phases = timing.phases.map { phase -> Line in
             defer { before += phase.duration }
             let bar = Self.bar(from: before, to: before + phase.duration, of: timing.total)
@@ -119,13 +119,13 @@ package struct ExchangeText {
     }
 
     /// Forty columns are the whole.
-    private static func bar(from start: Int, to end: Int, of total: Int) -> String {
-        let left = start * 40 / total
-        let right = max(left + 1, end * 40 / total)
+    private static func bar(from start: Int64, to end: Int64, of total: Int64) -> String {
+        let left = Int(start * 40 / total)
+        let right = max(left + 1, Int(end * 40 / total))
         return String(repeating: " ", count: left) + String(repeating: "█", count: right - left)
     }
 
-    private func message(_ title: String, _ fields: [Fact.HeaderField], _ body: ExchangeBody?, _ byteCount: Int?)
+    private func message(_ title: String, _ fields: [Fact.HeaderField], _ body: ExchangeBody?, _ byteCount: Int64?)
         -> [Line]
     {
         let body = lines(of: body)

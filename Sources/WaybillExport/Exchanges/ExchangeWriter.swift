@@ -77,7 +77,7 @@ package struct ExchangeWriter {
             var contentType: String?
             var text: String?
             var base64: String?
-            var byteCount: Int?
+            var byteCount: Int64?
             var omission: String?
 
             init(_ body: ExchangeBody) {

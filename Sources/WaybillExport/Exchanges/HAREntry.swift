@@ -227,7 +227,7 @@ extension JSONWriter {
     }
 
     /// Exact: whole milliseconds without a fraction, others with the three digits of their microseconds; -1 for nil.
-    fileprivate mutating func member(_ name: StaticString, milliseconds microseconds: Int?) {
+    fileprivate mutating func member(_ name: StaticString, milliseconds microseconds: Int64?) {
         guard let microseconds else { return member(name, -1) }
         key(name)
         // The double nearest to the quotient is the one that the decimal digits stand for.

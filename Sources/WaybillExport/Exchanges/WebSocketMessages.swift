@@ -6,13 +6,13 @@ package struct WebSocketMessages {
     /// One message.
     package struct Row {
         /// From 1, among those of its direction.
-        package var number: Int
+        package var number: Int64
         package var isSent: Bool
         package var isText: Bool
         /// Microseconds since 1970; nil where the end of the WebSocket was not recorded.
-        package var timeMicroseconds: Int?
+        package var timeMicroseconds: Int64?
         /// nil for the same reason.
-        package var byteCount: Int?
+        package var byteCount: Int64?
         /// nil where nothing was kept of it.
         package var kept: KeptMessage?
 
@@ -35,7 +35,7 @@ package struct WebSocketMessages {
     /// In order; those of which nothing but their number is known are left out.
     package let rows: [Row]
     /// After how many rows messages are left out, and how many; nil where none are.
-    package let omission: (place: Int, count: Int)?
+    package let omission: (place: Int, count: Int64)?
 
     package init(of exchange: TransactionRecord.Exchange, _ bodies: ExchangeBodies) {
         let sent = KeptMessage.messages(in: bodies.request)

@@ -3,7 +3,7 @@ package import WaybillReading
 /// The messages of a WebSocket as a table: which way, when, how long, and what was kept of them.
 package struct WebSocketTable {
     private let messages: WebSocketMessages
-    private let opened: Int
+    private let opened: Int64
 
     /// nil where there are none.
     package init?(exchange: TransactionRecord.Exchange, bodies: ExchangeBodies) {

@@ -51,7 +51,7 @@ package struct ExportQuery: Sendable, Hashable {
     /// The facts that are meant.
     ///
     /// - Parameter now: microseconds since 1970.
-    package func facts(now: Int) throws(QueryFailure) -> ExportedFacts {
+    package func facts(now: Int64) throws(QueryFailure) -> ExportedFacts {
         if let transaction {
             guard let id = GUID(transaction), since == nil, after == nil, filter == nil else {
                 throw .parameter("transaction", "Give the whole ID of one transaction, and no other condition.")

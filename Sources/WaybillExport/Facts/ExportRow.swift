@@ -4,33 +4,33 @@ import WaybillStore
 
 /// The columns in which the facts of one part differ; nil where a kind of fact has no such thing.
 struct ExportRow {
-    var sequence: Int
+    var sequence: Int64
     var kind: String
-    var time: Int
-    var at: Int
-    var code: Int?
+    var time: Int64
+    var at: Int64
+    var code: Int64?
     var name: Redacted<String>?
     var outcome: String?
-    var duration: Int?
+    var duration: Int64?
     var error: RecordedError?
     var attributes: Attributes = [:]
     var cause: Fact.ID?
     var parent: GUID?
-    var parentPart: Int?
-    var exchange: Int?
+    var parentPart: Int64?
+    var exchange: Int64?
     var role: String?
     var method: String?
     var url: String?
     var state: String?
     var status: Int?
-    var firstByteAfter: Int?
-    var sentByteCount: Int?
-    var receivedByteCount: Int?
+    var firstByteAfter: Int64?
+    var sentByteCount: Int64?
+    var receivedByteCount: Int64?
     var headerFields: [Fact.HeaderField] = []
-    var sentAfter: Int?
+    var sentAfter: Int64?
     var transfer = Fact.Transfer()
     var sampling: Fact.Sampling?
-    var timeout: Int?
+    var timeout: Int64?
     /// Whether it is no event, though its kind and code say so to readers who do not know the column.
     var setsAttributes = false
     var removed: [String] = []
@@ -54,7 +54,7 @@ struct ExportRow {
             parentPart = content.parentPart
         case .event(let content):
             kind = "event"
-            code = content.code
+            code = Int64(content.code)
             error = content.error
             attributes = content.attributes
         case .attributesSet(let content):

@@ -84,7 +84,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         if row.setsAttributes {
             row.name = redactor.redacted("attributes set")
         } else if let code = row.code {
-            row.name = try name(ofEvent: code)
+            row.name = try name(ofEvent: Int(clamping: code))
         }
         rows.beginRow(head)
         row.write(to: &rows)

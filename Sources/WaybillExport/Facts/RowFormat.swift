@@ -14,7 +14,7 @@ protocol RowFormat: Sendable {
     mutating func beginRow(_ first: [UInt8])
     mutating func endRow()
 
-    mutating func integer(_ column: StaticString, _ value: Int?)
+    mutating func integer(_ column: StaticString, _ value: Int64?)
     mutating func bool(_ column: StaticString, _ value: Bool?)
     mutating func guid(_ column: StaticString, _ value: GUID?)
     mutating func text(_ column: StaticString, _ value: String?)
@@ -23,6 +23,10 @@ protocol RowFormat: Sendable {
     mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField])
     mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect])
     mutating func underlying(_ column: StaticString, _ value: [RecordedError.Underlying])
+}
+
+extension RowFormat {
+    mutating func integer(_ column: StaticString, _ value: Int?) { integer(column, value.map { Int64($0) }) }
 }
 
 /// One JSON object a line: https://github.com/ndjson/ndjson-spec.
@@ -44,7 +48,7 @@ struct NDJSONFormat: RowFormat {
         writer.endLine()
     }
 
-    mutating func integer(_ column: StaticString, _ value: Int?) { writer.member(column, value) }
+    mutating func integer(_ column: StaticString, _ value: Int64?) { writer.member(column, value) }
 
     mutating func bool(_ column: StaticString, _ value: Bool?) {
         guard let value else { return }
@@ -107,7 +111,7 @@ package struct CSVFormat: RowFormat {
         needsComma = false
     }
 
-    package mutating func integer(_ column: StaticString, _ value: Int?) {
+    package mutating func integer(_ column: StaticString, _ value: Int64?) {
         separate()
         if let value { append(value) }
     }
@@ -169,7 +173,7 @@ package struct CSVFormat: RowFormat {
         needsComma = true
     }
 
-    private mutating func append(_ value: Int) {
+    private mutating func append(_ value: Int64) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         var rest = value.magnitude
         let start = bytes.count

@@ -7,10 +7,10 @@ public struct ExportSummary: Sendable, Hashable {
     /// Facts in it.
     public var factCount: Int
     /// Its length in bytes.
-    public var byteCount: Int
+    public var byteCount: Int64
 
     /// Makes a summary.
-    public init(file: URL, factCount: Int, byteCount: Int) {
+    public init(file: URL, factCount: Int, byteCount: Int64) {
         self.file = file
         self.factCount = factCount
         self.byteCount = byteCount

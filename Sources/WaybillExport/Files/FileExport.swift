@@ -33,7 +33,7 @@ package struct FileExport: Sendable {
     /// - Parameter now: Microseconds since 1970.
     /// - Throws: `.setting` where it cannot be written, `.notFound` where there is nothing to export: then there is no
     ///   file.
-    package func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int) throws -> ExportSummary {
+    package func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int64) throws -> ExportSummary {
         guard let text = format.text else {
             return try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file, now: now)
         }

@@ -10,7 +10,7 @@ struct SQLiteExport {
     /// Writes the file, in place of one of that name.
     ///
     /// - Parameter now: Microseconds since 1970, when the store in it has heard of everything.
-    func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int) throws -> ExportSummary {
+    func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int64) throws -> ExportSummary {
         // Holds the name and shows early whether it can be written.
         let partial = try PartialFile(file)
         let work = try partial.makeFolder()

@@ -49,7 +49,7 @@ extension HTML: ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(_ text: String) { HTMLText.append(text, to: &bytes) }
 
         /// A number.
-        package mutating func appendInterpolation(_ number: Int) { bytes += String(number).utf8 }
+        package mutating func appendInterpolation(_ number: some FixedWidthInteger) { bytes += String(number).utf8 }
 
         /// Tenths of a percent, without the sign: `23.4`, `100`.
         package mutating func appendInterpolation(percent tenths: Int) {

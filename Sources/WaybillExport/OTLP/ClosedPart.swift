@@ -24,16 +24,16 @@ struct ClosedPart {
     /// elsewhere.
     var isReceived = false
     /// Its opening in microseconds since 1970.
-    var openedMicroseconds: Int
+    var openedMicroseconds: Int64
     /// Of spans that came by OTLP, by the first of their facts: they go out as they came, under their own IDs.
-    var spans: [Int: SpanRows.Span] = [:]
+    var spans: [Int64: SpanRows.Span] = [:]
     /// Whether the part itself is to become a span, rather than only exchanges that ended after it.
     var isWanted = true
 
     /// A fact of one kind.
     struct Entry<Content: Redactable> {
-        var sequence: Int
-        var atMicroseconds: Int
+        var sequence: Int64
+        var atMicroseconds: Int64
         var content: Content
 
         init(_ fact: Fact, _ content: Content) {
@@ -71,7 +71,7 @@ struct ClosedPart {
 
     /// When a fact happened, in microseconds since 1970: counted from the part's opening by the source's own clock, so
     /// that a wall clock that is set meanwhile makes no span longer, shorter or end before its start.
-    func time<Content>(of entry: Entry<Content>) -> Int {
+    func time<Content>(of entry: Entry<Content>) -> Int64 {
         openedMicroseconds + max(0, entry.atMicroseconds - opened.atMicroseconds)
     }
 }

@@ -13,7 +13,7 @@ extension Fact.Sampling {
     ///   - microseconds: From its opening to its closing.
     /// - Returns: nil where the threshold would be wrong: of what was not to be delivered, and where the root by which it
     ///   was chosen is not known.
-    func traceState(root: GUID, outcome: TransactionOutcome, tookMicroseconds microseconds: Int) -> String? {
+    func traceState(root: GUID, outcome: TransactionOutcome, tookMicroseconds microseconds: Int64) -> String? {
         let isKept = isKept(for: outcome, tookMicroseconds: microseconds)
         guard isChosen || isKept, root.isChosen(perMillion: perMillion) == isChosen else { return nil }
         let random = Self.threshold(perMillion: root.samplingPlace + 1)

@@ -5,7 +5,7 @@ extension Span {
     /// A span that came by OTLP and has become an event goes out as the span that it was.
     init(_ event: ClosedPart.Event, as original: SpanRows.Span, of part: ClosedPart) {
         let (start, content) = (part.time(of: event.entry), event.entry.content)
-        var (attributes, duration) = (content.attributes, 0)
+        var (attributes, duration) = (content.attributes, Int64(0))
         if case .integer(let microseconds) = attributes["duration_us"] { duration = microseconds }
         attributes["duration_us"] = nil
         self.init(

@@ -33,7 +33,7 @@ struct Span {
     /// Something that happened during it.
     struct Event {
         var name: String
-        var timeMicroseconds: Int
+        var timeMicroseconds: Int64
         var attributes: Attributes
     }
 
@@ -46,9 +46,9 @@ struct Span {
     var name: String
     var kind: Kind
     /// Microseconds since 1970.
-    var startMicroseconds: Int
+    var startMicroseconds: Int64
     /// Microseconds since 1970, not before the start.
-    var endMicroseconds: Int
+    var endMicroseconds: Int64
     var attributes: Attributes
     var events: [Event] = []
     var links: [Link] = []

@@ -17,7 +17,7 @@ struct SpanScan {
     /// nil where the store is of an older version, and has no rows of spans.
     private let spans: SpanRows?
     private var share = 0
-    private var nextPart = Int.min
+    private var nextPart = Int64.min
 
     init(_ selection: ExportSelection, redactor: Redactor, _ connection: Connection) throws(WaybillError) {
         self.selection = selection
@@ -53,7 +53,7 @@ struct SpanScan {
     /// Facts that came after the export began, and belong to the next one.
     private func newcomers(of source: ScannedSource) throws(WaybillError) -> SequenceRanges {
         if let recorded = selection.cursor.recorded[source.source.id] {
-            return SequenceRanges([(recorded + 1)...Int.max - 1])
+            return SequenceRanges([(recorded + 1)...Int64.max - 1])
         }
         let later = try connection.statement("SELECT first, last FROM arrivals WHERE id > ? AND source = ?")
             .rows(selection.cursor.arrival, source.share.row) { row in row.int(0)...max(row.int(0), row.int(1)) }
@@ -85,7 +85,7 @@ struct SpanScan {
         var (opened, closed): (ClosedPart.Entry<Fact.Opened>?, ClosedPart.Entry<Fact.Closed>?)
         var events: [ClosedPart.Entry<Fact.Event>] = []
         var openings: [ClosedPart.Entry<Fact.ExchangeOpened>] = []
-        var closings: [Int: ClosedPart.Entry<Fact.ExchangeClosed>] = [:]
+        var closings: [Int64: ClosedPart.Entry<Fact.ExchangeClosed>] = [:]
         for fact in facts {
             switch fact.content {
             case .opened(let content): opened = .init(fact, content)

@@ -116,7 +116,7 @@ struct SpanWriter {
 
 extension JSONWriter {
     /// Microseconds since 1970 as nanoseconds, which must not be negative; before 1970 is 1970.
-    fileprivate mutating func nanoseconds(_ name: StaticString, _ microseconds: Int) {
+    fileprivate mutating func nanoseconds(_ name: StaticString, _ microseconds: Int64) {
         let nanoseconds = min(max(0, microseconds), Limits.largestInteger) * 1000
         member(name, "\(nanoseconds)")
     }

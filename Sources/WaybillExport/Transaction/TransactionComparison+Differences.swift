@@ -57,13 +57,13 @@ extension TransactionComparison.Row {
 
     /// How much later it came in the second than in the first, each since its opening, in microseconds; nil where one
     /// of them has it alone.
-    package var laterMicroseconds: Int? {
+    package var laterMicroseconds: Int64? {
         guard let first, let second else { return nil }
         return second.time - first.time
     }
 
     /// By how much that may be wrong, since clocks were aligned; 0 where no other clock has a part in it.
-    package var uncertaintyMicroseconds: Int { (first?.uncertainty ?? 0) + (second?.uncertainty ?? 0) }
+    package var uncertaintyMicroseconds: Int64 { (first?.uncertainty ?? 0) + (second?.uncertainty ?? 0) }
 }
 
 extension TransactionRecord.Entry {

@@ -15,7 +15,7 @@ package struct TransactionComparison {
     /// In the order of the first, with what the second has alone behind what came before it there.
     package private(set) var rows: [Row] = []
     /// Of the longer one, as far as something is known to have happened; in microseconds.
-    let length: Int
+    let length: Int64
 
     /// Joins two records.
     ///
@@ -65,9 +65,9 @@ package struct TransactionComparison {
     package struct Fact {
         package var entry: TransactionRecord.Entry
         /// Microseconds since the transaction was begun.
-        package var time: Int
+        package var time: Int64
         /// By how many microseconds that may be wrong.
-        package var uncertainty: Int
+        package var uncertainty: Int64
         var name: Name
         package var exchange: TransactionRecord.Exchange?
         /// The place of its source among the sources.

@@ -7,9 +7,9 @@ extension Waterfall {
     /// A time in which nothing is known to have happened.
     package struct Gap: Equatable {
         /// Microseconds since 1970.
-        var start: Int
+        var start: Int64
         /// Microseconds since 1970.
-        var end: Int
+        var end: Int64
         /// What happened last before it.
         var after: String
         /// What ended it.
@@ -37,8 +37,8 @@ extension Waterfall {
     }
 
     private struct Stretch {
-        var start: Int
-        var end: Int
+        var start: Int64
+        var end: Int64
         var beginning: String
         var ending: String
     }

@@ -30,7 +30,7 @@ extension Waterfall {
         "<p class=gap>Nothing was recorded for \(Words.duration(gap.end - gap.start)) after \(gap.after), until \(gap.until).\n"
     }
 
-    private func tick(at time: Int) -> HTML {
+    private func tick(at time: Int64) -> HTML {
         let x = place(span.lowerBound + time)
         return "<rect x=\(x)% /><text x=\(x)%>\(Words.roundDuration(time))</text>"
     }
@@ -72,7 +72,7 @@ extension Waterfall {
     }
 
     /// Where a part may have begun: from one end to the other.
-    private func whisker(around time: Int, _ uncertainty: Int) -> HTML {
+    private func whisker(around time: Int64, _ uncertainty: Int64) -> HTML {
         let (low, high) = (time - uncertainty, time + uncertainty)
         let title: HTML = "<title>Its beginning ± \(Words.duration(uncertainty))</title>"
         return """
@@ -102,7 +102,7 @@ extension Waterfall {
     }
 
     /// Lines of no length with round ends, in thousandths of the width: a third of what circles would take.
-    private func dots(_ times: [Int]) -> HTML {
+    private func dots(_ times: [Int64]) -> HTML {
         var previous = 0
         let moves = times.map { time in
             let place = thousandths(span.lowerBound, time)
@@ -112,19 +112,21 @@ extension Waterfall {
         return "<svg viewBox=\"0 0 1000 1\" preserveAspectRatio=none><path d=\"\(moves)\"/></svg>"
     }
 
-    private func cross(at time: Int, _ label: String?) -> HTML {
+    private func cross(at time: Int64, _ label: String?) -> HTML {
         "<svg x=\(place(time))%><path d=\"M-4-4l8 8m0-8l-8 8\">\(label.map { "<title>\($0)</title>" } ?? HTML())</path></svg>"
     }
 
     /// Inside the picture, also where a clock was set while an exchange was under way.
-    private func place(_ time: Int) -> HTML {
+    private func place(_ time: Int64) -> HTML {
         "\(percent: thousandths(span.lowerBound, min(max(time, span.lowerBound), span.upperBound)))"
     }
 
     /// At least a tenth of a percent: SVG does not draw what has no width.
-    private func length(_ start: Int, _ end: Int) -> HTML { "\(percent: min(max(1, thousandths(start, end)), 1000))" }
+    private func length(_ start: Int64, _ end: Int64) -> HTML {
+        "\(percent: min(max(1, thousandths(start, end)), 1000))"
+    }
 
-    private func thousandths(_ start: Int, _ end: Int) -> Int {
+    private func thousandths(_ start: Int64, _ end: Int64) -> Int {
         (end - start).thousandths(of: span.upperBound - span.lowerBound)
     }
 }

@@ -19,16 +19,16 @@ package struct Waterfall {
         /// How far it is set in: 0 for what nothing caused.
         package var depth: Int
         /// Microseconds since 1970.
-        package var start: Int
+        package var start: Int64
         /// Microseconds since 1970.
-        package var end: Int
+        package var end: Int64
         /// When the response began; nil where it was not measured, and for a part.
-        package var firstByte: Int?
+        package var firstByte: Int64?
         /// Where the time of an exchange went; nil for a part, and while it is in progress.
         package var timing: ExchangeTiming?
         /// By how many microseconds a part may be drawn too early or too late, since its source's clock is known no
         /// better; nil where its times are what they are.
-        package var uncertainty: Int?
+        package var uncertainty: Int64?
         /// The exchange that it shows; nil for a part.
         var exchange: Fact.ID?
         /// The transaction that was begun below; nil for the others.
@@ -46,14 +46,14 @@ package struct Waterfall {
     /// An event on a line.
     package struct Mark {
         /// Microseconds since 1970.
-        package var time: Int
+        package var time: Int64
         var label: String
     }
 
     /// Callers before what they caused.
     package private(set) var bars: [Bar] = []
     /// The first and the last moment, in microseconds since 1970; never the same.
-    package private(set) var span: ClosedRange<Int>
+    package private(set) var span: ClosedRange<Int64>
 
     /// With the times that are drawn.
     let record: TransactionRecord
@@ -101,26 +101,26 @@ package struct Waterfall {
     }
 
     /// The first and the last moment, in microseconds since the transaction was begun.
-    package var reach: ClosedRange<Int> {
+    package var reach: ClosedRange<Int64> {
         let begun = record.summary.begunMicroseconds
         return span.lowerBound - begun...span.upperBound - begun
     }
 
     /// As much time as another one shows, so that both have one scale.
-    package mutating func widen(to reach: ClosedRange<Int>) {
+    package mutating func widen(to reach: ClosedRange<Int64>) {
         let begun = record.summary.begunMicroseconds
         span = min(span.lowerBound, begun + reach.lowerBound)...max(span.upperBound, begun + reach.upperBound)
     }
 
     /// Round times since the first moment: at most four, and none so late that its label would not fit.
-    package var ticks: [Int] {
+    package var ticks: [Int64] {
         let length = span.upperBound - span.lowerBound
         let step = Self.steps.first { length / $0 <= 4 } ?? length / 4
-        return Array(stride(from: step, to: length * 92 / 100, by: step))
+        return Array(sequence(first: step) { $0 + step }.prefix { $0 < length * 92 / 100 })
     }
 
     /// 1 µs to 5 s in steps of 1, 2 and 5; then what clocks and calendars have.
-    private static let steps =
+    private static let steps: [Int64] =
         [1, 10, 100, 1000, 10_000, 100_000, 1_000_000].flatMap { [$0, 2 * $0, 5 * $0] }
         + [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400].map { $0 * 1_000_000 }
 
@@ -172,7 +172,7 @@ package struct Waterfall {
         for grandchild in begunBelow[child.id] ?? [] { draw(grandchild, depth: depth + 1, lane: lane) }
     }
 
-    private mutating func draw(_ exchange: TransactionRecord.Exchange, depth: Int, last: Int) {
+    private mutating func draw(_ exchange: TransactionRecord.Exchange, depth: Int, last: Int64) {
         let end = exchange.closedMicroseconds
         let took = end.map { Words.duration($0 - exchange.openedMicroseconds) }
         bars.append(

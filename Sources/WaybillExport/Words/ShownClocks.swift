@@ -13,7 +13,7 @@ package enum ShownClocks: String, Sendable, CaseIterable {
 
     /// By how many microseconds the times of a source may be wrong; nil for its own, and where nothing is known of its
     /// clock.
-    func uncertainty(of source: GUID, in record: TransactionRecord) -> Int? {
+    func uncertainty(of source: GUID, in record: TransactionRecord) -> Int64? {
         self == .aligned ? record.clocks?[source]?.uncertaintyMicroseconds : nil
     }
 
@@ -44,7 +44,7 @@ extension Words {
     }
 
     /// Seconds and minutes as `300.312 s`, since what is known to milliseconds is not to be rounded to seconds.
-    private static func ahead(_ microseconds: Int) -> String {
+    private static func ahead(_ microseconds: Int64) -> String {
         let sign = microseconds < 0 ? "" : "+"
         guard (1_000_000..<3_600_000_000).contains(microseconds.magnitude) else { return sign + duration(microseconds) }
         return "\(sign)\(TimeScale(longest: 60_000_000).text(microseconds)) s"

@@ -25,7 +25,7 @@ extension HTML {
     ///   - microsecondsSince1970: The moment.
     ///   - shown: How much of it is shown.
     ///   - zone: In which it is written, and stays where no script runs.
-    package static func moment(_ microsecondsSince1970: Int, _ shown: ShownMoment, in zone: TimeZone) -> HTML {
+    package static func moment(_ microsecondsSince1970: Int64, _ shown: ShownMoment, in zone: TimeZone) -> HTML {
         let moment = WallTime(microsecondsSince1970, in: zone)
         let text: HTML =
             switch shown {

@@ -2,11 +2,11 @@
 package struct TimeScale {
     /// `ms`; nil where the times are too different for one unit, and each has its own.
     package let unit: String?
-    private let divisor: Int
+    private let divisor: Int64
     private let decimals: Int
 
     /// - Parameter longest: The longest of the times, in microseconds.
-    package init(longest: Int) {
+    package init(longest: Int64) {
         switch longest {
         case ..<10_000: (unit, divisor, decimals) = ("µs", 1, 0)
         case ..<100_000: (unit, divisor, decimals) = ("ms", 1000, 2)
@@ -19,7 +19,7 @@ package struct TimeScale {
     /// One unit for all values, hours at most.
     ///
     /// - Parameter typical: One of the longer times, in microseconds.
-    package init(column typical: Int) {
+    package init(column typical: Int64) {
         switch typical {
         case ..<600_000_000: self.init(longest: typical)
         case ..<36_000_000_000: self.init(unit: "min", divisor: 60_000_000, decimals: 1)
@@ -27,18 +27,18 @@ package struct TimeScale {
         }
     }
 
-    private init(unit: String, divisor: Int, decimals: Int) {
+    private init(unit: String, divisor: Int64, decimals: Int) {
         (self.unit, self.divisor, self.decimals) = (unit, divisor, decimals)
     }
 
     /// `38.0`.
-    package func text(_ microseconds: Int) -> String {
+    package func text(_ microseconds: Int64) -> String {
         guard unit != nil else { return Words.duration(microseconds) }
         guard decimals > 0 else { return String(microseconds) }
-        let power = [1, 10, 100, 1000][decimals]
-        let magnitude = min(microseconds.magnitude, UInt.max / 2000)
-        let scaled = (magnitude * UInt(power) + UInt(divisor / 2)) / UInt(divisor)
-        let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: UInt(power))
-        return "\(microseconds < 0 ? "-" : "")\(whole).\(String(UInt(power) + fraction).dropFirst())"
+        let power: UInt64 = [1, 10, 100, 1000][decimals]
+        let magnitude = min(microseconds.magnitude, UInt64.max / 2000)
+        let scaled = (magnitude * power + UInt64(divisor / 2)) / UInt64(divisor)
+        let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: power)
+        return "\(microseconds < 0 ? "-" : "")\(whole).\(String(power + fraction).dropFirst())"
     }
 }

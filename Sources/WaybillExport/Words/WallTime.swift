@@ -14,7 +14,7 @@ package struct WallTime: Sendable {
     package var zone: String { offset == "Z" ? "UTC" : "UTC\(offset)" }
 
     /// Takes a moment apart.
-    package init(_ microsecondsSince1970: Int, in zone: TimeZone) {
+    package init(_ microsecondsSince1970: Int64, in zone: TimeZone) {
         // The seconds alone go through `Date`, whose `Double` would round the fraction up and down.
         let (seconds, microseconds) = microsecondsSince1970.quotientAndRemainder(flooringBy: 1_000_000)
         let moment = Date(timeIntervalSince1970: Double(seconds))

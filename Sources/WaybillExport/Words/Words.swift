@@ -5,10 +5,10 @@ package import WaybillReading
 /// How values are written for people: times, durations, sizes, errors, attributes.
 package enum Words {
     /// `850 µs`, `12.3 ms`, `1.25 s`, `3 min 20 s`, `5 h 10 min`, `2 d 4 h`.
-    package static func duration(_ microseconds: Int) -> String { microseconds.durationText }
+    package static func duration(_ microseconds: Int64) -> String { microseconds.durationText }
 
     /// `20 ms` rather than `20.0 ms`, `2 min` rather than `2 min 0 s`.
-    package static func roundDuration(_ time: Int) -> String {
+    package static func roundDuration(_ time: Int64) -> String {
         var words = duration(time).split(separator: " ")
         if words[0].contains(".") {
             while words[0].last == "0" { words[0].removeLast() }
@@ -19,21 +19,22 @@ package enum Words {
     }
 
     /// `2026-03-01 12:00:00.250`, in UTC.
-    package static func time(_ microsecondsSince1970: Int) -> String {
+    package static func time(_ microsecondsSince1970: Int64) -> String {
         let time = WallTime(microsecondsSince1970, in: .gmt)
         return "\(time.date) \(time.time)"
     }
 
     /// `2026-03-01T12:00:00.250017Z`: RFC 3339, to the microsecond.
-    package static func iso8601(_ microsecondsSince1970: Int) -> String {
+    package static func iso8601(_ microsecondsSince1970: Int64) -> String {
         let time = WallTime(microsecondsSince1970, in: .gmt)
         let microseconds = (microsecondsSince1970 % 1000 + 1000) % 1000
         return "\(time.date)T\(time.time)\(String(1000 + microseconds).dropFirst())Z"
     }
 
     /// `310 B`, `4.2 kB`, `1.3 MB`.
-    package static func byteCount(_ count: Int) -> String {
-        switch count {
+    package static func byteCount(_ number: some BinaryInteger) -> String {
+        let count = Int64(clamping: number)
+        return switch count {
         case ..<1000: "\(count) B"
         case ..<1_000_000: "\(count.decimalText(per: 1000, digits: 1)) kB"
         default: "\(count.decimalText(per: 1_000_000, digits: 1)) MB"
@@ -41,7 +42,9 @@ package enum Words {
     }
 
     /// `3 events`, `1 event`.
-    package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+    package static func count(_ count: some BinaryInteger, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
 
     /// `3, 1 failed`.
     package static func children(_ children: TransactionSummary.Children) -> String {

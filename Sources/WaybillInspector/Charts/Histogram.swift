@@ -6,7 +6,7 @@ import WaybillExport
 /// marked.
 struct Histogram {
     private let bars: [DurationSegment.Bar]
-    private let quantiles: [(name: String, microseconds: Int)]
+    private let quantiles: [(name: String, microseconds: Int64)]
     private let address: ((DurationSegment.Bar) -> String)?
 
     /// - Parameter address: Where a column leads; nil: nowhere.
@@ -74,7 +74,7 @@ struct Histogram {
     }
 
     /// Thousandths of a percent of the width.
-    private func place(_ microseconds: Int) -> Int {
+    private func place(_ microseconds: Int64) -> Int {
         guard let index = bars.firstIndex(where: { $0.toMicroseconds > microseconds }) else { return 100_000 }
         let bar = bars[index]
         let share =

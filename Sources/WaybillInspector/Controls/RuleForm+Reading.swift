@@ -121,7 +121,7 @@ extension RuleForm {
             return .mock(try response(keeping: kept))
         case .throttle:
             let (latency, longest) = try delay("latency")
-            let rate = try number("rate", from: 1)
+            let rate: Int64? = try number("rate", from: 1)
             guard latency > .zero || longest != nil || rate != nil else {
                 throw RuleMistake("latency", "Say how long a request waits, how fast bytes come, or both.")
             }
@@ -144,7 +144,7 @@ extension RuleForm {
     }
 
     private func response(keeping kept: Data?) throws(RuleMistake) -> MockedResponse {
-        guard let status = try number("status", from: 200), status <= 599 else {
+        guard let status: Int = try number("status", from: 200), status <= 599 else {
             throw RuleMistake("status", "A status is a number from 200 to 599.")
         }
         var fields: [Fact.HeaderField] = []
@@ -189,11 +189,13 @@ extension RuleForm {
         return .microseconds(microseconds)
     }
 
-    private func number(_ field: String, from least: Int) throws(RuleMistake) -> Int? {
+    private func number<Number: FixedWidthInteger>(
+        _ field: String, from least: Number
+    ) throws(RuleMistake) -> Number? {
         let text = self[field].trimmed
         guard !text.isEmpty else { return nil }
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int(text),
-            (least...Limits.largestInteger).contains(number)
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Number(text),
+            (least...Number(clamping: Limits.largestInteger)).contains(number)
         else { throw RuleMistake(field, "“\(text)” is no number of \(least) or more.") }
         return number
     }

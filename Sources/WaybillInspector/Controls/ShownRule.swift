@@ -12,7 +12,7 @@ struct ShownRule: Sendable, Redactable {
     let hits: Int
     let times: Int?
     /// Of the body that it answers with.
-    let byteCount: Int
+    let byteCount: Int64
     private(set) var form: RuleForm
     /// Why it does nothing, in sentences.
     private(set) var problems: [String]
@@ -20,7 +20,7 @@ struct ShownRule: Sendable, Redactable {
     init(_ rule: NetworkRule, hits: Int) {
         id = Self.id(of: rule.name)
         (isEnabled, self.hits, times) = (rule.isEnabled, hits, rule.times)
-        byteCount = if case .mock(let response) = rule.action { response.body.count } else { 0 }
+        byteCount = if case .mock(let response) = rule.action { Int64(response.body.count) } else { 0 }
         form = RuleForm(rule)
         problems = rule.problems.map(\.message)
     }

@@ -7,7 +7,7 @@ import WaybillReading
 struct BodyView {
     let body: ExchangeBody?
     /// Bytes of the body as the exchange counted them; nil where it did not.
-    let byteCount: Int?
+    let byteCount: Int64?
     let file: ExchangeFile
     /// The address of the file, relative to the page.
     let address: String

@@ -80,7 +80,7 @@ package struct ExchangePage {
     }
 
     private func side(
-        _ title: String, _ fields: [Fact.HeaderField], _ body: ExchangeBody?, _ byteCount: Int?, _ file: ExchangeFile
+        _ title: String, _ fields: [Fact.HeaderField], _ body: ExchangeBody?, _ byteCount: Int64?, _ file: ExchangeFile
     ) -> HTML {
         let view = BodyView(body: body, byteCount: byteCount, file: file, address: address(of: file))
         return """
@@ -94,7 +94,7 @@ package struct ExchangePage {
     private var shown: ExchangeBodies { bodies.withoutMessages }
 
     /// The length of a body; what went over a WebSocket is none.
-    private func byteCount(_ count: Int?) -> Int? { exchange.transfer.webSocket == nil ? count : nil }
+    private func byteCount(_ count: Int64?) -> Int64? { exchange.transfer.webSocket == nil ? count : nil }
 
     private var messages: HTML {
         guard let table = WebSocketTable(exchange: exchange, bodies: bodies) else { return "" }

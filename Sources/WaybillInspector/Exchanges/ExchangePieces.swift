@@ -27,7 +27,7 @@ struct PhaseTable {
 
     var html: HTML {
         guard timing.total > 0 else { return "" }
-        var before = 0
+        var before: Int64 = 0
         let rows = timing.phases.map { phase -> HTML in
             let start = before.thousandths(of: timing.total)
             before += phase.duration

@@ -9,7 +9,7 @@ extension InspectedStore {
     /// to ask: then there is one way to make a list.
     ///
     /// - Parameter version: Of the store when the page was made; nil: now.
-    func changes(since version: Int?) -> InspectorResponse {
+    func changes(since version: Int64?) -> InspectorResponse {
         let changes = StoreChanges(store, since: version)
         var response = InspectorResponse(
             type: "text/event-stream", .stream(AsyncThrowingStream { try await changes.next() }))
@@ -26,11 +26,11 @@ private actor StoreChanges {
     private static let budget = 15
 
     private let store: any ExplorableStore
-    private var known: Int?
+    private var known: Int64?
     private var isBegun = false
     private var hasAsked = false
 
-    init(_ store: any ExplorableStore, since version: Int?) {
+    init(_ store: any ExplorableStore, since version: Int64?) {
         self.store = store
         known = version
     }

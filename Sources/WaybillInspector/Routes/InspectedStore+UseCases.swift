@@ -9,7 +9,7 @@ extension InspectedStore {
         let address = ListAddress(items)
         let names = redactor.redacted(try await store.names())
         let (answer, status) = try await answering(items) { try await summary(address.items) }
-        let ((shown, step), meant): ((SummaryAnswer, Int), String?) =
+        let ((shown, step), meant): ((SummaryAnswer, Int64), String?) =
             switch answer {
             case .success(let summary): (summary, nil)
             case .failure(let mistake):
@@ -29,7 +29,8 @@ extension InspectedStore {
         return .csv(redactor.redacted(answer).csv, name: "use-cases")
     }
 
-    private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int) {
+    private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int64)
+    {
         let step = try await step(try ListRequest(conditions: items, about: .transactions))
         let question = AnyQuestion.summary(SummaryQuestion(step: .microseconds(step)))
         guard case .summary(_, let answer) = try await store.answer(question, where: items) else {
@@ -141,8 +142,8 @@ private struct UseCaseMistake: Error {
 extension InspectedStore {
     /// The length of a summary's steps that fits the time between the first of the transactions and the last, in
     /// microseconds.
-    private func step(_ request: ListRequest) async throws -> Int {
-        func end(_ order: TransactionFilter.Order) async throws -> Int? {
+    private func step(_ request: ListRequest) async throws -> Int64 {
+        func end(_ order: TransactionFilter.Order) async throws -> Int64? {
             try await store.transactions(request.sorted(order, limit: 1)).rows.first?.begunMicroseconds
         }
         guard let first = try await end(.oldest), let last = try await end(.newest) else {

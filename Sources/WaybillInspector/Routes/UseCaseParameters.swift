@@ -33,7 +33,7 @@ struct UseCaseParameters {
     ///   - redactor: Knows by which names nothing can be told apart.
     /// - Throws: For a parameter that cannot be read.
     func questions(
-        usualSteps: [TransactionPoint], seen: SeenValues, step: Int?, now: Int, redactor: Redactor
+        usualSteps: [TransactionPoint], seen: SeenValues, step: Int64?, now: Int64, redactor: Redactor
     ) throws(QueryFailure) -> [AnyQuestion] {
         let none = TransactionFilter()
         switch view {
@@ -63,7 +63,7 @@ struct UseCaseParameters {
     }
 
     /// The longest steps of a summary, in microseconds, of which a page makes days.
-    static let hour = 3_600_000_000
+    static let hour: Int64 = 3_600_000_000
 
     private func points() throws(QueryFailure) -> (TransactionPoint, TransactionPoint, DurationQuestion.Occurrence) {
         (TransactionPoint(self["from"] ?? "^"), TransactionPoint(self["to"] ?? "$"), try flag("last") ? .last : .first)
@@ -85,7 +85,7 @@ struct UseCaseParameters {
         return .microseconds(length)
     }
 
-    private func groups(seen: SeenValues, now: Int, _ redactor: Redactor) throws(QueryFailure) -> CompareQuestion
+    private func groups(seen: SeenValues, now: Int64, _ redactor: Redactor) throws(QueryFailure) -> CompareQuestion
         .Groups?
     {
         let (a, b) = (self["a"], self["b"])
@@ -108,7 +108,7 @@ struct UseCaseParameters {
         return .windows(try stretch(a, "a", now: now), try stretch(b, "b", now: now))
     }
 
-    private func stretch(_ text: String, _ name: String, now: Int) throws(QueryFailure) -> Range<Date> {
+    private func stretch(_ text: String, _ name: String, now: Int64) throws(QueryFailure) -> Range<Date> {
         guard let window = TimeExpression.window(text, now: now) else {
             throw .parameter(
                 name,

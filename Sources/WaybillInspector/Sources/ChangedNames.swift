@@ -7,14 +7,14 @@ package struct ChangedNames: Sendable, Redactable {
     private let conflicts: [NameConflict]
     private let count: Int
     private let useCases: [Int: String]
-    private let starts: [AppVersion: Int]
+    private let starts: [AppVersion: Int64]
 
     /// - Parameters:
     ///   - count: Of such codes; nil: those are all.
     ///   - useCases: What a use case is called.
     ///   - starts: When a version was started first, in microseconds since 1970.
     package init(
-        _ conflicts: [NameConflict], count: Int? = nil, useCases: [Int: String], starts: [AppVersion: Int]
+        _ conflicts: [NameConflict], count: Int? = nil, useCases: [Int: String], starts: [AppVersion: Int64]
     ) {
         self.conflicts = conflicts
         self.count = count ?? conflicts.count

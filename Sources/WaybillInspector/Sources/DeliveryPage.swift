@@ -12,7 +12,7 @@ package struct DeliveryPage {
     /// What a collector that is running has counted; all of it since it was started.
     package struct Collected: Sendable, Redactable {
         /// Microseconds since 1970.
-        var begunMicroseconds: Int
+        var begunMicroseconds: Int64
         /// Facts by verdict.
         var accepted, known, rejected: Int
         /// Sets that could not be stored.
@@ -22,7 +22,7 @@ package struct DeliveryPage {
         var rejections: RejectedFacts
 
         package init(
-            begunMicroseconds: Int, accepted: Int, known: Int, rejected: Int, failedSets: Int,
+            begunMicroseconds: Int64, accepted: Int, known: Int, rejected: Int, failedSets: Int,
             refusals: [(words: String, count: Int)],
             rejections: RejectedFacts
         ) {

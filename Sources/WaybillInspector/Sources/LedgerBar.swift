@@ -7,7 +7,7 @@ struct LedgerBar {
     /// Facts with the same outcome.
     struct Share {
         var word: String
-        var count: Int
+        var count: Int64
         /// The class of its colour.
         var tone: String
         /// What the word means, for readers who do not know it.
@@ -22,7 +22,7 @@ struct LedgerBar {
     /// - Parameters:
     ///   - missing: How many of the pending ones lie before others that have arrived.
     ///   - gapCount: In how many gaps those are; 0: they were not counted.
-    init(_ ledger: Ledger, missing: Int = 0, gapCount: Int = 0) {
+    init(_ ledger: Ledger, missing: Int64 = 0, gapCount: Int = 0) {
         self.ledger = ledger
         self.gapCount = gapCount
         let dropped = ledger.dropped.filter { $0.value > 0 }.sorted { $0.key < $1.key }
@@ -105,7 +105,7 @@ extension LedgerBar {
 
 extension SourceRecord {
     /// Facts in its gaps, as far as they are listed.
-    var missingCount: Int { gaps.reduce(0) { $0 + $1.last - $1.first + 1 } }
+    var missingCount: Int64 { gaps.reduce(0) { $0 + $1.last - $1.first + 1 } }
 
     /// `com.example.shop`; `source` where it did not tell.
     var appName: String { app.isEmpty ? "source" : app }

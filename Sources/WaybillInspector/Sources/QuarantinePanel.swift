@@ -78,11 +78,11 @@ struct QuarantinePanel {
             """
     }
 
-    private func sequences(_ first: Int, _ last: Int) -> String {
+    private func sequences(_ first: Int64, _ last: Int64) -> String {
         first == last ? "sequence \(first)" : "sequences between \(first) and \(last)"
     }
 
-    private func times(_ first: Int, _ last: Int) -> HTML {
+    private func times(_ first: Int64, _ last: Int64) -> HTML {
         let until: HTML = " to \(HTML.moment(last, .dateAndTime, in: frame.timeZone))"
         return "<span>\(HTML.moment(first, .dateAndTime, in: frame.timeZone))\(until, if: first != last)</span>"
     }

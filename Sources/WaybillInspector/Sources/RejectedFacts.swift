@@ -12,9 +12,9 @@ package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
         package var reason: String
         package var count: Int
         /// The lowest and the highest sequence; nil where none could be read.
-        package var first, last: Int?
+        package var first, last: Int64?
         /// Microseconds since 1970 when the first and the last were rejected.
-        package var firstMicroseconds, lastMicroseconds: Int
+        package var firstMicroseconds, lastMicroseconds: Int64
     }
 
     /// The one to which something came last in front.
@@ -27,7 +27,7 @@ package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
     package init() {}
 
     /// Adds one, rejected at a time in microseconds since 1970.
-    package mutating func add(_ rejection: Rejection, at wall: Int) {
+    package mutating func add(_ rejection: Rejection, at wall: Int64) {
         if let index = groups.firstIndex(where: { $0.source == rejection.source && $0.reason == rejection.reason }) {
             // Many of one kind come together, so that it mostly is in front already.
             if index > 0 { groups.insert(groups.remove(at: index), at: 0) }

@@ -107,7 +107,7 @@ package struct SourcePage {
         }
     }
 
-    private func time(_ microseconds: Int) -> HTML { HTML.moment(microseconds, .exact, in: frame.timeZone) }
+    private func time(_ microseconds: Int64) -> HTML { HTML.moment(microseconds, .exact, in: frame.timeZone) }
 }
 
 extension SourcePage {

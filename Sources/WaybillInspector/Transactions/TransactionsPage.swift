@@ -9,7 +9,7 @@ package struct TransactionsPage {
     private let address: ListAddress
     private let useCases: [String]
     private let meant: String?
-    private let version: Int
+    private let version: Int64
     private let frame: InspectorFrame
 
     /// - Parameters:
@@ -21,7 +21,7 @@ package struct TransactionsPage {
     ///   - version: Of the store, before the page was read: what is live follows from there.
     package init(
         _ page: Redacted<RecordPage<TransactionSummary>>, errorCounts: [GUID: Int], at address: ListAddress,
-        names: Redacted<[RecordedName]>, meant: String? = nil, version: Int, in frame: InspectorFrame
+        names: Redacted<[RecordedName]>, meant: String? = nil, version: Int64, in frame: InspectorFrame
     ) {
         (self.page, self.errorCounts, self.address) = (page.value, errorCounts, address)
         (self.version, self.meant, self.frame) = (version, meant, frame)
@@ -113,11 +113,11 @@ package struct TransactionsPage {
 struct DurationStrip {
     /// What the whole width stands for.
     struct Scale {
-        let microseconds: Int
+        let microseconds: Int64
 
         /// The longest, unless it is an outlier beside which all others would be nothing: then eight times the median,
         /// and its bar is broken.
-        init(_ durations: [Int]) {
+        init(_ durations: [Int64]) {
             let sorted = durations.sorted()
             microseconds = max(1, min(sorted.last ?? 1, 8 * (sorted.isEmpty ? 1 : max(1, sorted[sorted.count / 2]))))
         }
@@ -126,7 +126,7 @@ struct DurationStrip {
     private let tenths: Int?
     private let isBroken: Bool
 
-    init(_ duration: Int?, _ scale: Scale) {
+    init(_ duration: Int64?, _ scale: Scale) {
         tenths = duration.map { min(1000, max(4, Int(Double($0) / Double(scale.microseconds) * 1000))) }
         isBroken = (duration ?? 0) > scale.microseconds
     }

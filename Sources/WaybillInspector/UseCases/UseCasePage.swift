@@ -134,5 +134,5 @@ struct UseCaseSection {
     /// What a chart does not show, one paragraph each.
     func remarks(_ sentences: [String]) -> HTML { "\(sentences.map { "<p class=hint>\($0)</p>" as HTML })" }
 
-    func time(_ microseconds: Int?) -> String { microseconds.map(Words.duration) ?? "-" }
+    func time(_ microseconds: Int64?) -> String { microseconds.map(Words.duration) ?? "-" }
 }

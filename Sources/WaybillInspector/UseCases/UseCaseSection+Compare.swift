@@ -77,7 +77,7 @@ extension UseCaseSection {
     private static func relative(_ quantile: QuantileComparison) -> (value: Double?, low: Double?, high: Double?) {
         guard let a = quantile.aMicroseconds.value, a > 0 else { return (nil, nil, nil) }
         let difference = quantile.differenceMicroseconds
-        func share(_ value: Int?) -> Double? { value.map { Double($0) / Double(a) } }
+        func share(_ value: Int64?) -> Double? { value.map { Double($0) / Double(a) } }
         return (share(difference.value), share(difference.low), share(difference.high))
     }
 }

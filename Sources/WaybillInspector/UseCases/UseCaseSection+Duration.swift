@@ -30,7 +30,7 @@ extension UseCaseSection {
     }
 
     private func statistics(_ statistics: DurationStatistics) -> HTML {
-        let cells: [(String, Int?)] = [
+        let cells: [(String, Int64?)] = [
             ("Least", statistics.minimumMicroseconds), ("p50", statistics.p50Microseconds),
             ("p75", statistics.p75Microseconds),
             ("p90", statistics.p90Microseconds), ("p95", statistics.p95Microseconds),

@@ -5,7 +5,7 @@ import WaybillExport
 /// How often a use case was run and how it ended, over time, and with which errors.
 extension UseCaseSection {
     /// - Parameter step: Of the rates, in microseconds.
-    func overview(_ summary: UseCaseSummary, each step: Int) -> HTML {
+    func overview(_ summary: UseCaseSummary, each step: Int64) -> HTML {
         let times = summary.rates.map(\.startMicroseconds)
         let over = OutcomeSteps(
             summary.rates, steps: TimeSteps(covering: times, each: step, atLeast: TimeSteps.leastCount, in: timeZone))
@@ -57,7 +57,7 @@ extension UseCaseSection {
     }
 
     /// `2026-03-01T12:00:00Z`: steps begin with whole seconds.
-    private static func instant(_ microseconds: Int) -> String { "\(Words.iso8601(microseconds).prefix(19))Z" }
+    private static func instant(_ microseconds: Int64) -> String { "\(Words.iso8601(microseconds).prefix(19))Z" }
 
     private func errors(_ summary: UseCaseSummary) -> HTML {
         guard let most = summary.errors.first?.count else { return "" }

@@ -8,7 +8,7 @@ package struct UseCasesPage {
     private let answer: SummaryAnswer
     /// How many use cases there are besides those of the answer.
     private let leftOut: Int
-    private let step: Int
+    private let step: Int64
     private let meant: String?
     private let names: Redacted<[RecordedName]>
     private let address: ListAddress
@@ -23,7 +23,7 @@ package struct UseCasesPage {
     ///     near.
     ///   - names: What is called how in the store.
     package init(
-        _ answer: Redacted<SummaryAnswer>, leftOut: Int = 0, each step: Int = 3_600_000_000, meant: String? = nil,
+        _ answer: Redacted<SummaryAnswer>, leftOut: Int = 0, each step: Int64 = 3_600_000_000, meant: String? = nil,
         names: Redacted<[RecordedName]>,
         at address: ListAddress, in frame: InspectorFrame
     ) {
@@ -105,7 +105,7 @@ struct UseCaseNumbers {
     }
 
     var html: HTML {
-        func time(_ microseconds: Int?) -> String { microseconds.map(Words.duration) ?? "-" }
+        func time(_ microseconds: Int64?) -> String { microseconds.map(Words.duration) ?? "-" }
         let failed = Words.percent(summary.outcomes[.failed] ?? 0, of: summary.ended)
         return """
             <div><dt>Runs<dd><a href="\(links.transactions(of: useCase))">\(summary.runs)</a></div>\

@@ -35,7 +35,7 @@ package struct LegacyRendition {
         // Of another source, even if of the same transaction, it is another device's.
         places = [:]
         let clock = WallClock(share.clocks)
-        var parts: [Int: Fact.Opened] = [:]
+        var parts: [Int64: Fact.Opened] = [:]
         for (index, fact) in share.facts.enumerated() {
             switch fact.content {
             case .opened(let opened):
@@ -73,7 +73,7 @@ package struct LegacyRendition {
 }
 
 extension LegacySet.Log {
-    fileprivate init(_ event: Fact.Event, at wall: Int) {
+    fileprivate init(_ event: Fact.Event, at wall: Int64) {
         self.init(event: event.code, timestamp: LegacyDate.text(wall))
         guard let error = event.error else { return }
         errorCode = .number(error.code)

@@ -12,7 +12,7 @@ struct LegacyIngestion {
     let connection: Connection
     let redactor: Redactor
     /// Now, in microseconds since 1970.
-    let receivedMicroseconds: Int
+    let receivedMicroseconds: Int64
 
     /// Marks a part whose logs may have been received before.
     static let possibleDuplicate = "possibleDuplicate"
@@ -22,7 +22,7 @@ struct LegacyIngestion {
     private var known: [GUID: Set<Log>] = [:]
     private var facts: [Fact] = []
 
-    init(connection: Connection, redactor: Redactor, receivedMicroseconds: Int) {
+    init(connection: Connection, redactor: Redactor, receivedMicroseconds: Int64) {
         self.connection = connection
         self.redactor = redactor
         self.receivedMicroseconds = receivedMicroseconds
@@ -44,22 +44,23 @@ struct LegacyIngestion {
     /// The set as the next facts of that source.
     ///
     /// - Parameter recorded: How many facts the source has.
-    mutating func share(_ set: LegacySet, of source: GUID, recorded: Int) throws(WaybillError) -> TransactionSet.Share {
+    mutating func share(_ set: LegacySet, of source: GUID, recorded: Int64) throws(WaybillError) -> TransactionSet.Share
+    {
         facts = []
         for transaction in set.transactions { try add(transaction, of: source, after: recorded) }
         // Times are since 1970, as the logs' own; so the source has started then.
         return TransactionSet.Share(
             source: RecordedSource(id: source, app: "apptxnset-v0.0.1"),
             clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
-            ledger: Ledger(recorded: recorded + facts.count), facts: facts)
+            ledger: Ledger(recorded: recorded + Int64(facts.count)), facts: facts)
     }
 
-    private mutating func add(_ transaction: LegacySet.Transaction, of source: GUID, after recorded: Int)
+    private mutating func add(_ transaction: LegacySet.Transaction, of source: GUID, after recorded: Int64)
         throws(WaybillError)
     {
         var before = known[transaction.id]
         if before == nil { before = try logs(of: transaction.id, source) }
-        let part = recorded + facts.count + 1
+        let part = recorded + Int64(facts.count) + 1
         let events = transaction.logs.map { log in
             let time = LegacyDate.microseconds(log.timestamp).flatMap {
                 (0...Limits.largestInteger).contains($0) ? $0 : nil
@@ -77,8 +78,8 @@ struct LegacyIngestion {
         known[transaction.id] = (before ?? []).union(logs)
     }
 
-    private mutating func append(_ content: Fact.Content, part: Int, at time: Int, after recorded: Int) {
-        let fact = Fact(sequence: recorded + facts.count + 1, part: part, atMicroseconds: time, content: content)
+    private mutating func append(_ content: Fact.Content, part: Int64, at time: Int64, after recorded: Int64) {
+        let fact = Fact(sequence: recorded + Int64(facts.count) + 1, part: part, atMicroseconds: time, content: content)
         // That framework redacts nothing.
         facts.append(redactor.fact(fact))
     }

@@ -19,7 +19,7 @@ extension SQLiteStore {
 /// Sets of version 0.0.1 come in.
 extension Store {
     /// How long the same bytes count as the same set, in microseconds: 24 hours.
-    package static let legacyMemoryMicroseconds = 86_400_000_000
+    package static let legacyMemoryMicroseconds: Int64 = 86_400_000_000
 
     /// Books a set of version 0.0.1 in one SQLite transaction; what could not be read of it goes into quarantine.
     ///
@@ -30,7 +30,7 @@ extension Store {
     /// - Returns: A receipt under an ID of its own: all is known where the same bytes were booked within the last day,
     ///   else nothing is. Right to be answered once this has returned and commits are synced.
     package func ingest(
-        _ set: LegacySet, digest: [UInt8], receivedAt wall: Int, factsPerTransaction: Int? = nil,
+        _ set: LegacySet, digest: [UInt8], receivedAt wall: Int64, factsPerTransaction: Int? = nil,
         redactor: Redactor = Redactor()
     ) throws(WaybillError) -> Receipt {
         try write { () throws(WaybillError) in
@@ -61,7 +61,7 @@ extension Store {
 
     /// Keeps the transactions that could not be read, but for those of which nothing is to be taken in any more.
     private func quarantine(
-        _ unread: [LegacySet.Unread], of source: GUID, redactor: Redactor, at wall: Int
+        _ unread: [LegacySet.Unread], of source: GUID, redactor: Redactor, at wall: Int64
     ) throws(WaybillError) -> [Rejection] {
         let tombstones = try Tombstones(connection, at: wall)
         let quarantine = LegacyQuarantine(connection: connection)
@@ -87,7 +87,7 @@ extension Store {
 
 extension LegacyQuarantine {
     /// Keeps what could not be read, redacted.
-    package func add(_ unread: LegacySet.Unread, redactor: Redactor, at wall: Int) throws(WaybillError) {
+    package func add(_ unread: LegacySet.Unread, redactor: Redactor, at wall: Int64) throws(WaybillError) {
         let json = String(decoding: redactor.body(unread.json, contentType: "application/json"), as: UTF8.self)
         try add(
             LegacyQuarantined(

@@ -7,7 +7,7 @@ package enum LegacyDate {
     ///
     /// The form is `Fri, 06 Feb 2015 00:59:27 EST`; months and days of other languages are not known, nor are zones
     /// that two places share, e.g. `IST`.
-    package static func microseconds(_ text: String) -> Int? {
+    package static func microseconds(_ text: String) -> Int64? {
         // What stands before the comma says nothing that the rest does not.
         let rest = text.firstIndex(of: ",").map { text[text.index(after: $0)...] } ?? text[...]
         let words = rest.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: true).map(String.init)
@@ -17,15 +17,17 @@ package enum LegacyDate {
             let zone = offset(words[4].filter { $0 != " " })
         else { return nil }
         guard day <= length(ofMonth: month, year) else { return nil }
-        return ((days(year, month, day) * 24 * 60 * 60) + time - zone) * 1_000_000
+        let seconds = Int64(days(year, month, day)) * 86_400 + Int64(time - zone)
+        return seconds * 1_000_000
     }
 
     /// A time as RFC 7231 has it, in GMT, to the second below: `Fri, 06 Feb 2015 05:59:27 GMT`.
     ///
     /// - Parameter microseconds: Since 1970; what is before, or after the year 9999, which no clock that is set shows,
     ///   is written as the first or last second between.
-    package static func text(_ microseconds: Int) -> String {
-        var seconds = time_t(min(max(0, microseconds / 1_000_000), 253_402_300_799))
+    package static func text(_ microseconds: Int64) -> String {
+        // Of 32 bits on older watches, where the last second is one of 2038.
+        var seconds = time_t(clamping: min(max(0, microseconds / 1_000_000), 253_402_300_799))
         var parts = tm()
         gmtime_r(&seconds, &parts)
         let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(twoDigits).joined(separator: ":")

@@ -138,7 +138,7 @@ extension JSONReader {
         if try isNull() { return nil }
         guard next == UInt8(ascii: "\"") else { return try count() }
         let text = try text()
-        guard let code = Int(text.string), (0...Limits.largestInteger).contains(code) else {
+        guard let code = Int(text.string), (0...Limits.largestCode).contains(code) else {
             throw invalid(text, "a code from 0 was expected")
         }
         return code
@@ -150,7 +150,7 @@ extension JSONReader {
             return .number(try integer(in: -Limits.largestInteger...Limits.largestInteger))
         }
         let text = try text().string
-        guard let code = Int(text), code.magnitude <= UInt(Limits.largestInteger) else {
+        guard let code = Int64(text), code.magnitude <= Limits.largestInteger else {
             return text.isEmpty ? nil : .text(text.cut(to: Limits.valueLength) ?? text)
         }
         return .number(code)

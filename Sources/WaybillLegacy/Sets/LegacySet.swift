@@ -83,7 +83,7 @@ package struct LegacySet: Hashable, Sendable {
 
     /// A number, which some clients keep as a text.
     package enum ErrorCode: Hashable, Sendable {
-        case number(Int)
+        case number(Int64)
         /// A text that is no number.
         case text(String)
     }

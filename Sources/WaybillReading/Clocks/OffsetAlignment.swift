@@ -37,8 +37,8 @@ extension StoreReader {
 
     private struct TiedPart {
         /// `sources.id`.
-        var source: Int
-        var sequence: Int
+        var source: Int64
+        var sequence: Int64
         var isLeader: Bool
         /// The source's.
         var id: GUID
@@ -60,7 +60,7 @@ extension StoreReader {
 
     /// What has to be added to the wall times of a part's source to get those of its client.
     private func offset(
-        of part: TiedPart, in transaction: GUID, causedBy cause: Fact.ID, in client: Int
+        of part: TiedPart, in transaction: GUID, causedBy cause: Fact.ID, in client: Int64
     ) throws(WaybillError) -> ClockAlignment.Offset? {
         let time = try connection.statement(
             """
@@ -87,7 +87,7 @@ extension StoreReader {
     }
 
     /// As much time around one as it takes to find exchanges that say something; a busy server has thousands a second.
-    private func times(around time: Int, in source: Int) throws(WaybillError) -> ClosedRange<Int> {
+    private func times(around time: Int64, in source: Int64) throws(WaybillError) -> ClosedRange<Int64> {
         let count = 4 * OffsetSamples.limit
         let window = OffsetSamples.windowMicroseconds
         let before = try connection.statement(

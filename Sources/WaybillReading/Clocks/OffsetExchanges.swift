@@ -4,28 +4,28 @@ package import WaybillStore
 /// A client's exchange with the part that it caused.
 package struct TiedExchange {
     /// The sequence of its part, and its own.
-    var part: Int
-    var sequence: Int
+    var part: Int64
+    var sequence: Int64
     /// By the client's clock.
-    package var opened: Int
+    package var opened: Int64
     /// By the client's clock; nil while it is in progress.
-    package var closed: Int?
+    package var closed: Int64?
     /// When the response began, or else when it was whole; nil where none came.
-    var responded: Int?
+    var responded: Int64?
     /// nil: none is known, or several are.
     package var server: Server?
 
     /// The server's share, by its own clock.
     package struct Server {
         /// `sources.id`.
-        var source: Int
+        var source: Int64
         /// The sequence of its part.
-        var part: Int
-        package var opened: Int
+        var part: Int64
+        package var opened: Int64
         /// When it had made its response: the end of its own exchange, or without one of its part.
-        var answered: Int
+        var answered: Int64
 
-        package var duration: Int { max(0, answered - opened) }
+        package var duration: Int64 { max(0, answered - opened) }
     }
 
     /// What it says of the two clocks; nil where it says nothing.
@@ -43,12 +43,12 @@ package struct OffsetExchanges {
     /// In order of (part, sequence).
     private(set) var exchanges: [TiedExchange] = []
     /// By the `sources.id` of the server.
-    private let samples: [Int: OffsetSamples]
+    private let samples: [Int64: OffsetSamples]
 
     /// - Parameters:
     ///   - source: The client's `sources.id`.
     ///   - times: When they were opened, by the client's clock.
-    package init(of source: Int, id: GUID, opened times: ClosedRange<Int>, _ connection: Connection)
+    package init(of source: Int64, id: GUID, opened times: ClosedRange<Int64>, _ connection: Connection)
         throws(WaybillError)
     {
         var found: [TiedExchange] = []
@@ -71,7 +71,7 @@ package struct OffsetExchanges {
             }
             found.append(exchange)
         }
-        var samples: [Int: [OffsetSamples.Sample]] = [:]
+        var samples: [Int64: [OffsetSamples.Sample]] = [:]
         for exchange in found {
             guard let server = exchange.server, let interval = exchange.interval else { continue }
             samples[server.source, default: []].append(
@@ -90,7 +90,7 @@ package struct OffsetExchanges {
         """
 
     /// Those of a part, in order.
-    package func exchanges(of part: Int) -> ArraySlice<TiedExchange> {
+    package func exchanges(of part: Int64) -> ArraySlice<TiedExchange> {
         var (low, high) = (0, exchanges.count)
         while low < high {
             let middle = (low + high) / 2

@@ -1,13 +1,13 @@
 /// What may have to be added to one clock to get another: all values from `low` to `high`, in microseconds.
 package struct OffsetInterval: Equatable {
-    var low: Int
-    var high: Int
+    var low: Int64
+    var high: Int64
 
     /// The best guess: as far from either end.
-    package var middle: Int { low + (high - low) / 2 }
+    package var middle: Int64 { low + (high - low) / 2 }
 
     /// How far the guess may be off.
-    package var uncertainty: Int { high - middle }
+    package var uncertainty: Int64 { high - middle }
 
     /// What both allow; nil where they contradict each other.
     func intersection(_ other: OffsetInterval) -> OffsetInterval? {
@@ -19,7 +19,7 @@ package struct OffsetInterval: Equatable {
     ///
     /// RFC 5905 lets the uncertainty of a clock that NTP disciplines grow by 15 millionths (section 7.3, PHI). Crystals
     /// alone are good for 50, and here are two of them.
-    func after(microseconds: Int) -> OffsetInterval {
+    func after(microseconds: Int64) -> OffsetInterval {
         let drift = microseconds / 10_000 + 1
         return OffsetInterval(low: low - drift, high: high + drift)
     }

@@ -8,9 +8,9 @@
 package struct OffsetSamples {
     struct Sample {
         /// When the request was sent, by the client's clock.
-        var at: Int
+        var at: Int64
         /// Of the client's fact.
-        var sequence: Int
+        var sequence: Int64
         /// What has to be added to the server's clock to get the client's.
         var interval: OffsetInterval
     }
@@ -20,7 +20,7 @@ package struct OffsetSamples {
 
     /// How far away in time an exchange may be. After ten minutes drift alone makes it uncertain by 60 ms, which is
     /// what a network takes.
-    package static let windowMicroseconds = 600_000_000
+    package static let windowMicroseconds: Int64 = 600_000_000
     /// So many are looked at, the nearest in time: beyond, they add cost, and little else.
     static let limit = 64
     /// With fewer nothing is said: one or two exchanges may as well have been slow in the same direction as the one in
@@ -35,7 +35,7 @@ package struct OffsetSamples {
     /// clock restarted, and what lies beyond is of no use.
     ///
     /// - Returns: nil where there are too few.
-    func estimate(at time: Int, besides sequence: Int) -> OffsetEstimate? {
+    func estimate(at time: Int64, besides sequence: Int64) -> OffsetEstimate? {
         var (later, end) = (0, samples.count)
         while later < end {
             let middle = (later + end) / 2

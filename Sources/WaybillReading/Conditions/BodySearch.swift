@@ -7,7 +7,7 @@ struct BodySearch {
     let connection: Connection
 
     /// Bytes of bodies, uncompressed, that a page of a list looks through: some tenths of a second.
-    static let pageLimit = 64 << 20
+    static let pageLimit: Int64 = 64 << 20
 
     /// Whether a word, by its number, stands in a body of `network_logs l`.
     static func condition(word: Int) -> String {
@@ -20,7 +20,7 @@ struct BodySearch {
     ///
     /// - Parameter limit: Bytes of bodies, uncompressed.
     /// - Returns: Whether there are older bodies that were not looked through.
-    func find(_ words: [String], limit: Int) throws(WaybillError) -> Bool {
+    func find(_ words: [String], limit: Int64) throws(WaybillError) -> Bool {
         guard !words.isEmpty else { return false }
         try connection.execute(
             """
@@ -48,7 +48,7 @@ struct BodySearch {
         return false
     }
 
-    private func bytes(_ source: Int, _ exchange: Int, _ direction: Int) throws(WaybillError) -> FoldedBytes {
+    private func bytes(_ source: Int64, _ exchange: Int64, _ direction: Int64) throws(WaybillError) -> FoldedBytes {
         var bytes: [UInt8] = []
         try connection.statement(
             "SELECT kept_bytes, bytes FROM bodies WHERE source = ? AND exchange = ? AND direction = ? ORDER BY piece"

@@ -6,12 +6,12 @@ import WaybillStore
 struct ConditionSQL {
     let subject: FilterExpression.Subject
     /// Microseconds since 1970: decides what has timed out.
-    private let now: Int
+    private let now: Int64
     private(set) var arguments: [any SQLValue] = []
     /// What is looked for in bodies, by its number in the temporary table `mentions`.
     private(set) var words: [String] = []
 
-    init(about subject: FilterExpression.Subject, now: Int) { (self.subject, self.now) = (subject, now) }
+    init(about subject: FilterExpression.Subject, now: Int64) { (self.subject, self.now) = (subject, now) }
 
     /// A value that stands in the text of the statement.
     mutating func argument(_ value: any SQLValue) -> String {

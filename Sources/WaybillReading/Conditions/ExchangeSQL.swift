@@ -18,7 +18,7 @@ struct ExchangeSQL {
     /// - Parameters:
     ///   - isChosen: Whether only transactions of the temporary table `chosen` are meant.
     ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
-    init(_ filter: ExchangeFilter, isChosen: Bool, now wall: Int) {
+    init(_ filter: ExchangeFilter, isChosen: Bool, now wall: Int64) {
         values = ConditionSQL(about: .exchanges, now: wall)
         if isChosen { add("p.guid IN (SELECT guid FROM temp.chosen)") }
         if filter.useCase != nil || !filter.outcomes.isEmpty {
@@ -33,7 +33,7 @@ struct ExchangeSQL {
     mutating func add(_ condition: String) { sql += " AND \(condition)" }
 
     /// Of its leading part, which another source may have recorded.
-    private mutating func transaction(_ useCase: Int?, _ outcomes: Set<TransactionOutcome>, now wall: Int) -> String {
+    private mutating func transaction(_ useCase: Int?, _ outcomes: Set<TransactionOutcome>, now wall: Int64) -> String {
         var conditions = ["t.guid = p.guid", "t.listed_us IS NOT NULL"]
         if let useCase { conditions.append("t.use_case = \(values.argument(useCase))") }
         if !outcomes.isEmpty {

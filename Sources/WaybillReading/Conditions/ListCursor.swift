@@ -5,9 +5,9 @@ package import WaybillCore
 package struct ListCursor: Hashable {
     package var order = TransactionFilter.Order.newest
     /// The time or the duration, in microseconds.
-    package var listed: Int
-    package var source: Int
-    package var sequence: Int
+    package var listed: Int64
+    package var source: Int64
+    package var sequence: Int64
 
     /// Those that a time or a duration can have, or what stands for none.
     package static let places = -Limits.largestInteger...Limits.largestInteger
@@ -22,7 +22,7 @@ extension ListCursor: CustomStringConvertible {
         var words = text.split(separator: ".", omittingEmptySubsequences: false)
         let order = words.first.flatMap { TransactionFilter.Order(rawValue: String($0)) }
         if order != nil { words.removeFirst() }
-        let numbers = words.map { Int($0) }
+        let numbers = words.map { Int64($0) }
         // It may be made up: what is calculated with stays in range.
         guard numbers.count == 3, let listed = numbers[0], Self.places.contains(listed), let source = numbers[1],
             let sequence = numbers[2]

@@ -25,7 +25,7 @@ package struct ListQuery {
     package init(
         _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, through end: ListCursor? = nil,
         skipping skipped: Int = 0,
-        now wall: Int, in scope: Scope = .all
+        now wall: Int64, in scope: Scope = .all
     ) {
         values = ConditionSQL(about: .transactions, now: wall)
         let arms = arms(
@@ -39,7 +39,7 @@ package struct ListQuery {
     /// All that pass, in no order.
     ///
     /// - Parameter columns: Of the leading part `p`.
-    package init(all columns: String, _ filter: TransactionFilter, now wall: Int) {
+    package init(all columns: String, _ filter: TransactionFilter, now wall: Int64) {
         values = ConditionSQL(about: .transactions, now: wall)
         var filter = filter
         filter.order = .newest
@@ -49,7 +49,7 @@ package struct ListQuery {
     /// - Parameter isSorted: Whether what they are sorted by comes before the columns.
     private mutating func arms(
         of columns: String, isSorted: Bool, _ filter: TransactionFilter, after cursor: ListCursor?,
-        through end: ListCursor?, now wall: Int,
+        through end: ListCursor?, now wall: Int64,
         in scope: Scope
     ) -> String {
         var conditions: [String] = []

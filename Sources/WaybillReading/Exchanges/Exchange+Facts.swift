@@ -14,7 +14,7 @@ extension TransactionRecord.Exchange {
         var closing: Fact.ExchangeClosed?
         if case .exchangeClosed(let content) = closed?.content { closing = content }
         let offset = clock.wall(fact.atMicroseconds) - fact.atMicroseconds
-        let wall = { (at: Int) in at + offset }
+        let wall = { (at: Int64) in at + offset }
         self.init(
             id: Fact.ID(source: source, sequence: fact.sequence), part: fact.part, role: opened.role,
             method: opened.method,
@@ -31,7 +31,7 @@ extension TransactionRecord.Exchange {
 
 extension Fact.Transfer {
     /// The same with times of another clock.
-    package func timed(by clock: (Int) -> Int) -> Self {
+    package func timed(by clock: (Int64) -> Int64) -> Self {
         var transfer = self
         transfer.sentAtMicroseconds = sentAtMicroseconds.map(clock)
         for index in redirects.indices {

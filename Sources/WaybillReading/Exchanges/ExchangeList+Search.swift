@@ -11,7 +11,7 @@ extension ExchangeList {
     ///   reached.
     func keys(
         limit: Int, after cursor: ListCursor?, budget: SearchBudget
-    ) throws(WaybillError) -> (keys: [ExchangeKey], lookedAt: (count: Int, from: Int)?) {
+    ) throws(WaybillError) -> (keys: [ExchangeKey], lookedAt: (count: Int, from: Int64)?) {
         // That with the newest at the end, from where it is taken.
         var spans = Array(try spans(after: cursor).reversed())
         var found: [ExchangeKey] = []
@@ -60,7 +60,7 @@ extension ExchangeList {
 
     /// Since 1970: behind a stretch of exchanges of the source with the newest, or behind so many sources; nil: there
     /// is less than that.
-    private func beginning(of spans: [ExchangeSpan], stretch: Int) throws(WaybillError) -> Int? {
+    private func beginning(of spans: [ExchangeSpan], stretch: Int) throws(WaybillError) -> Int64? {
         guard let newest = spans.last else { return nil }
         let inSource = try connection.statement(
             "SELECT at_us FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ? "

@@ -19,7 +19,7 @@ package struct ExchangeList {
     ///   - bodyLimit: Bytes of bodies that are looked through for words, the newest first. Default: all.
     /// - Throws: `.setting` where both filters say something about transactions.
     package init(
-        _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int, bodyLimit: Int = .max,
+        _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int64, bodyLimit: Int64 = .max,
         _ connection: Connection
     ) throws(WaybillError) {
         self.connection = connection

@@ -4,11 +4,11 @@ import WaybillStore
 /// Where an exchange's row is, and when it was opened.
 struct ExchangeKey {
     /// Microseconds since 1970.
-    var opened: Int
+    var opened: Int64
     /// The `sources.id` of its source.
-    var source: Int
-    var part: Int
-    var sequence: Int
+    var source: Int64
+    var part: Int64
+    var sequence: Int64
 
     /// The order of lists, newest first; ties by source and sequence.
     static func follows(_ left: ExchangeKey, _ right: ExchangeKey) -> Bool {
@@ -19,7 +19,7 @@ struct ExchangeKey {
 /// Reads the rows of exchanges as records, within one read of the store.
 final class ExchangeRows {
     private let connection: Connection
-    private var clocks: [Int: WallClock] = [:]
+    private var clocks: [Int64: WallClock] = [:]
 
     init(_ connection: Connection) { self.connection = connection }
 
@@ -31,7 +31,7 @@ final class ExchangeRows {
         } ?? nil
     }
 
-    private func clock(of source: Int) throws(WaybillError) -> WallClock {
+    private func clock(of source: Int64) throws(WaybillError) -> WallClock {
         if let known = clocks[source] { return known }
         let clock = try WallClock(of: source, connection)
         clocks[source] = clock

@@ -5,20 +5,20 @@ import WaybillStore
 /// same order.
 struct ExchangeSpan {
     /// The `sources.id` of the source.
-    var source: Int
+    var source: Int64
     /// Microseconds since 1970 at the source's start.
-    var offset: Int
+    var offset: Int64
     /// Times in the source, in microseconds.
-    var times: Range<Int>
+    var times: Range<Int64>
 
     /// Whether an exchange was opened at ``newest``; else all of them may be much older.
     var isExact: Bool
 
     /// When the newest of its exchanges can have been opened at the latest, in microseconds since 1970.
-    var newest: Int { times.upperBound - 1 + offset }
+    var newest: Int64 { times.upperBound - 1 + offset }
 
     /// The spans of a source up to its newest exchange, as `WallClock` has it.
-    static func spans(of source: Int, _ clock: WallClock, newest: Int) -> [ExchangeSpan] {
+    static func spans(of source: Int64, _ clock: WallClock, newest: Int64) -> [ExchangeSpan] {
         let anchors = clock.anchors.isEmpty ? [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)] : clock.anchors
         return anchors.indices.compactMap { index in
             let start = index == 0 ? 0 : anchors[index].atMicroseconds
@@ -31,7 +31,7 @@ struct ExchangeSpan {
     }
 
     /// What of it lies between two times since 1970; nil where nothing does.
-    func clamped(since: Int?, until: Int?) -> ExchangeSpan? {
+    func clamped(since: Int64?, until: Int64?) -> ExchangeSpan? {
         let start = since.map { max($0 - offset, times.lowerBound) } ?? times.lowerBound
         let end = until.map { min($0 - offset, times.upperBound) } ?? times.upperBound
         guard start < end else { return nil }
@@ -50,7 +50,7 @@ extension ExchangeSpan {
             LEFT JOIN clocks c ON c.source = n.id WHERE n.at_us IS NOT NULL ORDER BY n.id, c.at_us
             """)
         var spans: [ExchangeSpan] = []
-        var source = (id: 0, newest: 0)
+        var source: (id: Int64, newest: Int64) = (0, 0)
         var anchors: [ClockAnchor] = []
         func finish() { spans += Self.spans(of: source.id, WallClock(anchors), newest: source.newest) }
         var isFirst = true

@@ -14,7 +14,7 @@ extension StoreReader {
     ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
     /// - Throws: `.format` for a cursor that no list gave.
     package func exchanges(
-        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int
+        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int64
     ) throws(WaybillError) -> RecordPage<ExchangeRecord> {
         var place: ListCursor?
         if let cursor { place = try ListCursor(cursor) }
@@ -35,7 +35,7 @@ extension StoreReader {
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides which transactions have timed out.
     package func forEachExchange(
-        matching filter: ExchangeFilter, now wall: Int, _ body: (ExchangeRecord) throws -> Void
+        matching filter: ExchangeFilter, now wall: Int64, _ body: (ExchangeRecord) throws -> Void
     ) throws {
         try reading {
             let rows = ExchangeRows(connection)

@@ -6,9 +6,9 @@ package import WaybillCore
 /// itself by its sequence, as facts get there in that order.
 package struct ExportCursor: Hashable, Sendable {
     /// The last `arrivals.id`; 0: none.
-    package var arrival = 0
+    package var arrival: Int64 = 0
     /// The last sequence of each own source that has recorded anything.
-    package var recorded: [GUID: Int] = [:]
+    package var recorded: [GUID: Int64] = [:]
 
     package init() {}
 }
@@ -25,11 +25,11 @@ extension ExportCursor: CustomStringConvertible {
         let malformed = WaybillError(
             .format, "The cursor is not one that an export gave. Leave it out to export everything.")
         let items = text.split(separator: "~", omittingEmptySubsequences: false)
-        guard let first = items.first, let arrival = Int(first), arrival >= 0 else { throw malformed }
+        guard let first = items.first, let arrival = Int64(first), arrival >= 0 else { throw malformed }
         self.arrival = arrival
         for item in items.dropFirst() {
             let pair = item.split(separator: ".")
-            guard pair.count == 2, let source = GUID(pair[0]), let sequence = Int(pair[1]), sequence >= 0 else {
+            guard pair.count == 2, let source = GUID(pair[0]), let sequence = Int64(pair[1]), sequence >= 0 else {
                 throw malformed
             }
             recorded[source] = sequence

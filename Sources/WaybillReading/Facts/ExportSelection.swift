@@ -50,7 +50,7 @@ package struct ExportSelector {
         return selection
     }
 
-    private func ownSources() throws(WaybillError) -> [(row: Int, id: GUID, recorded: Int)] {
+    private func ownSources() throws(WaybillError) -> [(row: Int64, id: GUID, recorded: Int64)] {
         try connection.statement("SELECT id, uuid, recorded FROM sources WHERE heard_us IS NULL ORDER BY id").rows {
             row in
             (row.int(0), row.guid(1), row.int(2))
@@ -62,8 +62,8 @@ package struct ExportSelector {
     }
 
     /// What came in the arrivals that a condition names.
-    private func arrived(_ condition: String, _ value: Int) throws(WaybillError) -> [ScannedShare] {
-        var ranges: [Int: SequenceRanges] = [:]
+    private func arrived(_ condition: String, _ value: Int64) throws(WaybillError) -> [ScannedShare] {
+        var ranges: [Int64: SequenceRanges] = [:]
         try connection.statement("SELECT source, first, last FROM arrivals WHERE \(condition) ORDER BY id").forEachRow(
             value
         ) { row in
@@ -73,12 +73,12 @@ package struct ExportSelector {
     }
 
     /// The highest number that was ever given.
-    private func lastArrival() throws(WaybillError) -> Int {
+    private func lastArrival() throws(WaybillError) -> Int64 {
         try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'")
     }
 
     /// A cursor of another store, or of a later state of this one, would leave facts out.
-    private func check(_ cursor: ExportCursor, _ own: [(row: Int, id: GUID, recorded: Int)]) throws(WaybillError) {
+    private func check(_ cursor: ExportCursor, _ own: [(row: Int64, id: GUID, recorded: Int64)]) throws(WaybillError) {
         let isAhead = own.contains { source in (cursor.recorded[source.id] ?? 0) > source.recorded }
         guard cursor.arrival <= (try lastArrival()), !isAhead else {
             throw WaybillError(
@@ -88,7 +88,7 @@ package struct ExportSelector {
     }
 
     /// Fills the temporary table `chosen`, which SQLite keeps on disk when there are many.
-    func choose(_ filter: TransactionFilter, now: Int) throws(WaybillError) {
+    func choose(_ filter: TransactionFilter, now: Int64) throws(WaybillError) {
         try chooseNone()
         let query = ListQuery(all: "p.guid", filter, now: now)
         try connection.statement("INSERT OR IGNORE INTO temp.chosen \(query.sql)").forEachRow(

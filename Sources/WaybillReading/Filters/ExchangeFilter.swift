@@ -8,8 +8,8 @@ public struct ExchangeFilter: ListFilter, Hashable, Sendable, Codable {
     public var useCase: Int?
     /// Any of these outcomes of its transaction; empty: all, also exchanges outside any transaction.
     public var outcomes: Set<TransactionOutcome> = []
-    package var sinceMicroseconds: Int?
-    package var untilMicroseconds: Int?
+    package var sinceMicroseconds: Int64?
+    package var untilMicroseconds: Int64?
     /// Found in any case in the method, host, path, query, header fields, error or kept bodies, or the ID or support
     /// code of its transaction.
     public var text: String?

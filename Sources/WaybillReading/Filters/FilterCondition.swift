@@ -42,7 +42,7 @@ public indirect enum FilterCondition: Hashable, Sendable {
     /// The exchange has any of these methods, in any case.
     case method(Set<String>)
     /// The response's body had more, or fewer, than so many bytes; one whose size is not known had neither.
-    case receivedMoreThan(Int), receivedLessThan(Int)
+    case receivedMoreThan(Int64), receivedLessThan(Int64)
     /// The exchange was a WebSocket, closed with a code from the first to the last (RFC 6455, section 7.4).
     case closeCode(ClosedRange<Int>)
     /// The transaction just above it, where that is known here, is such a one, or has that ID.

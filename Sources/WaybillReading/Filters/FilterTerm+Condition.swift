@@ -86,27 +86,27 @@ package struct Measure: Sendable {
     static let size = Measure(
         units: [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)], options: .caseInsensitive)
 
-    private let units: [(name: String, count: Int)]
+    private let units: [(name: String, count: Int64)]
     private var options: String.CompareOptions = []
 
     /// nil for what is none, below 0, or more than can be stored.
-    package func read(_ text: String) -> Int? {
+    package func read(_ text: String) -> Int64? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let name = text.dropFirst(number.count)
         guard let unit = units.first(where: { $0.name.compare(name, options: options) == .orderedSame }) else {
             return nil
         }
-        if let whole = Int(number) {
+        if let whole = Int64(number) {
             let (count, isTooMuch) = whole.multipliedReportingOverflow(by: unit.count)
             return isTooMuch ? nil : count
         }
         guard let value = Double(number) else { return nil }
         let product = (value * Double(unit.count)).rounded()
-        return product < 0x1p53 ? Int(product) : nil
+        return product < 0x1p53 ? Int64(product) : nil
     }
 
     /// In the largest unit of which it is a whole number.
-    package func text(_ number: Int) -> String {
+    package func text(_ number: Int64) -> String {
         let unit = units.last { number != 0 && number % $0.count == 0 } ?? units[0]
         return "\(number / unit.count)\(unit.name)"
     }

@@ -5,8 +5,8 @@ package protocol ListFilter: Hashable, Sendable, Codable {
     static var subject: FilterExpression.Subject { get }
     var useCase: Int? { get set }
     var outcomes: Set<TransactionOutcome> { get set }
-    var sinceMicroseconds: Int? { get set }
-    var untilMicroseconds: Int? { get set }
+    var sinceMicroseconds: Int64? { get set }
+    var untilMicroseconds: Int64? { get set }
     var text: String? { get set }
     var conditions: [FilterCondition] { get set }
 
@@ -29,8 +29,8 @@ extension ListFilter {
         self.init()
         useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
         outcomes = try container.decodeIfPresent(Set<TransactionOutcome>.self, forKey: .outcomes) ?? []
-        sinceMicroseconds = try container.decodeIfPresent(Int.self, forKey: .sinceMicroseconds)
-        untilMicroseconds = try container.decodeIfPresent(Int.self, forKey: .untilMicroseconds)
+        sinceMicroseconds = try container.decodeIfPresent(Int64.self, forKey: .sinceMicroseconds)
+        untilMicroseconds = try container.decodeIfPresent(Int64.self, forKey: .untilMicroseconds)
         text = try container.decodeIfPresent(String.self, forKey: .text)
         guard container.contains(.conditions), try !container.decodeNil(forKey: .conditions) else { return }
         var list = try container.nestedUnkeyedContainer(forKey: .conditions)

@@ -8,14 +8,14 @@ extension FilterExpression {
     ///     where it is a code.
     ///   - now: Microseconds since 1970.
     /// - Throws: ``FilterMistake`` for the first term that cannot be meant.
-    package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int) throws(FilterMistake) -> Filter {
+    package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int64) throws(FilterMistake) -> Filter {
         var filter = Filter()
         try add(to: &filter, names: names, now: now)
         return filter
     }
 
     /// Adds the conditions to those that a filter has.
-    package func add(to filter: inout some ListFilter, names: [RecordedName]?, now: Int) throws(FilterMistake) {
+    package func add(to filter: inout some ListFilter, names: [RecordedName]?, now: Int64) throws(FilterMistake) {
         for (index, term) in terms.enumerated() {
             try TermReading(term: term, place: place(of: index), names: names, now: now).add(to: &filter)
         }
@@ -33,7 +33,7 @@ private struct TermReading {
     let term: FilterExpression.Term
     let place: FilterExpression.Place
     let names: [RecordedName]?
-    let now: Int
+    let now: Int64
 
     private var value: String { term.value }
 
@@ -259,7 +259,7 @@ extension TermReading {
         return methods
     }
 
-    private func byteCount() throws(FilterMistake) -> Int {
+    private func byteCount() throws(FilterMistake) -> Int64 {
         guard let count = Measure.size.read(value) else {
             throw mistake("“\(value)” is no size: give 500B, 100kB, 1.5MB or 2GB.")
         }
@@ -273,7 +273,7 @@ extension TermReading {
         return .microseconds(microseconds)
     }
 
-    private func time() throws(FilterMistake) -> Int {
+    private func time() throws(FilterMistake) -> Int64 {
         guard let time = TimeExpression.microseconds(value, now: now) else {
             throw mistake("“\(value)” is no time: give \(TimeExpression.forms).")
         }

@@ -9,8 +9,8 @@ package enum TimeExpression {
     /// Microseconds since 1970; nil for anything that is none of the forms.
     ///
     /// - Parameter now: microseconds since 1970, for the times that are so long ago.
-    package static func microseconds(_ text: String, now: Int) -> Int? {
-        if let microseconds = Int(text), text.utf8.allSatisfy({ $0.isDigit }) { return microseconds }
+    package static func microseconds(_ text: String, now: Int64) -> Int64? {
+        if let microseconds = Int64(text), text.utf8.allSatisfy({ $0.isDigit }) { return microseconds }
         if let age = length(text) { return now - age }
         return instant(text)
     }
@@ -18,16 +18,16 @@ package enum TimeExpression {
     /// A stretch of time, `48h..24h` or `2026-03-01..2026-03-02`, in microseconds since 1970; nil for anything else.
     ///
     /// - Parameter now: microseconds since 1970.
-    package static func window(_ text: String, now: Int) -> Range<Int>? {
+    package static func window(_ text: String, now: Int64) -> Range<Int64>? {
         let ends = text.components(separatedBy: "..").map { microseconds($0, now: now) }
         guard ends.count == 2, let since = ends[0], let until = ends[1], since <= until else { return nil }
         return since..<until
     }
 
     /// Microseconds of `30s`, `10m`, `24h`, `7d` or `2w`; nil for anything else.
-    package static func length(_ text: String) -> Int? {
-        let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-        guard let unit = text.last.flatMap({ units[String($0)] }), let count = Int(text.dropLast()), count >= 0 else {
+    package static func length(_ text: String) -> Int64? {
+        let units: [String: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+        guard let unit = text.last.flatMap({ units[String($0)] }), let count = Int64(text.dropLast()), count >= 0 else {
             return nil
         }
         let (seconds, isTooLong) = count.multipliedReportingOverflow(by: unit)
@@ -35,12 +35,12 @@ package enum TimeExpression {
         return isTooLong || isFarTooLong ? nil : microseconds
     }
 
-    private static func instant(_ text: String) -> Int? {
+    private static func instant(_ text: String) -> Int64? {
         let styles: [Date.ISO8601FormatStyle] = [
             .iso8601, Date.ISO8601FormatStyle(includingFractionalSeconds: true), .iso8601.year().month().day(),
         ]
         return styles.lazy.compactMap { try? $0.parse(text) }.first.map {
-            Int(($0.timeIntervalSince1970 * 1_000_000).rounded())
+            Int64(($0.timeIntervalSince1970 * 1_000_000).rounded())
         }
     }
 }

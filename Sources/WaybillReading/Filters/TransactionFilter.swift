@@ -9,8 +9,8 @@ public struct TransactionFilter: ListFilter, Hashable, Sendable, Codable {
     public var useCase: Int?
     /// Any of these outcomes; empty: all.
     public var outcomes: Set<TransactionOutcome> = []
-    package var sinceMicroseconds: Int?
-    package var untilMicroseconds: Int?
+    package var sinceMicroseconds: Int64?
+    package var untilMicroseconds: Int64?
     /// Found in any case in the ID, support code, names, attributes, errors, or in the host or path of an exchange.
     public var text: String?
     /// What else must hold, each of them. Default: nothing.

@@ -14,7 +14,7 @@ extension StoreReader {
     /// - Throws: `.format` for a position of another store, or for a cursor that no list gave.
     package func changes(
         after position: ExportCursor?, matching filter: TransactionFilter, limit: Int, after cursor: String?,
-        now wall: Int
+        now wall: Int64
     ) throws(WaybillError) -> RecordPage<TransactionSummary> {
         try read { () throws(WaybillError) in
             let scope: ExportScope = position.map { .after($0) } ?? .everything

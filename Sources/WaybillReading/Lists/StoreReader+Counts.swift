@@ -6,7 +6,7 @@ extension StoreReader {
     /// Counts over the whole store, by its indexes; transactions count when their beginner is known.
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
-    package func counts(now wall: Int) throws(WaybillError) -> TransactionCounts {
+    package func counts(now wall: Int64) throws(WaybillError) -> TransactionCounts {
         try read { () throws(WaybillError) in
             TransactionCounts(
                 open: try connection.integer(

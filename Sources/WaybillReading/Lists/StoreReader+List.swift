@@ -11,13 +11,14 @@ extension StoreReader {
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
     /// - Throws: `.format` for a cursor that no list gave, or one in another order.
     package func transactions(
-        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int
+        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64
     ) throws(WaybillError) -> RecordPage<TransactionSummary> {
         try transactions(matching: filter, limit: limit, after: cursor, now: wall, in: .all)
     }
 
     func transactions(
-        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int, in scope: ListQuery.Scope
+        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64,
+        in scope: ListQuery.Scope
     ) throws(WaybillError) -> RecordPage<TransactionSummary> {
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
         let limit = min(max(1, limit), Int(Int32.max))
@@ -39,7 +40,8 @@ extension StoreReader {
         return found
     }
 
-    func summaries(of leaders: some Sequence<ListCursor>, now wall: Int) throws(WaybillError) -> [TransactionSummary] {
+    func summaries(of leaders: some Sequence<ListCursor>, now wall: Int64) throws(WaybillError) -> [TransactionSummary]
+    {
         var rows: [TransactionSummary] = []
         for leader in leaders {
             if let summary = try summary(leader: leader.sequence, of: leader.source, now: wall) { rows.append(summary) }
@@ -56,7 +58,8 @@ extension StoreReader {
     }
 
     /// The transaction that a leading part stands for.
-    func summary(leader sequence: Int, of source: Int, now wall: Int) throws(WaybillError) -> TransactionSummary? {
+    func summary(leader sequence: Int64, of source: Int64, now wall: Int64) throws(WaybillError) -> TransactionSummary?
+    {
         var summary = try connection.statement(Self.summaryQuery).first(source, sequence) { row in
             let detail = DetailColumn(row.optionalText(8))
             return TransactionSummary(
@@ -107,7 +110,7 @@ extension StoreReader {
 
 extension TransactionOutcome {
     /// What is stored, or `timedOut` for what was left open too long.
-    package init(stored: Int, lastActivity: Int, timeout: Int, now wall: Int) {
+    package init(stored: Int, lastActivity: Int64, timeout: Int64, now wall: Int64) {
         let outcome = TransactionOutcome(rawValue: stored) ?? .open
         self = outcome == .open && lastActivity + timeout < wall ? .timedOut : outcome
     }

@@ -4,14 +4,14 @@ package import WaybillStore
 /// What a person who looks at lists and goes from one transaction to the next needs besides.
 extension StoreReader {
     /// A number that is another one after every commit of another connection; means nothing to other readers.
-    package func version() throws(WaybillError) -> Int { try connection.dataVersion() }
+    package func version() throws(WaybillError) -> Int64 { try connection.dataVersion() }
 
     /// How many events and exchanges of each transaction tell an error; those that have none are left out.
     package func errorCounts(of transactions: [GUID]) throws(WaybillError) -> [GUID: Int] {
         try read { () throws(WaybillError) in
             var counts: [GUID: Int] = [:]
             for transaction in transactions {
-                let count = try connection.integer(Self.errorCount, transaction)
+                let count: Int = try connection.integer(Self.errorCount, transaction)
                 if count > 0 { counts[transaction] = count }
             }
             return counts
@@ -30,7 +30,7 @@ extension StoreReader {
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
     package func neighbors(
-        of transaction: GUID, now wall: Int
+        of transaction: GUID, now wall: Int64
     ) throws(WaybillError) -> (before: TransactionSummary?, after: TransactionSummary?) {
         try read { () throws(WaybillError) in
             let place = try connection.statement(

@@ -13,7 +13,7 @@ extension StoreReader {
     /// - Returns: Also how far it got; nil where the page is full or the list at its end.
     /// - Throws: `.format` for a cursor that no list gave, or one in another order.
     package func transactions(
-        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int, budget: SearchBudget
+        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64, budget: SearchBudget
     ) throws(WaybillError) -> (page: RecordPage<TransactionSummary>, progress: SearchProgress?) {
         guard filter.isSearch else {
             return (try transactions(matching: filter, limit: limit, after: cursor, now: wall), nil)
@@ -28,7 +28,7 @@ extension StoreReader {
     }
 
     private func search(
-        _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int, _ budget: SearchBudget
+        _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int64, _ budget: SearchBudget
     ) throws(WaybillError) -> (RecordPage<TransactionSummary>, SearchProgress?) {
         var (place, lookedAt) = (cursor, 0)
         var found: [ListCursor] = []
@@ -49,7 +49,7 @@ extension StoreReader {
 
     /// nil where no text of the filter is an ID or a support code that a transaction has.
     private func transactionsByID(
-        matching filter: TransactionFilter, limit: Int, now wall: Int
+        matching filter: TransactionFilter, limit: Int, now wall: Int64
     ) throws(WaybillError) -> RecordPage<TransactionSummary>? {
         var named: [GUID] = []
         for text in filter.texts {
@@ -74,7 +74,7 @@ extension StoreReader {
     /// - Returns: Also how far it got; nil where the page is full or the list at its end.
     /// - Throws: `.format` for a cursor that no list gave.
     package func exchanges(
-        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int, budget: SearchBudget
+        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int64, budget: SearchBudget
     ) throws(WaybillError) -> (page: RecordPage<ExchangeRecord>, progress: SearchProgress?) {
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text) }
         let limit = min(max(1, limit), Int(Int32.max))

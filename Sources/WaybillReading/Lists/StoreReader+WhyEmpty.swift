@@ -12,7 +12,8 @@ extension StoreReader {
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
     ///   - budget: Once it has run out, no condition is looked for any more, and the sentence names none; nil: there is
     ///     time.
-    package func whyEmpty(_ filter: TransactionFilter, now wall: Int, budget: SearchBudget? = nil) throws(WaybillError)
+    package func whyEmpty(_ filter: TransactionFilter, now wall: Int64, budget: SearchBudget? = nil)
+        throws(WaybillError)
         -> String
     {
         try read { () throws(WaybillError) in
@@ -26,7 +27,7 @@ extension StoreReader {
     }
 
     private func reason(
-        _ filter: TransactionFilter, now wall: Int, _ budget: SearchBudget?
+        _ filter: TransactionFilter, now wall: Int64, _ budget: SearchBudget?
     ) throws(WaybillError) -> String {
         var passed = TransactionFilter()
         passed.beginner = filter.beginner
@@ -83,7 +84,8 @@ extension StoreReader {
     /// Where the name of an attribute does occur, and with what.
     ///
     /// - Parameter filter: What passed before the attribute was asked for.
-    private func whereSaid(_ name: String, _ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> String {
+    private func whereSaid(_ name: String, _ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> String
+    {
         var (here, anywhere) = (filter, TransactionFilter())
         here.conditions.append(.attribute(name, value: nil))
         (anywhere.conditions, anywhere.beginner) = ([.attribute(name, value: nil)], .any)
@@ -110,7 +112,8 @@ extension StoreReader {
             : "There are \(known.prefix(5).joined(separator: ", "))\(known.count > 5 ? " and others" : "")."
     }
 
-    private func noneByBeginner(_ beginner: TransactionFilter.Beginner, now wall: Int) throws(WaybillError) -> String {
+    private func noneByBeginner(_ beginner: TransactionFilter.Beginner, now wall: Int64) throws(WaybillError) -> String
+    {
         var all = TransactionFilter()
         all.beginner = .any
         guard try isAny(all, now: wall) else { return "There is no transaction here: the store is empty." }
@@ -121,7 +124,7 @@ extension StoreReader {
     }
 
     /// How many transactions pass a filter.
-    package func count(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> Int {
+    package func count(_ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> Int {
         let query = ListQuery(all: "1", filter, now: wall)
         var count = 0
         try connection.statement("SELECT count(*) FROM (\(query.sql))").forEachRow(arguments: query.arguments) { row in
@@ -131,7 +134,7 @@ extension StoreReader {
     }
 
     /// Whether one passes at all, which is sooner known than how many.
-    private func isAny(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> Bool {
+    private func isAny(_ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> Bool {
         try !leaders(ListQuery(filter, limit: 1, after: nil, now: wall), filter.order).isEmpty
     }
 
@@ -142,14 +145,14 @@ extension StoreReader {
         let codes = try connection.statement(
             "SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL AND joined IN (\(joined)) ORDER BY use_case LIMIT 20"
         )
-        .rows { row in row.int(0) }
+        .rows { row in row.int(0) as Int }
         var known: [String] = []
         for code in codes { known.append(try NameTable(connection).useCase(code)) }
         return "There is no transaction of use case \(code) here; there are some of \(known.joined(separator: ", "))."
     }
 
     private func noneInTime(
-        of selection: String, _ before: TransactionFilter, _ filter: TransactionFilter, now wall: Int
+        of selection: String, _ before: TransactionFilter, _ filter: TransactionFilter, now wall: Int64
     ) throws(WaybillError) -> String {
         let found = try count(before, now: wall)
         let times = [
@@ -157,14 +160,14 @@ extension StoreReader {
             filter.untilMicroseconds.map { "before \(Self.text($0))" },
         ].compactMap(\.self).joined(separator: " and ")
         let query = ListQuery(before, limit: 1, after: nil, now: wall)
-        var newest = 0
+        var newest: Int64 = 0
         try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in newest = row.int(0) }
         return
             "There \(found == 1 ? "is" : "are") \(found.of(selection)) here, but none began \(times); the newest began at \(Self.text(newest))."
     }
 
     /// `2026-03-01T12:00:00Z`.
-    private static func text(_ microseconds: Int) -> String {
+    private static func text(_ microseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(microseconds / 1_000_000)).formatted(.iso8601)
     }
 }

@@ -84,7 +84,7 @@ extension StoreReader {
         let codes = try connection.statement("\(Self.conflicts) ORDER BY 1, 2 LIMIT ?3").rows(
             useCase, event, limit + 1
         ) { row in
-            (useCase: row.int(0), event: row.int(1))
+            (useCase: row.int(0) as Int, event: row.int(1) as Int)
         }
         let rows = try codes.prefix(limit).map { (code) throws(WaybillError) in
             try conflict(code.useCase, code.event)
@@ -97,7 +97,7 @@ extension StoreReader {
         var uses = try connection.statement(
             "SELECT app, name, count(*) FROM names WHERE use_case = ? AND event = ? GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?"
         ).rows(useCase, event, Self.useLimit) { row in
-            (use: NameConflict.Use(name: row.text(1), app: row.text(0), versions: []), count: row.int(2))
+            (use: NameConflict.Use(name: row.text(1), app: row.text(0), versions: []), count: row.int(2) as Int)
         }
         let versions = try connection.statement(
             "SELECT app_version FROM names WHERE use_case = ? AND event = ? AND app = ? AND name = ? LIMIT ?")
@@ -111,7 +111,7 @@ extension StoreReader {
         }
         var conflict = NameConflict(useCase: useCase, event: event < 0 ? nil : event, names: uses.map(\.use))
         if uses.count == Self.useLimit {
-            let all = try connection.integer(
+            let all: Int = try connection.integer(
                 "SELECT count(*) FROM (SELECT 1 FROM names WHERE use_case = ? AND event = ? GROUP BY app, name)",
                 useCase, event)
             if all > uses.count { conflict.furtherNames = all - uses.count }
@@ -126,7 +126,7 @@ extension StoreReader {
 
     /// When each version of each app was started first, in microseconds since 1970, as far as its sources are still
     /// here.
-    package func firstStarts() throws(WaybillError) -> [AppVersion: Int] {
+    package func firstStarts() throws(WaybillError) -> [AppVersion: Int64] {
         let rows = try connection.statement(
             """
             SELECT app, app_version, min((SELECT at_us + offset_us FROM clocks WHERE source = id ORDER BY at_us LIMIT 1)) \

@@ -67,7 +67,7 @@ extension ListRequest {
     /// - Parameters:
     ///   - names: nil: names are not looked up, and a use case counts where it is a code.
     ///   - now: Microseconds since 1970.
-    package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int) throws(QueryFailure) -> Filter {
+    package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int64) throws(QueryFailure) -> Filter {
         _ = try ListRequest(items, about: Filter.subject == .transactions ? .transactions : .exchanges)
         var filter = Filter()
         if let fold = self[.fold] {

@@ -22,15 +22,15 @@ public struct ClockAlignment: Hashable, Sendable, Codable {
         /// The source.
         public var source: GUID
         /// Microseconds to add to its times: negative where its clock is ahead.
-        package var microseconds: Int
+        package var microseconds: Int64
         /// Microseconds by which that may be too much or too little.
-        package var uncertaintyMicroseconds: Int
+        package var uncertaintyMicroseconds: Int64
         /// How many other exchanges it was found by; 0: only the one that caused the part, so that its request and its
         /// response cannot be told apart.
         public var sampleCount: Int
 
         /// Makes an offset.
-        package init(source: GUID, microseconds: Int, uncertaintyMicroseconds: Int, sampleCount: Int) {
+        package init(source: GUID, microseconds: Int64, uncertaintyMicroseconds: Int64, sampleCount: Int) {
             self.source = source
             self.microseconds = microseconds
             self.uncertaintyMicroseconds = uncertaintyMicroseconds
@@ -115,7 +115,7 @@ extension TransactionRecord {
 }
 
 extension TransactionRecord.Exchange {
-    fileprivate mutating func move(microseconds: Int) {
+    fileprivate mutating func move(microseconds: Int64) {
         openedMicroseconds += microseconds
         firstByteMicroseconds? += microseconds
         closedMicroseconds? += microseconds
@@ -128,8 +128,8 @@ extension TransactionRecord.Exchange {
 extension [TransactionRecord.Entry] {
     /// By sequence within a source, always; across sources by time as far as that allows; ties by (source, sequence).
     fileprivate mutating func putInOrder() {
-        var latest: [GUID: Int] = [:]
-        var placed: [(time: Int, entry: TransactionRecord.Entry)] = []
+        var latest: [GUID: Int64] = [:]
+        var placed: [(time: Int64, entry: TransactionRecord.Entry)] = []
         for entry in sorted(by: { $0.id.sequence < $1.id.sequence }) {
             let time = Swift.max(latest[entry.id.source] ?? .min, entry.timeMicroseconds)
             latest[entry.id.source] = time

@@ -24,13 +24,13 @@ public struct DeliveryState: Sendable {
     /// What was recorded into this very store.
     public struct Own: Sendable {
         /// Facts that are not settled.
-        public var pendingCount: Int
+        public var pendingCount: Int64
         /// Those of them that sampling holds back until their transactions have ended.
-        public var heldCount = 0
+        public var heldCount: Int64 = 0
         /// Facts that sampling has dropped, whether they can still be looked at or not.
-        public var sampledCount = 0
+        public var sampledCount: Int64 = 0
         /// Facts that a collector took.
-        public var deliveredCount: Int
+        public var deliveredCount: Int64
         /// The set that is on its way, and its facts; nil: none.
         public var sending: (set: GUID, factCount: Int)?
         /// The latest transaction of which nothing is pending; nil: there is none.
@@ -43,7 +43,8 @@ public struct DeliveryState: Sendable {
 
         /// Makes a state.
         public init(
-            pendingCount: Int, deliveredCount: Int, sending: (set: GUID, factCount: Int)?, settled: TransactionSummary?,
+            pendingCount: Int64, deliveredCount: Int64, sending: (set: GUID, factCount: Int)?,
+            settled: TransactionSummary?,
             pause: DeliveryPause?, totals: [AppTotal]
         ) {
             (self.pendingCount, self.deliveredCount, self.sending) = (pendingCount, deliveredCount, sending)
@@ -62,15 +63,15 @@ public struct DeliveryState: Sendable {
         /// How many they are.
         public var count: Int
         /// Sequences.
-        public var first, last: Int
+        public var first, last: Int64
         /// Microseconds since 1970 when the first and the last were rejected.
-        package var firstMicroseconds, lastMicroseconds: Int
+        package var firstMicroseconds, lastMicroseconds: Int64
         /// The first of them; nil where it is no longer there, or not among those that are shown.
         public var sample: Fact?
 
         package init(
-            source: GUID, app: String, reason: String, count: Int, first: Int, last: Int, firstMicroseconds: Int,
-            lastMicroseconds: Int,
+            source: GUID, app: String, reason: String, count: Int, first: Int64, last: Int64, firstMicroseconds: Int64,
+            lastMicroseconds: Int64,
             sample: Fact?
         ) {
             (self.source, self.app, self.reason, self.count) = (source, app, reason, count)
@@ -80,7 +81,7 @@ public struct DeliveryState: Sendable {
 
         /// Makes a group; the first and the last of it, and when they were rejected.
         public init(
-            source: GUID, app: String, reason: String, count: Int, sequences: ClosedRange<Int>,
+            source: GUID, app: String, reason: String, count: Int, sequences: ClosedRange<Int64>,
             rejected: ClosedRange<Date>, sample: Fact?
         ) {
             self.init(
@@ -94,13 +95,13 @@ public struct DeliveryState: Sendable {
     /// What was received in one hour.
     public struct Hour: Hashable, Sendable {
         /// Microseconds since 1970.
-        package var beginMicroseconds: Int
+        package var beginMicroseconds: Int64
         /// Sets that brought something new.
         public var setCount: Int
         /// New facts.
         public var factCount: Int
 
-        package init(beginMicroseconds: Int, setCount: Int, factCount: Int) {
+        package init(beginMicroseconds: Int64, setCount: Int, factCount: Int) {
             self.beginMicroseconds = beginMicroseconds
             self.setCount = setCount
             self.factCount = factCount

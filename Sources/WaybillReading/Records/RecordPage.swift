@@ -35,8 +35,8 @@ package enum SearchProgress: Sendable, Hashable {
     /// What a list is in the order of.
     package enum Place: Sendable, Hashable {
         /// Microseconds since 1970.
-        case time(Int)
+        case time(Int64)
         /// Microseconds; nil: none.
-        case duration(Int?)
+        case duration(Int64?)
     }
 }

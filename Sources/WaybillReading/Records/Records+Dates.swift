@@ -50,7 +50,7 @@ extension TransactionRecord.Entry {
 
     /// Makes an entry.
     public init(
-        id: Fact.ID, kind: TransactionRecord.Kind, part: Int, time: Date, label: String, code: Int? = nil,
+        id: Fact.ID, kind: TransactionRecord.Kind, part: Int64, time: Date, label: String, code: Int? = nil,
         error: RecordedError? = nil,
         attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
     ) {
@@ -72,9 +72,10 @@ extension TransactionRecord.Exchange {
 
     /// Makes an exchange.
     public init(
-        id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?, status: Int?,
+        id: Fact.ID, part: Int64, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?,
+        status: Int?,
         opened: Date,
-        firstByte: Date? = nil, closed: Date?, sentByteCount: Int? = nil, receivedByteCount: Int? = nil,
+        firstByte: Date? = nil, closed: Date?, sentByteCount: Int64? = nil, receivedByteCount: Int64? = nil,
         requestHeaderFields: [Fact.HeaderField] = [], responseHeaderFields: [Fact.HeaderField] = [],
         error: RecordedError? = nil,
         transfer: Fact.Transfer = Fact.Transfer()

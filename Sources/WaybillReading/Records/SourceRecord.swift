@@ -19,9 +19,9 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     /// What the app said about this launch.
     public var attributes: Attributes
     /// Microseconds since 1970 when it started; nil where no clock anchor is known.
-    package var startedMicroseconds: Int?
+    package var startedMicroseconds: Int64?
     /// Microseconds since 1970 when a set of it last arrived; nil for a source that recorded into this very store.
-    package var heardMicroseconds: Int?
+    package var heardMicroseconds: Int64?
     /// Whether it runs no longer: what it left open was interrupted.
     public var hasEnded: Bool
     /// How it ended; nil: that is not known, or it has not.
@@ -40,12 +40,12 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     /// First and last sequence, both inside.
     public struct Gap: Hashable, Sendable, Codable {
         /// The first sequence that is missing.
-        public var first: Int
+        public var first: Int64
         /// The last sequence that is missing.
-        public var last: Int
+        public var last: Int64
 
         /// Makes a gap.
-        public init(first: Int, last: Int) {
+        public init(first: Int64, last: Int64) {
             self.first = first
             self.last = last
         }
@@ -54,7 +54,7 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     /// Makes a record.
     package init(
         id: GUID, installation: GUID?, app: String, appVersion: String, device: String, os: String, osVersion: String,
-        attributes: Attributes, startedMicroseconds: Int?, heardMicroseconds: Int?, hasEnded: Bool, ledger: Ledger,
+        attributes: Attributes, startedMicroseconds: Int64?, heardMicroseconds: Int64?, hasEnded: Bool, ledger: Ledger,
         gaps: [Gap], endedBy: SourceEnd? = nil
     ) {
         self.id = id

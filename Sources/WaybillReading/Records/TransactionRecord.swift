@@ -93,9 +93,9 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         /// The exchange that caused a joined part; nil where none was told.
         public var cause: Fact.ID?
         /// Microseconds since 1970.
-        package var openedMicroseconds: Int
+        package var openedMicroseconds: Int64
         /// Microseconds since 1970; nil where it was not closed.
-        package var closedMicroseconds: Int?
+        package var closedMicroseconds: Int64?
         /// How this part ended; it decides the transaction's outcome only where it began it.
         public var outcome: TransactionOutcome
         /// Why it did not succeed; nil where nothing was said.
@@ -106,7 +106,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
         /// Makes a part.
         package init(
-            id: Fact.ID, isJoined: Bool, cause: Fact.ID?, openedMicroseconds: Int, closedMicroseconds: Int?,
+            id: Fact.ID, isJoined: Bool, cause: Fact.ID?, openedMicroseconds: Int64, closedMicroseconds: Int64?,
             outcome: TransactionOutcome,
             error: RecordedError?, attributes: Attributes
         ) {
@@ -144,9 +144,9 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         /// Which of them it is.
         public var kind: Kind
         /// The sequence of its part.
-        public var part: Int
+        public var part: Int64
         /// Microseconds since 1970, by its source's clock anchors.
-        package var timeMicroseconds: Int
+        package var timeMicroseconds: Int64
         /// What to show: the event's name, `begun`, `joined`, the outcome, `POST /login`, `200`.
         public var label: String
         /// The event's code; nil for the other kinds.
@@ -162,7 +162,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
         /// Makes an entry.
         package init(
-            id: Fact.ID, kind: Kind, part: Int, timeMicroseconds: Int, label: String, code: Int? = nil,
+            id: Fact.ID, kind: Kind, part: Int64, timeMicroseconds: Int64, label: String, code: Int? = nil,
             error: RecordedError? = nil,
             attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
         ) {
@@ -184,7 +184,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         /// The source and the sequence of its `exchange_opened` fact.
         public var id: Fact.ID
         /// The sequence of its part; 0 outside any transaction.
-        public var part: Int
+        public var part: Int64
         /// Which end recorded it.
         public var role: Fact.Role
         /// `GET`, `POST`.
@@ -196,15 +196,15 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         /// The status code; nil where no response came.
         public var status: Int?
         /// Microseconds since 1970.
-        package var openedMicroseconds: Int
+        package var openedMicroseconds: Int64
         /// Microseconds since 1970; nil where it was not measured.
-        package var firstByteMicroseconds: Int?
+        package var firstByteMicroseconds: Int64?
         /// Microseconds since 1970; nil while it is in progress.
-        package var closedMicroseconds: Int?
+        package var closedMicroseconds: Int64?
         /// Bytes of the request's body; nil where it is not known.
-        public var sentByteCount: Int?
+        public var sentByteCount: Int64?
         /// Bytes of the response's body; nil where it is not known.
-        public var receivedByteCount: Int?
+        public var receivedByteCount: Int64?
         /// Redacted, in the order in which they were recorded.
         public var requestHeaderFields: [Fact.HeaderField]
         /// Redacted, in the order in which they were recorded.
@@ -216,10 +216,10 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
         /// Makes an exchange.
         package init(
-            id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?,
+            id: Fact.ID, part: Int64, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?,
             status: Int?,
-            openedMicroseconds: Int, firstByteMicroseconds: Int?, closedMicroseconds: Int?, sentByteCount: Int?,
-            receivedByteCount: Int?,
+            openedMicroseconds: Int64, firstByteMicroseconds: Int64?, closedMicroseconds: Int64?, sentByteCount: Int64?,
+            receivedByteCount: Int64?,
             requestHeaderFields: [Fact.HeaderField], responseHeaderFields: [Fact.HeaderField], error: RecordedError?,
             transfer: Fact.Transfer = Fact.Transfer()
         ) {
@@ -257,8 +257,8 @@ extension TransactionRecord.Entry {
         self.init(
             id: try members.decode(Fact.ID.self, forKey: .id),
             kind: setsAttributes ? .attributesSet : try members.decode(TransactionRecord.Kind.self, forKey: .kind),
-            part: try members.decode(Int.self, forKey: .part),
-            timeMicroseconds: try members.decode(Int.self, forKey: .timeMicroseconds),
+            part: try members.decode(Int64.self, forKey: .part),
+            timeMicroseconds: try members.decode(Int64.self, forKey: .timeMicroseconds),
             label: try members.decode(String.self, forKey: .label),
             code: try members.decodeIfPresent(Int.self, forKey: .code),
             error: try members.decodeIfPresent(RecordedError.self, forKey: .error),

@@ -18,9 +18,9 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     /// How the part that stands for it was chosen, or not, among those of its use case; nil: all of them are delivered.
     public var sampling: Fact.Sampling?
     /// Microseconds since 1970.
-    package var begunMicroseconds: Int
+    package var begunMicroseconds: Int64
     /// From opening to closing; nil while there is no closing.
-    package var durationMicroseconds: Int?
+    package var durationMicroseconds: Int64?
     /// Why it did not succeed; nil where nothing was said.
     public var error: RecordedError?
     /// What was said about it when it was begun.
@@ -56,8 +56,8 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
 
     /// Makes a summary.
     package init(
-        id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begunMicroseconds: Int,
-        durationMicroseconds: Int?,
+        id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begunMicroseconds: Int64,
+        durationMicroseconds: Int64?,
         error: RecordedError?, attributes: Attributes, sourceCount: Int, eventCount: Int, exchangeCount: Int,
         isWaitingForBeginner: Bool, endedBy: SourceEnd? = nil,
         parent: GUID? = nil, parentPart: Fact.ID? = nil, children: Children? = nil, sampling: Fact.Sampling? = nil

@@ -34,14 +34,14 @@ public struct SourceClocks: Hashable, Sendable {
     /// A time at which the wall clock was set while the source ran.
     package struct Change: Hashable, Sendable {
         /// Microseconds since 1970, by the clock as it was before.
-        package var atMicroseconds: Int
+        package var atMicroseconds: Int64
         /// Above 0: forward.
-        package var byMicroseconds: Int
+        package var byMicroseconds: Int64
     }
 
     /// Two anchors that are nearer to each other than this were written because a day had passed, and tell of drift;
     /// see `AnchorKeeper`.
-    package static let leastChangeMicroseconds = 100_000
+    package static let leastChangeMicroseconds: Int64 = 100_000
 
     /// In order of time.
     package var changes: [Change] {
@@ -76,7 +76,7 @@ extension StoreReader {
         }
     }
 
-    private func others(of row: Int, _ id: GUID, limit: Int) throws(WaybillError) -> [SourceClocks.Other] {
+    private func others(of row: Int64, _ id: GUID, limit: Int) throws(WaybillError) -> [SourceClocks.Other] {
         let met = try connection.statement(
             """
             SELECT p.guid, s.uuid, s.app, s.app_version, s.device, s.os, s.os_version, \(SQL.endedBy("s")) FROM (SELECT guid, sequence FROM parts \

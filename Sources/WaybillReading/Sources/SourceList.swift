@@ -10,7 +10,7 @@ struct SourceList {
     private(set) var arguments: [any SQLValue] = []
 
     /// A source of this very store is heard of now.
-    private static let heard = "ifnull(heard_us, \(Int.max))"
+    private static let heard = "ifnull(heard_us, \(Int64.max))"
     /// What the words of a filter are found in.
     private static let text =
         "(app || ' ' || app_version || ' ' || device || ' ' || os || ' ' || os_version || ' ' || \(SQL.text(guid: "uuid")))"
@@ -44,18 +44,18 @@ struct SourceList {
     /// Behind which row a page begins.
     struct Cursor {
         /// Of `sources`.
-        var row: Int
+        var row: Int64
         /// As in the table; counts where the newest are in front.
-        var heard: Int?
+        var heard: Int64?
 
-        init(row: Int, heard: Int?) {
+        init(row: Int64, heard: Int64?) {
             self.row = row
             self.heard = heard
         }
 
         /// - Throws: `.format` for a cursor that no list in that order gave.
         init(_ text: String, _ order: SourceFilter.Order) throws(WaybillError) {
-            let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+            let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int64($0) }
             guard let row = numbers[0], row >= 0, numbers.count == (order == .oldest ? 1 : 2),
                 let last = numbers[numbers.count - 1]
             else {

@@ -3,7 +3,7 @@ package import WaybillStore
 
 /// What became of facts on their way.
 extension StoreReader {
-    private static let hour = 3_600_000_000
+    private static let hour: Int64 = 3_600_000_000
     private static let sampleLimit = 20
 
     /// How facts come in and go on, by one state of the store.
@@ -11,7 +11,7 @@ extension StoreReader {
     /// - Parameters:
     ///   - wall: Now, in microseconds since 1970.
     ///   - hourCount: How many hours back.
-    package func delivery(now wall: Int, hours hourCount: Int) throws(WaybillError) -> DeliveryState {
+    package func delivery(now wall: Int64, hours hourCount: Int) throws(WaybillError) -> DeliveryState {
         try read { () throws(WaybillError) in
             var state = DeliveryState(
                 own: try own(now: wall), quarantine: try quarantineGroups(),
@@ -23,7 +23,7 @@ extension StoreReader {
         }
     }
 
-    private func own(now wall: Int) throws(WaybillError) -> DeliveryState.Own? {
+    private func own(now wall: Int64) throws(WaybillError) -> DeliveryState.Own? {
         let totals = try Totals(connection: connection).all()
         guard try connection.integer("SELECT count(*) FROM sources WHERE heard_us IS NULL") > 0 || !totals.isEmpty
         else { return nil }
@@ -76,10 +76,10 @@ extension StoreReader {
         return groups
     }
 
-    private func hours(_ count: Int, now wall: Int) throws(WaybillError) -> [DeliveryState.Hour] {
+    private func hours(_ count: Int, now wall: Int64) throws(WaybillError) -> [DeliveryState.Hour] {
         guard try connection.integer("SELECT count(*) FROM (SELECT 1 FROM arrivals LIMIT 1)") > 0 else { return [] }
         let current = wall / Self.hour
-        let earliest = current - count + 1
+        let earliest = current - Int64(count) + 1
         var hours = (earliest...current).map {
             DeliveryState.Hour(beginMicroseconds: $0 * Self.hour, setCount: 0, factCount: 0)
         }
@@ -90,8 +90,9 @@ extension StoreReader {
             WHERE received_us >= ?2 AND received_us < ?3 GROUP BY 1
             """
         ).forEachRow(Self.hour, earliest * Self.hour, (current + 1) * Self.hour) { row in
-            hours[row.int(0) - earliest].setCount = row.int(1)
-            hours[row.int(0) - earliest].factCount = row.int(2)
+            let index = Int(clamping: row.int(0) - earliest)
+            hours[index].setCount = row.int(1)
+            hours[index].factCount = row.int(2)
         }
         return hours
     }

@@ -37,17 +37,17 @@ extension StoreReader {
         ifnull((SELECT l.at_us FROM part, network_logs l WHERE l.source = ?1 AND l.part = s AND l.sequence < ?2 AND l.at_us IS NOT NULL \
         ORDER BY l.sequence DESC LIMIT 1), 0)), \
         nullif(min(ifnull((SELECT e.at_us FROM part, events e WHERE e.source = ?1 AND e.part = s AND e.after > ?3 - s \
-        ORDER BY e.after LIMIT 1), \(Int.max)), \
-        ifnull((SELECT closed_at_us FROM part WHERE closed > ?3), \(Int.max)), \
+        ORDER BY e.after LIMIT 1), \(Int64.max)), \
+        ifnull((SELECT closed_at_us FROM part WHERE closed > ?3), \(Int64.max)), \
         ifnull((SELECT l.at_us FROM part, network_logs l WHERE l.source = ?1 AND l.part = s AND l.sequence > ?3 AND l.at_us IS NOT NULL \
-        ORDER BY l.sequence LIMIT 1), \(Int.max)), \
-        ifnull((SELECT at_us FROM parts WHERE source = ?1 AND sequence > ?3 AND at_us IS NOT NULL ORDER BY sequence LIMIT 1), \(Int.max))), \
-        \(Int.max))
+        ORDER BY l.sequence LIMIT 1), \(Int64.max)), \
+        ifnull((SELECT at_us FROM parts WHERE source = ?1 AND sequence > ?3 AND at_us IS NOT NULL ORDER BY sequence LIMIT 1), \(Int64.max))), \
+        \(Int64.max))
         """
 
     /// Microseconds since 1970 of a source's latest fact, as far as its latest parts and exchanges tell; nil where
     /// there is none.
-    package func latestFact(of source: GUID) throws(WaybillError) -> Int? {
+    package func latestFact(of source: GUID) throws(WaybillError) -> Int64? {
         try read { () throws(WaybillError) in
             guard let row = try row(of: source) else { return nil }
             let latest =
@@ -62,7 +62,7 @@ extension StoreReader {
     }
 
     /// Microseconds since 1970 when the first set of a source brought facts; nil for a source of this very store.
-    package func firstArrival(of source: GUID) throws(WaybillError) -> Int? {
+    package func firstArrival(of source: GUID) throws(WaybillError) -> Int64? {
         guard let row = try row(of: source) else { return nil }
         return try connection.statement("SELECT min(received_us) FROM arrivals WHERE source = ?").first(row) { row in
             row.optionalInt(0)
@@ -73,7 +73,7 @@ extension StoreReader {
     /// The transactions that a source took part in last, the latest first.
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
-    package func latestTransactions(of source: GUID, limit: Int, now wall: Int) throws(WaybillError)
+    package func latestTransactions(of source: GUID, limit: Int, now wall: Int64) throws(WaybillError)
         -> [TransactionSummary]
     {
         try read { () throws(WaybillError) in
@@ -95,7 +95,7 @@ extension StoreReader {
         }
     }
 
-    private func row(of source: GUID) throws(WaybillError) -> Int? {
+    private func row(of source: GUID) throws(WaybillError) -> Int64? {
         try connection.statement("SELECT id FROM sources WHERE uuid = ?").first(source) { row in row.int(0) }
     }
 }

@@ -54,16 +54,16 @@ extension StoreReader {
         try counted(records(SourceList(SourceFilter(), after: nil, limit: -1))[...])
     }
 
-    private func records(_ list: SourceList) throws(WaybillError) -> [(row: Int, record: SourceRecord)] {
+    private func records(_ list: SourceList) throws(WaybillError) -> [(row: Int64, record: SourceRecord)] {
         try records(list.sql, list.arguments)
     }
 
     /// Those of a condition on `sources`, without ledgers and gaps. One that counts its times from 1970 does not say when
     /// it started.
     private func records(_ condition: String, _ arguments: [any SQLValue]) throws(WaybillError) -> [(
-        row: Int, record: SourceRecord
+        row: Int64, record: SourceRecord
     )] {
-        var found: [(row: Int, record: SourceRecord)] = []
+        var found: [(row: Int64, record: SourceRecord)] = []
         try connection.statement(
             """
             SELECT id, uuid, installation, app, app_version, device, os, os_version, attributes, \
@@ -82,7 +82,8 @@ extension StoreReader {
     }
 
     /// With what became of their facts.
-    private func counted(_ found: ArraySlice<(row: Int, record: SourceRecord)>) throws(WaybillError) -> [SourceRecord] {
+    private func counted(_ found: ArraySlice<(row: Int64, record: SourceRecord)>) throws(WaybillError) -> [SourceRecord]
+    {
         var records: [SourceRecord] = []
         for (row, record) in found {
             var record = record
@@ -96,10 +97,10 @@ extension StoreReader {
     /// What lies between the received and the dropped; how many there are, where those are not all.
     ///
     /// A source may have any number: none but those that are told is kept in memory.
-    private func gaps(of source: Int) throws(WaybillError) -> ([SourceRecord.Gap], count: Int?) {
+    private func gaps(of source: Int64) throws(WaybillError) -> ([SourceRecord.Gap], count: Int?) {
         var gaps: [SourceRecord.Gap] = []
         var count = 0
-        var next = 1
+        var next: Int64 = 1
         try connection.statement(
             """
             SELECT first, last FROM ranges WHERE source = ?1 AND lease IS NULL \

@@ -8,7 +8,7 @@ package struct PartFacts {
     package init(connection: Connection) { self.connection = connection }
 
     /// In order of sequence; what has not arrived is missing.
-    package func facts(of part: Int, in source: Int) throws(WaybillError) -> [Fact] {
+    package func facts(of part: Int64, in source: Int64) throws(WaybillError) -> [Fact] {
         var facts: [Fact] = []
         for (sql, fact) in Self.queries {
             try connection.statement(sql).forEachRow(source, part) { row in facts.append(fact(row)) }

@@ -7,7 +7,7 @@ import WaybillStore
 /// after ``ParentWalk/limit`` steps, and what was met is not met again.
 extension StoreReader {
     /// nil where there are none.
-    func family(of summary: TransactionSummary, now wall: Int) throws(WaybillError) -> TransactionRecord.Family? {
+    func family(of summary: TransactionSummary, now wall: Int64) throws(WaybillError) -> TransactionRecord.Family? {
         guard summary.parent != nil || summary.children != nil else { return nil }
         var met: Set<GUID> = [summary.id]
         var family = TransactionRecord.Family(above: [], below: [])
@@ -44,7 +44,7 @@ extension StoreReader {
         return family.above.isEmpty && family.below.isEmpty ? nil : family
     }
 
-    private func summary(of transaction: GUID, now wall: Int) throws(WaybillError) -> TransactionSummary? {
+    private func summary(of transaction: GUID, now wall: Int64) throws(WaybillError) -> TransactionSummary? {
         let leader = try connection.statement(
             "SELECT p.source, p.sequence FROM parts p WHERE p.guid = ? AND p.listed_us IS NOT NULL"
         ).first(transaction) { row in (source: row.int(0), sequence: row.int(1)) }
@@ -52,7 +52,7 @@ extension StoreReader {
         return try summary(leader: leader.sequence, of: leader.source, now: wall)
     }
 
-    private func children(of parent: GUID, limit: Int, now wall: Int) throws(WaybillError) -> [TransactionSummary] {
+    private func children(of parent: GUID, limit: Int, now wall: Int64) throws(WaybillError) -> [TransactionSummary] {
         let leaders = try connection.statement(
             """
             SELECT p.source, p.sequence FROM parts p JOIN sources s ON s.id = p.source \

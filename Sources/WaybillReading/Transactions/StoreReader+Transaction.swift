@@ -6,7 +6,7 @@ extension StoreReader {
     /// Everything that is stored of a transaction; nil where there is nothing.
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
-    package func transaction(_ id: GUID, now wall: Int) throws(WaybillError) -> TransactionRecord? {
+    package func transaction(_ id: GUID, now wall: Int64) throws(WaybillError) -> TransactionRecord? {
         try read { () throws(WaybillError) in
             let shares = try shares(of: id)
             guard let leader = shares.first(where: \.isLeader),
@@ -56,7 +56,7 @@ extension StoreReader {
 /// One part of a transaction, with all that was recorded of it.
 struct PartShare {
     /// The `sources.id` of its source.
-    var row: Int
+    var row: Int64
     var id: Fact.ID
     var isLeader: Bool
     var storedOutcome: Int
@@ -81,14 +81,14 @@ struct PartShare {
         }
     }
 
-    var begun: Int { facts.first { $0.sequence == id.sequence }.map { clock.wall($0.atMicroseconds) } ?? 0 }
+    var begun: Int64 { facts.first { $0.sequence == id.sequence }.map { clock.wall($0.atMicroseconds) } ?? 0 }
 
     var closing: (fact: Fact, content: Fact.Closed)? {
         for fact in facts { if case .closed(let closed) = fact.content { return (fact, closed) } }
         return nil
     }
 
-    func record(lastActivity: Int, now wall: Int) -> TransactionRecord.Part {
+    func record(lastActivity: Int64, now wall: Int64) -> TransactionRecord.Part {
         let timeout = opened?.timeoutMicroseconds ?? 0
         return TransactionRecord.Part(
             id: id, isJoined: opened?.isJoined ?? false, cause: opened?.cause, openedMicroseconds: begun,

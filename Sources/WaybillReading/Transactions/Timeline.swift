@@ -16,7 +16,7 @@ struct Timeline {
     func entries() throws(WaybillError) -> [TransactionRecord.Entry] {
         var places: [Place] = []
         for (_, ofSource) in Dictionary(grouping: shares, by: \.id.source) {
-            var latest = Int.min
+            var latest = Int64.min
             let facts = ofSource.map(Frame.init).flatMap { frame in frame.share.facts.map { (frame, $0) } }
                 .sorted { $0.1.sequence < $1.1.sequence }
             for (frame, fact) in facts {
@@ -38,7 +38,7 @@ struct Timeline {
     }
 
     private struct Place {
-        var time: Int
+        var time: Int64
         var entry: TransactionRecord.Entry
 
         static func precedes(_ left: Place, _ right: Place) -> Bool {
@@ -52,7 +52,7 @@ struct Timeline {
     private struct Frame {
         let share: PartShare
         let useCase: Int
-        let closing: Int?
+        let closing: Int64?
 
         init(_ share: PartShare) {
             self.share = share
@@ -101,7 +101,7 @@ struct Timeline {
     }
 
     private func exchanges(of share: PartShare) -> [TransactionRecord.Exchange] {
-        var closings: [Int: Fact] = [:]
+        var closings: [Int64: Fact] = [:]
         for fact in share.facts {
             if case .exchangeClosed(let content) = fact.content { closings[content.exchange] = fact }
         }

@@ -10,8 +10,8 @@ package struct StoreBackup: Sendable {
     /// A store that was copied.
     package struct Copy: Sendable {
         package var name: String
-        package var factCount: Int
-        package var byteCount: Int
+        package var factCount: Int64
+        package var byteCount: Int64
     }
 
     private let source: URL
@@ -80,9 +80,7 @@ package struct StoreBackup: Sendable {
         let reader = try StoreReader(.file(store))
         warnings += reader.warnings
         let verification = try reader.backUp(to: file)
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path(percentEncoded: false))
-        return Copy(
-            name: store.lastPathComponent, factCount: verification.factCount, byteCount: attributes?[.size] as? Int ?? 0
-        )
+        let size = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize
+        return Copy(name: store.lastPathComponent, factCount: verification.factCount, byteCount: Int64(size ?? 0))
     }
 }

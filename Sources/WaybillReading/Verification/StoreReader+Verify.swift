@@ -77,8 +77,10 @@ extension StoreReader {
     }
 
     /// Facts of a source, counted in their rows: those that are settled or received, and all others.
-    private func factCounts(of source: Int, booked: SequenceRanges) throws(WaybillError) -> (booked: Int, others: Int) {
-        var (inside, outside) = (0, 0)
+    private func factCounts(of source: Int64, booked: SequenceRanges) throws(WaybillError) -> (
+        booked: Int64, others: Int64
+    ) {
+        var (inside, outside): (Int64, Int64) = (0, 0)
         try connection.statement(
             """
             SELECT sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \

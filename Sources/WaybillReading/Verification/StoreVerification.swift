@@ -11,7 +11,7 @@ public struct StoreVerification: Hashable, Sendable, Codable {
     public var transactionCount: Int?
     /// Facts, counted in their rows; where that cannot be done, those that the ledgers call delivered, also what was
     /// retired since.
-    public var factCount: Int
+    public var factCount: Int64
     /// Each source as it was recounted.
     public var sources: [SourceBalance]
     /// Own sources that have ended and of which nothing but sums is left, by app.
@@ -28,9 +28,9 @@ public struct StoreVerification: Hashable, Sendable, Codable {
         /// The source.
         public var id: GUID
         /// Facts in the rows; nil where they cannot be counted, as over HTTP.
-        public var rowCount: Int?
+        public var rowCount: Int64?
         /// Facts in the ranges: settled (own source) or received; nil as for `rowCount`.
-        public var bookedCount: Int?
+        public var bookedCount: Int64?
         /// Booked verdict by verdict.
         public var ledger: Ledger
         /// What is missing, although later facts are there.
@@ -38,7 +38,7 @@ public struct StoreVerification: Hashable, Sendable, Codable {
 
         /// Makes a balance.
         public init(
-            id: GUID, rowCount: Int? = nil, bookedCount: Int? = nil, ledger: Ledger, gaps: [SourceRecord.Gap]
+            id: GUID, rowCount: Int64? = nil, bookedCount: Int64? = nil, ledger: Ledger, gaps: [SourceRecord.Gap]
         ) {
             (self.id, self.rowCount, self.bookedCount, self.ledger, self.gaps) = (
                 id, rowCount, bookedCount, ledger, gaps
@@ -51,20 +51,20 @@ public struct StoreVerification: Hashable, Sendable, Codable {
         /// Of the table.
         public var name: String
         /// With its indexes.
-        public var byteCount: Int
+        public var byteCount: Int64
         /// Its bytes for each row of the table of events, so that the sum over all tables is what an event costs,
         /// everything included; nil without any.
         public var bytesPerEvent: Double?
 
         /// Makes a size.
-        public init(name: String, byteCount: Int, bytesPerEvent: Double? = nil) {
+        public init(name: String, byteCount: Int64, bytesPerEvent: Double? = nil) {
             (self.name, self.byteCount, self.bytesPerEvent) = (name, byteCount, bytesPerEvent)
         }
     }
 
     /// Makes a finding.
     public init(
-        problems: [String], remarks: [String] = [], transactionCount: Int? = nil, factCount: Int,
+        problems: [String], remarks: [String] = [], transactionCount: Int? = nil, factCount: Int64,
         sources: [SourceBalance] = [],
         totals: [AppTotal] = [], tables: [TableSize] = []
     ) {

@@ -31,7 +31,8 @@ struct SpanExchange {
         }
         if opened.host == nil {
             opened.host = attributes.text("server.address", "http.host", "net.host.name", "net.peer.name")
-            opened.port = opened.port ?? attributes.number("server.port", "net.host.port", "net.peer.port")
+            let port = attributes.number("server.port", "net.host.port", "net.peer.port")
+            opened.port = opened.port ?? port.flatMap { Int(exactly: $0) }
         }
         opened.method = redactor.method(opened.method)
         opened.host = opened.host.map { redactor.label($0) }
@@ -40,7 +41,7 @@ struct SpanExchange {
         // The exchange's own place is given when it is numbered.
         closed = Fact.ExchangeClosed(exchange: 0, state: .completed)
         closed.status = attributes.number("http.response.status_code", "http.status_code").flatMap {
-            (100...999).contains($0) ? $0 : nil
+            (100...999).contains($0) ? Int($0) : nil
         }
         closed.sentByteCount = attributes.count(
             role == .client
@@ -103,17 +104,17 @@ extension Attributes {
         return nil
     }
 
-    fileprivate func number(_ names: String...) -> Int? { number(of: names) }
+    fileprivate func number(_ names: String...) -> Int64? { number(of: names) }
 
-    fileprivate func count(_ names: [String]) -> Int? {
+    fileprivate func count(_ names: [String]) -> Int64? {
         number(of: names).flatMap { (0...Limits.largestInteger).contains($0) ? $0 : nil }
     }
 
-    private func number(of names: [String]) -> Int? {
+    private func number(of names: [String]) -> Int64? {
         for name in names {
             switch self[name] {
             case .integer(let value): return value
-            case .string(let text): if let value = Int(text) { return value }
+            case .string(let text): if let value = Int64(text) { return value }
             case .double, .bool, nil: break
             }
         }

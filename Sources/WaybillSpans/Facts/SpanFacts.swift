@@ -65,7 +65,7 @@ struct SpanFacts {
     /// A part for spans whose own never came.
     ///
     /// - Parameter name: What the part is called.
-    init(partOf transaction: GUID, named name: String, during times: ClosedRange<Int>) {
+    init(partOf transaction: GUID, named name: String, during times: ClosedRange<Int64>) {
         isPart = true
         let code = RecordedName.code(of: name)
         names = [RecordedName(useCase: code, name: name)]
@@ -89,7 +89,7 @@ struct SpanFacts {
     }
 
     private mutating func append(
-        _ name: String, _ error: RecordedError?, _ attributes: Attributes, at time: Int, _ redactor: Redactor
+        _ name: String, _ error: RecordedError?, _ attributes: Attributes, at time: Int64, _ redactor: Redactor
     ) {
         let code = RecordedName.code(of: name)
         if !names.contains(where: { $0.event == code }) {
@@ -98,11 +98,11 @@ struct SpanFacts {
         append(.event(Fact.Event(code: code, error: error, attributes: attributes)), at: time, redactor)
     }
 
-    private mutating func append(_ content: Fact.Content, at time: Int, _ redactor: Redactor) {
+    private mutating func append(_ content: Fact.Content, at time: Int64, _ redactor: Redactor) {
         facts.append(
             redactor.fact(
                 Fact(
-                    sequence: facts.count + (isPart ? 1 : 2), part: 1, atMicroseconds: time, content: content)))
+                    sequence: Int64(facts.count + (isPart ? 1 : 2)), part: 1, atMicroseconds: time, content: content)))
     }
 }
 

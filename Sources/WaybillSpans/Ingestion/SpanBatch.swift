@@ -5,9 +5,9 @@ import WaybillStore
 struct SpanBatch {
     let source: RecordedSource
     /// Its `sources.id`.
-    let row: Int
+    let row: Int64
     /// The sequence of the last fact.
-    private(set) var recorded: Int
+    private(set) var recorded: Int64
     private(set) var facts: [Fact] = []
     private(set) var names: Set<RecordedName> = []
     /// The spans that they were, each with its transaction.
@@ -16,7 +16,7 @@ struct SpanBatch {
     var refusedCount = 0
     private var factCounts: [GUID: Int] = [:]
 
-    init(of source: RecordedSource, row: Int, recorded: Int) {
+    init(of source: RecordedSource, row: Int64, recorded: Int64) {
         self.source = source
         self.row = row
         self.recorded = recorded
@@ -40,7 +40,7 @@ struct SpanBatch {
     /// Adds the facts of spans that belong to one part.
     ///
     /// - Parameter part: nil: it begins with one of them.
-    mutating func add(_ nodes: [SpanTree.Node], to part: Int?, _ useCase: Int, of transaction: GUID) {
+    mutating func add(_ nodes: [SpanTree.Node], to part: Int64?, _ useCase: Int, of transaction: GUID) {
         var steps: [Step] = []
         for (index, node) in nodes.enumerated() {
             steps += node.facts.facts.map { Step(rank: node.rank(of: $0), node: index, fact: $0) }
@@ -53,7 +53,7 @@ struct SpanBatch {
             let (a, b) = (steps[left], steps[right])
             return (a.rank, a.fact.atMicroseconds, left) < (b.rank, b.fact.atMicroseconds, right)
         }
-        var sequences: [Int: [Int: Int]] = [:]
+        var sequences: [Int: [Int64: Int64]] = [:]
         for index in order {
             recorded += 1
             var (fact, node) = (steps[index].fact, steps[index].node)

@@ -9,12 +9,12 @@ import WaybillStore
 /// wait for it. So the same facts come of the same spans in any order, however they are grouped, and however often.
 struct SpanIngestion {
     /// What has been waiting as long gets a part without the span that it waits for: a process can die before that ends.
-    static let patienceMicroseconds = 60_000_000
+    static let patienceMicroseconds: Int64 = 60_000_000
     /// Spans that wait at a time; beyond, those that have waited longest go on without.
     static let waitingLimit = 20_000
     /// By how much a transaction may be older than its span, or seem younger: 366 days. The clock of a device may be
     /// wrong; of other traces, one in a million is taken for a transaction.
-    static let ageLimit = 366 * 86_400_000_000
+    static let ageLimit: Int64 = 366 * 86_400_000_000
 
     private(set) var verdict = SpanVerdict()
     private(set) var addedNameCount = 0
@@ -23,7 +23,7 @@ struct SpanIngestion {
     private let redactor: Redactor
     /// The store's secret.
     private let key: [UInt8]
-    private let wall: Int
+    private let wall: Int64
     private let factsPerTransaction: Int?
     private var nameRoom: Int?
     private let rows: SpanRows
@@ -34,7 +34,7 @@ struct SpanIngestion {
     private var partCounts: [GUID: Int] = [:]
 
     init(
-        _ connection: Connection, redactor: Redactor, key: [UInt8], at wall: Int, factsPerTransaction: Int?,
+        _ connection: Connection, redactor: Redactor, key: [UInt8], at wall: Int64, factsPerTransaction: Int?,
         nameRoom: Int?
     ) throws(WaybillError) {
         self.connection = connection
@@ -83,7 +83,7 @@ struct SpanIngestion {
     }
 
     /// Gives what has waited since before a time parts of its own.
-    mutating func settle(waitingSince time: Int, limit: Int) throws(WaybillError) {
+    mutating func settle(waitingSince time: Int64, limit: Int) throws(WaybillError) {
         for (transaction, source) in try rows.waiting(before: time, limit: limit) {
             let found = try connection.statement("SELECT uuid, app FROM sources WHERE id = ?").first(source) { row in
                 RecordedSource(id: row.guid(0), app: row.text(1))
@@ -115,7 +115,7 @@ struct SpanIngestion {
         return reason
     }
 
-    private func reasonToRefuse(_ transaction: GUID, at start: Int) throws(WaybillError) -> String? {
+    private func reasonToRefuse(_ transaction: GUID, at start: Int64) throws(WaybillError) -> String? {
         let opened = Fact.Opened(transaction: transaction, useCase: 0, isJoined: true)
         if try tombstones.refuse(opened, begunBeside: []) { return "its transaction was erased" }
         // RFC 9562, section 5.7: version 7, variant 0b10, and the milliseconds since 1970.
@@ -153,7 +153,7 @@ struct SpanIngestion {
                     try rows.write(row, of: batch.row, in: tree.transaction, at: wall)
                 }
             case .part(let part):
-                let useCase = try connection.integer(
+                let useCase: Int = try connection.integer(
                     "SELECT ifnull(use_case, 0) FROM parts WHERE source = ? AND sequence = ?", batch.row, part)
                 try emit(nodes, into: part, useCase, of: tree, in: &batch)
             case .root(let id):
@@ -187,7 +187,7 @@ struct SpanIngestion {
     ///
     /// - Parameter part: nil: it begins with one of them.
     private mutating func emit(
-        _ nodes: [SpanTree.Node], into part: Int?, _ useCase: Int, of tree: SpanTree, in batch: inout SpanBatch
+        _ nodes: [SpanTree.Node], into part: Int64?, _ useCase: Int, of tree: SpanTree, in batch: inout SpanBatch
     ) throws(WaybillError) {
         var taken = nodes
         if var room = try room(of: tree.transaction, batch) {
@@ -238,7 +238,8 @@ struct SpanIngestion {
         share.ledger.recorded = batch.recorded
         if batch.refusedCount > 0 {
             share.ledger.refused =
-                try connection.integer("SELECT refused FROM sources WHERE id = ?", batch.row) + batch.refusedCount
+                try connection.integer("SELECT refused FROM sources WHERE id = ?", batch.row)
+                + Int64(batch.refusedCount)
         }
         guard !share.facts.isEmpty || batch.refusedCount > 0 else { return }
         var ingestion = try Ingestion(share, unread: [], at: wall, connection)
@@ -258,12 +259,12 @@ struct SpanIngestion {
 
 extension SpanTree.Node {
     /// When it began, in microseconds since 1970.
-    var start: Int { facts.facts.first?.atMicroseconds ?? 0 }
+    var start: Int64 { facts.facts.first?.atMicroseconds ?? 0 }
 }
 
 extension SpanTree {
     /// By what places are put in order: parts that are there, then those that begin, by their start.
-    fileprivate func start(of place: Place) -> (Int, Int, UInt64) {
+    fileprivate func start(of place: Place) -> (Int, Int64, UInt64) {
         switch place {
         case .part(let part): (0, part, 0)
         case .root(let id): (1, nodes[id]?.start ?? 0, id.rawValue)

@@ -13,7 +13,7 @@ struct SpanTree {
     /// Where a span belongs.
     enum Place: Hashable {
         /// To a part that is there.
-        case part(Int)
+        case part(Int64)
         /// To that of a span which is among these.
         case root(SpanID)
         /// Below a span that has not come.
@@ -22,11 +22,11 @@ struct SpanTree {
 
     let transaction: GUID
     private(set) var nodes: [SpanID: Node] = [:]
-    private let source: Int
+    private let source: Int64
     private let rows: SpanRows
     private var places: [SpanID: Place] = [:]
 
-    init(of source: Int, in transaction: GUID, _ rows: SpanRows) throws(WaybillError) {
+    init(of source: Int64, in transaction: GUID, _ rows: SpanRows) throws(WaybillError) {
         self.source = source
         self.transaction = transaction
         self.rows = rows
@@ -50,7 +50,7 @@ struct SpanTree {
 
     /// Makes a part for spans below one that has not come.
     mutating func addPart(for missing: SpanID, named name: String) throws(WaybillError) {
-        var times: [Int] = []
+        var times: [Int64] = []
         for node in nodes.values where try place(of: node.span.id) == .missing(missing) {
             times += node.facts.facts.map(\.atMicroseconds)
         }

@@ -38,7 +38,7 @@ extension Store {
     ///   - factsPerTransaction: Spans that would give a transaction more are refused; nil: however many come.
     /// - Returns: Right to be answered once this has returned and commits are synced.
     package func ingest(
-        _ request: TraceRequest, sentBy sender: String = "", receivedAt wall: Int, factsPerTransaction: Int? = nil,
+        _ request: TraceRequest, sentBy sender: String = "", receivedAt wall: Int64, factsPerTransaction: Int? = nil,
         redactor: Redactor = Redactor()
     ) throws(WaybillError) -> SpanVerdict {
         try write { () throws(WaybillError) in
@@ -57,7 +57,7 @@ extension Store {
     }
 
     /// Gives spans that have waited too long for the one that they are below a part of their own.
-    package func settleWaitingSpans(at wall: Int, redactor: Redactor = Redactor()) throws(WaybillError) -> Int {
+    package func settleWaitingSpans(at wall: Int64, redactor: Redactor = Redactor()) throws(WaybillError) -> Int {
         guard try SpanRows(connection).waitingCount(limit: 1) > 0 else { return 0 }
         return try write { () throws(WaybillError) in
             var ingestion = try spanIngestion(at: wall, factsPerTransaction: nil, redactor: redactor)
@@ -67,7 +67,7 @@ extension Store {
         }
     }
 
-    private func spanIngestion(at wall: Int, factsPerTransaction: Int?, redactor: Redactor) throws(WaybillError)
+    private func spanIngestion(at wall: Int64, factsPerTransaction: Int?, redactor: Redactor) throws(WaybillError)
         -> SpanIngestion
     {
         try SpanIngestion(

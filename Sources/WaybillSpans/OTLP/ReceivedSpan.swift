@@ -21,9 +21,9 @@ package struct ReceivedSpan: Hashable, Sendable {
     package var kind: Kind
     package var name: String
     /// Microseconds since 1970.
-    package var startMicroseconds: Int
+    package var startMicroseconds: Int64
     /// Microseconds since 1970, not before the start.
-    package var endMicroseconds: Int
+    package var endMicroseconds: Int64
     package var attributes: Attributes
     package var events: [Event]
     package var links: [Link]
@@ -35,7 +35,7 @@ package struct ReceivedSpan: Hashable, Sendable {
     package struct Event: Hashable, Sendable {
         package var name = ""
         /// Microseconds since 1970.
-        package var atMicroseconds = 0
+        package var atMicroseconds: Int64 = 0
         package var attributes: Attributes = [:]
     }
 
@@ -145,7 +145,7 @@ struct SpanFields {
 
 extension UInt64 {
     /// Of nanoseconds; 2^53 - 1 at most.
-    var microseconds: Int { Int(Swift.min(self / 1000, UInt64(Limits.largestInteger))) }
+    var microseconds: Int64 { Int64(Swift.min(self / 1000, UInt64(Limits.largestInteger))) }
 }
 
 extension GUID {

@@ -8,7 +8,7 @@ extension Store {
     ///
     /// - Parameter limit: Bytes that bodies may take, compressed.
     /// - Returns: Pieces whose exchange has not been written yet.
-    package func append(_ pieces: [BodyPiece], of source: GUID, limit: Int) throws(WaybillError) -> [BodyPiece] {
+    package func append(_ pieces: [BodyPiece], of source: GUID, limit: Int64) throws(WaybillError) -> [BodyPiece] {
         var compressed: [[UInt8]] = []
         // Before the lock between processes is taken.
         for piece in pieces { compressed.append(try Zlib.compressed(piece.bytes)) }

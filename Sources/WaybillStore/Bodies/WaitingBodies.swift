@@ -7,7 +7,7 @@ package final class WaitingBodies: Sendable {
         var pieces: [BodyPiece] = []
         var byteCount = 0
         /// Bodies of which something was left out for want of room.
-        var refusedCount = 0
+        var refusedCount: Int64 = 0
         var isAnnounced = false
     }
 
@@ -35,7 +35,7 @@ package final class WaitingBodies: Sendable {
     package func adjust(by byteCount: Int) { state.withLock { $0.byteCount += byteCount } }
 
     /// Times that there was no room.
-    package var refusedCount: Int { state.withLock { $0.refusedCount } }
+    package var refusedCount: Int64 { state.withLock { $0.refusedCount } }
 
     /// Whether so much waits that it should be stored at once.
     var isPressing: Bool { byteCount > limit / 4 }

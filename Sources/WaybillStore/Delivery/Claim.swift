@@ -44,8 +44,8 @@ struct Claim {
     }
 
     private struct Candidate {
-        var id: Int
-        var recorded: Int
+        var id: Int64
+        var recorded: Int64
         var hasEnded: Bool
         var source: RecordedSource
         var proof: IdentityProof?
@@ -84,7 +84,8 @@ struct Claim {
             .subtracting(try HeldParts(connection: connection).sequences(of: candidate.id))
         var taken: [Fact] = []
         while factsLeft > 0, bytesLeft > 0, let range = pending.ranges.first {
-            let chunk = range.lowerBound...min(range.upperBound, range.lowerBound + min(factsLeft, Self.chunk) - 1)
+            let chunk =
+                range.lowerBound...min(range.upperBound, range.lowerBound + Int64(min(factsLeft, Self.chunk)) - 1)
             let reader = PendingFacts(connection: connection)
             let facts = try reader.facts(of: candidate.id, in: chunk)
             var end = chunk.upperBound
@@ -110,7 +111,7 @@ struct Claim {
         return taken
     }
 
-    private func claim(_ found: SequenceRanges, missing: SequenceRanges, of source: Int) throws(WaybillError) {
+    private func claim(_ found: SequenceRanges, missing: SequenceRanges, of source: Int64) throws(WaybillError) {
         for range in found.ranges {
             try connection.statement("INSERT INTO ranges(source, first, last, lease) VALUES (?, ?, ?, ?)")
                 .run(source, range.lowerBound, range.upperBound, set)
@@ -128,7 +129,7 @@ struct Claim {
     /// The same of parts that it continues.
     private static let continuedPartLimit = 5_000
 
-    private func clocks(of source: Int, dating facts: [Fact]) throws(WaybillError) -> [ClockAnchor] {
+    private func clocks(of source: Int64, dating facts: [Fact]) throws(WaybillError) -> [ClockAnchor] {
         let clock = try WallClock(of: source, connection)
         return clock.anchors.count > Self.clockLimit
             ? clock.anchors(dating: facts.map(\.atMicroseconds)) : clock.anchors
@@ -150,7 +151,8 @@ struct Claim {
     }
 
     /// As many as one set may tell: the receiver places the facts of others when their openings have come.
-    private func continuedParts(of share: TransactionSet.Share, in source: Int) throws(WaybillError) -> [ContinuedPart]
+    private func continuedParts(of share: TransactionSet.Share, in source: Int64) throws(WaybillError)
+        -> [ContinuedPart]
     {
         let opened = try connection.statement(
             "SELECT guid, use_case FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL")
@@ -169,8 +171,8 @@ struct Claim {
     }
 
     /// The use cases and events of facts; each once, with no name.
-    private func codes(of facts: [Fact], in source: Int) throws(WaybillError) -> Set<RecordedName> {
-        var useCases: [Int: Int] = [:]
+    private func codes(of facts: [Fact], in source: Int64) throws(WaybillError) -> Set<RecordedName> {
+        var useCases: [Int64: Int] = [:]
         var codes: Set<RecordedName> = []
         let opened = try connection.statement("SELECT use_case FROM parts WHERE source = ? AND sequence = ?")
         for fact in facts {

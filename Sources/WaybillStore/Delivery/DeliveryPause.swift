@@ -5,7 +5,7 @@ extension DeliveryPause {
     /// As it is kept: it ends at a time of ``DeviceTime``, which no turned clock moves.
     private struct Kept: Codable {
         var failures: Int
-        var untilMicroseconds: Int
+        var untilMicroseconds: Int64
         var asked: Bool
 
         enum CodingKeys: String, CodingKey {
@@ -15,7 +15,7 @@ extension DeliveryPause {
     }
 
     /// As the setting's text says at a time; nil for what is no such text.
-    fileprivate init?(_ text: String, now: Int) {
+    fileprivate init?(_ text: String, now: Int64) {
         guard let kept = try? JSONDecoder().decode(Kept.self, from: Data(text.utf8)) else { return nil }
         // No pause is longer than a day: a damaged one must not stop delivery for good.
         guard kept.untilMicroseconds <= now + 86_400_000_000 else { return nil }
@@ -24,7 +24,7 @@ extension DeliveryPause {
             wasAskedFor: kept.asked)
     }
 
-    fileprivate func text(now: Int) -> String? {
+    fileprivate func text(now: Int64) -> String? {
         let kept = Kept(failures: failureCount, untilMicroseconds: now + remainingMicroseconds, asked: wasAskedFor)
         return (try? JSONEncoder().encode(kept)).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -56,7 +56,7 @@ extension Store {
         try set(Self.pauseKey, to: pause?.text(now: now))
     }
 
-    private func deviceTime(_ clock: any TransactionClock) throws(WaybillError) -> Int {
+    private func deviceTime(_ clock: any TransactionClock) throws(WaybillError) -> Int64 {
         let moment = Moment(clock)
         var time = try DeviceTime(connection) ?? DeviceTime(moment)
         time.pass(to: moment)

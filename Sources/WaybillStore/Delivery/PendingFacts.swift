@@ -8,7 +8,7 @@ struct PendingFacts {
     let connection: Connection
 
     /// The facts of a range, in order of sequence; what has no row is missing.
-    func facts(of source: Int, in range: ClosedRange<Int>) throws(WaybillError) -> [Fact] {
+    func facts(of source: Int64, in range: ClosedRange<Int64>) throws(WaybillError) -> [Fact] {
         var facts: [Fact] = []
         for (sql, fact) in Self.queries {
             try connection.statement(sql).forEachRow(source, range.lowerBound, range.upperBound) { row in
@@ -20,7 +20,7 @@ struct PendingFacts {
 
     /// The first sequence behind `sequence` that has a row, of any part; nil where there is none. Looks at all of the
     /// source's rows.
-    func first(of source: Int, after sequence: Int) throws(WaybillError) -> Int? {
+    func first(of source: Int64, after sequence: Int64) throws(WaybillError) -> Int64? {
         try connection.statement(
             """
             SELECT min(sequence) FROM ( \

@@ -16,7 +16,7 @@ extension Store {
     /// - Returns: nil when there is nothing to deliver, or when another live owner is delivering: one flush per store
     ///   at a time.
     package func lease(
-        owner: GUID, now uptime: Int, at wall: Int? = nil, expiresIn: Int, limit: LeaseLimit = LeaseLimit(),
+        owner: GUID, now uptime: Int64, at wall: Int64? = nil, expiresIn: Int64, limit: LeaseLimit = LeaseLimit(),
         isAlive: (GUID) -> Bool
     ) throws(WaybillError) -> TransactionSet? {
         guard try hasNews() else { return nil }
@@ -39,7 +39,7 @@ extension Store {
     /// - Parameters:
     ///   - uptime: Now, in microseconds of the device's uptime.
     ///   - expiresIn: Microseconds after which its lease ends.
-    package func isLeased(_ set: GUID, now uptime: Int, expiresIn: Int) throws(WaybillError) -> Bool {
+    package func isLeased(_ set: GUID, now uptime: Int64, expiresIn: Int64) throws(WaybillError) -> Bool {
         let expires = try connection.integer("SELECT ifnull(max(expires_us), 0) FROM leases WHERE set_id = ?", set)
         return expires > uptime && expires <= uptime + 2 * expiresIn
     }
@@ -50,12 +50,12 @@ extension Store {
     }
 
     /// Facts that are not settled, in all own sources.
-    package func pendingCount() throws(WaybillError) -> Int {
+    package func pendingCount() throws(WaybillError) -> Int64 {
         try connection.integer(SQL.pendingCount)
     }
 
     /// Those of them that sampling holds back until their transactions have ended.
-    package func heldCount() throws(WaybillError) -> Int { try HeldParts(connection: connection).count() }
+    package func heldCount() throws(WaybillError) -> Int64 { try HeldParts(connection: connection).count() }
 
     /// The ledgers of the sources that recorded into this store.
     package func ledgers() throws(WaybillError) -> [GUID: Ledger] {
@@ -74,7 +74,7 @@ extension Store {
     }
 
     /// Ends what died with its owner or has expired; whether there is no lease left.
-    private func endStaleLeases(owner: GUID, now uptime: Int, expiresIn: Int, isAlive: (GUID) -> Bool)
+    private func endStaleLeases(owner: GUID, now uptime: Int64, expiresIn: Int64, isAlive: (GUID) -> Bool)
         throws(WaybillError) -> Bool
     {
         let leases = try connection.statement("SELECT set_id, owner, expires_us FROM leases").rows { row in

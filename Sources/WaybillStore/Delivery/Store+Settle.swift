@@ -8,7 +8,7 @@ extension Store {
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Returns: false when the lease is gone, because it expired or its facts were erased: then nothing is booked,
     ///   and the same facts go out again.
-    package func settle(_ set: GUID, rejections: [Rejection], at wall: Int) throws(WaybillError) -> Bool {
+    package func settle(_ set: GUID, rejections: [Rejection], at wall: Int64) throws(WaybillError) -> Bool {
         try write { () throws(WaybillError) in
             guard try connection.integer("SELECT EXISTS(SELECT 1 FROM leases WHERE set_id = ?)", set) != 0 else {
                 return false
@@ -33,13 +33,15 @@ extension Store {
     }
 
     private func settle(
-        _ claimed: SequenceRanges, of source: Int, recorded: Int, rejections: [Rejection], at wall: Int, in set: GUID
+        _ claimed: SequenceRanges, of source: Int64, recorded: Int64, rejections: [Rejection], at wall: Int64,
+        in set: GUID
     ) throws(WaybillError) {
-        var quarantined: Set<Int> = []
+        var quarantined: Set<Int64> = []
         for rejection in rejections {
             // A fact whose sequence the collector could not read is known by its place in the list, which was in order
             // of sequence.
-            guard let sequence = rejection.sequence ?? claimed.element(at: rejection.index), claimed.contains(sequence)
+            guard let sequence = rejection.sequence ?? claimed.element(at: Int64(rejection.index)),
+                claimed.contains(sequence)
             else { continue }
             try connection.statement(
                 """
@@ -50,7 +52,7 @@ extension Store {
             quarantined.insert(sequence)
         }
         try connection.statement("UPDATE sources SET delivered = delivered + ? WHERE id = ?").run(
-            claimed.count - quarantined.count, source)
+            claimed.count - Int64(quarantined.count), source)
         try connection.statement("DELETE FROM ranges WHERE source = ? AND lease = ?").run(source, set)
         let rows = RangeRows(connection: connection)
         let before = try rows.booked(of: source)

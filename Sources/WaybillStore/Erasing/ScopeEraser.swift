@@ -7,9 +7,9 @@ struct ScopeEraser {
     private let sources: SourceRows
     private var facts: FactEraser
     /// What was found: sequences of openings, by source.
-    private var roots: [Int: [Int]] = [:]
+    private var roots: [Int64: [Int64]] = [:]
 
-    init(_ connection: Connection, at wall: Int) throws(WaybillError) {
+    init(_ connection: Connection, at wall: Int64) throws(WaybillError) {
         self.connection = connection
         tombstones = try Tombstones(connection, at: wall)
         sources = SourceRows(connection: connection)
@@ -65,7 +65,7 @@ struct ScopeEraser {
         for id in try connection.statement("SELECT id FROM sources ORDER BY id").rows(transform: { row in row.int(0) })
         {
             guard let source = try sources.find(id) else { continue }
-            var (alone, inParts): ([Int], [Int]) = ([], [])
+            var (alone, inParts): ([Int64], [Int64]) = ([], [])
             try connection.statement("SELECT sequence, part FROM network_logs WHERE source = ?").forEachRow(id) { row in
                 if row.int(1) == 0 { alone.append(row.int(0)) } else { inParts.append(row.int(0)) }
             }
@@ -115,7 +115,7 @@ struct ScopeEraser {
         {
             let pending = try RangeRows(connection: connection).pending(of: source.id, recorded: source.recorded)
             guard !pending.isEmpty else { continue }
-            var found: Set<Int> = []
+            var found: Set<Int64> = []
             try connection.statement(Self.unsettledFacts).forEachRow(source.id) { row in
                 guard pending.contains(row.int(0)) else { return }
                 if let id = row.optionalGUID(2) { transactions.insert(id) } else { found.insert(row.int(1)) }

@@ -10,7 +10,7 @@ extension Store {
     ///
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Throws: Also where the rows are gone and a reader keeps the WAL, and with it the bytes: then erase once more.
-    package func erase(_ scope: ErasureScope, at wall: Int) throws(WaybillError) -> Erasure {
+    package func erase(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
         let erasure = try write { () throws(WaybillError) in
             var eraser = try ScopeEraser(connection, at: wall)
             try eraser.erase(scope)

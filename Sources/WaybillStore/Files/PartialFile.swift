@@ -12,7 +12,7 @@ package import WaybillCore
 package final class PartialFile {
     package let file: URL
     /// Bytes written so far.
-    package private(set) var byteCount = 0
+    package private(set) var byteCount: Int64 = 0
     /// What it is called until it is complete, in the same folder.
     package let hiddenName: String
 
@@ -110,7 +110,7 @@ package final class PartialFile {
     /// Adds bytes.
     package func write(_ bytes: [UInt8]) throws(WaybillError) {
         try mappingErrors { try DurableFile.write(bytes, to: descriptor) }
-        byteCount += bytes.count
+        byteCount += Int64(bytes.count)
     }
 
     /// Waits until what was written is on the disk, still under the hidden name.
@@ -127,7 +127,7 @@ package final class PartialFile {
     /// Gives the name to another file, of the same folder or one in it, and gives up its own.
     ///
     /// - Returns: The file's length.
-    package func finish(with other: URL) throws(WaybillError) -> Int {
+    package func finish(with other: URL) throws(WaybillError) -> Int64 {
         let path = other.path(percentEncoded: false)
         var status = stat()
         try mappingErrors {
@@ -137,7 +137,7 @@ package final class PartialFile {
             }
             try DurableFile.rename(path, to: file)
         }
-        return Int(status.st_size)
+        return Int64(status.st_size)
     }
 
     private func mappingErrors(_ body: () throws -> Void) throws(WaybillError) {

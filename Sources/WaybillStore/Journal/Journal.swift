@@ -14,26 +14,29 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     /// How many facts the current segment has (the upper 20 bits), and the position of the next record.
     private let head: Atomic<UInt64>
     /// Up to this position segments are free to be written.
-    private let limit: Atomic<Int>
+    private let limit: Atomic<Int64>
     /// Closings that are still to come, for each of which room is kept.
     private let openCount: Atomic<Int>
-    private let refused: Atomic<Int>
+    private let refused: Atomic<Int64>
     private let turning = Locked(())
     private let reading: Locked<ReadingState>
 
     private struct ReadingState {
         /// Everything before is in the store.
-        var stored: Int
+        var stored: Int64
         /// Everything before was handed out.
-        var taken: Int
+        var taken: Int64
         /// Segments before this turn are free again.
-        var freedTurn = 0
+        var freedTurn: Int64 = 0
         /// Everything before was overwritten.
-        var scrubbed = 0
+        var scrubbed: Int64 = 0
         /// The last sequence handed out.
-        var lastSequence: Int
-        var takenSequence: Int
+        var lastSequence: Int64
+        var takenSequence: Int64
     }
+
+    /// Words of a segment, as positions count them.
+    private var segmentLength: Int64 { Int64(layout.segmentWordCount) }
 
     private static let positionMask: UInt64 = 1 << 44 - 1
     /// Kept for each closing that is to come: a record without attributes.
@@ -46,13 +49,13 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     /// - Parameters:
     ///   - lastSequence: The sequence before the journal's first.
     ///   - openCount: What was opened and not closed until then.
-    init(_ file: JournalFile, lastSequence: Int, openCount: Int, refusedCount: Int) {
+    init(_ file: JournalFile, lastSequence: Int64, openCount: Int, refusedCount: Int64) {
         self.file = file
         layout = file.layout
         words = file.words
-        let start = JournalLayout.segmentHeaderWordCount
+        let start = Int64(JournalLayout.segmentHeaderWordCount)
         head = Atomic(UInt64(start))
-        limit = Atomic(file.layout.segmentWordCount * file.layout.segmentCount)
+        limit = Atomic(Int64(file.layout.segmentWordCount * file.layout.segmentCount))
         self.openCount = Atomic(openCount)
         refused = Atomic(refusedCount)
         reading = Locked(
@@ -61,24 +64,24 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         noteDrained(lastSequence)
     }
 
-    var refusedCount: Int { refused.load(ordering: .relaxed) }
+    var refusedCount: Int64 { refused.load(ordering: .relaxed) }
 
     /// What became of a record.
     enum Appended {
         /// - isKept: Whether the file has it.
         /// - isFirst: Whether it is the first of a segment: a good moment to store what is there.
-        case done(sequence: Int, isKept: Bool, isFirst: Bool)
+        case done(sequence: Int64, isKept: Bool, isFirst: Bool)
         case refused
     }
 
     /// Appends an event of which there is no more to say.
     @inline(__always)
-    func append(event code: Int, part: Int, atMicroseconds: Int) -> Appended {
+    func append(event code: Int, part: Int64, atMicroseconds: Int64) -> Appended {
         append(.event, 1, part: part, atMicroseconds: atMicroseconds, isOpening: false) { $0.integer(code) }
     }
 
     /// Appends a fact. For an `opened` the part is its own sequence.
-    func append(_ content: Fact.Content, part: Int, atMicroseconds: Int) -> Appended {
+    func append(_ content: Fact.Content, part: Int64, atMicroseconds: Int64) -> Appended {
         switch content {
         case .event, .attributesSet:
             return appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: false)
@@ -98,7 +101,8 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     }
 
     @inline(never)
-    private func appendCounted(_ content: Fact.Content, part: Int, atMicroseconds: Int, isOpening: Bool) -> Appended {
+    private func appendCounted(_ content: Fact.Content, part: Int64, atMicroseconds: Int64, isOpening: Bool) -> Appended
+    {
         var counter = JournalWordCounter()
         content.write(to: &counter)
         return append(
@@ -120,7 +124,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
 
     @inline(__always)
     private func append(
-        _ kind: JournalRecord.Kind, _ contentWordCount: Int, part: Int, atMicroseconds: Int, isOpening: Bool,
+        _ kind: JournalRecord.Kind, _ contentWordCount: Int, part: Int64, atMicroseconds: Int64, isOpening: Bool,
         write: (inout JournalWordWriter) -> Void
     ) -> Appended {
         let wordCount = JournalRecord.prefixWordCount + contentWordCount
@@ -136,9 +140,9 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         var isNewSegment = false
         var old = head.load(ordering: .acquiring)
         while true {
-            let position = Int(truncatingIfNeeded: old & Self.positionMask)
+            let position = Int64(truncatingIfNeeded: old & Self.positionMask)
             let offset = layout.offset(of: position)
-            guard position &+ wordCount &+ kept <= limit.load(ordering: .acquiring),
+            guard position &+ Int64(wordCount &+ kept) <= limit.load(ordering: .acquiring),
                 wordCount <= layout.largestRecordWordCount
             else {
                 if isFact { refused.add(1, ordering: .relaxed) }
@@ -163,7 +167,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
             let index = layout.index(of: position)
             let record = words + index
             let base = words[index &- offset &+ 1]
-            let sequence = isFact ? Int(truncatingIfNeeded: base &+ old >> 44) &+ 1 : 0
+            let sequence = isFact ? Int64(truncatingIfNeeded: base &+ old >> 44) &+ 1 : 0
             record[1] = UInt64(truncatingIfNeeded: sequence)
             record[2] = UInt64(truncatingIfNeeded: atMicroseconds)
             record[3] = UInt64(truncatingIfNeeded: kind == .opened ? sequence : part)
@@ -178,35 +182,35 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
 
     /// Goes on to the next segment; false where it is not free.
     @inline(never)
-    private func turn(from position: Int) -> Bool {
+    private func turn(from position: Int64) -> Bool {
         turning.withLock { _ in
             while true {
                 let old = head.load(ordering: .acquiring)
-                let current = Int(old & Self.positionMask)
-                let turn = (current - 1) / layout.segmentWordCount
-                guard turn == (position - 1) / layout.segmentWordCount else { return true }  // another thread did it
-                let next = (turn + 1) * layout.segmentWordCount
-                guard next + layout.segmentWordCount <= limit.load(ordering: .acquiring) else { return false }
-                let base = Int((words + layout.index(of: turn * layout.segmentWordCount))[1]) + Int(old >> 44)
+                let current = Int64(old & Self.positionMask)
+                let turn = (current - 1) / segmentLength
+                guard turn == (position - 1) / segmentLength else { return true }  // another thread did it
+                let next = (turn + 1) * segmentLength
+                guard next + segmentLength <= limit.load(ordering: .acquiring) else { return false }
+                let base = Int64((words + layout.index(of: turn * segmentLength))[1]) + Int64(old >> 44)
                 beginSegment(turn: turn + 1, base: base)
-                let start = UInt64(next + JournalLayout.segmentHeaderWordCount)
+                let start = UInt64(next + Int64(JournalLayout.segmentHeaderWordCount))
                 guard head.compareExchange(expected: old, desired: start, ordering: .acquiringAndReleasing).exchanged
                 else { continue }
-                if current < next { fill(from: current, wordCount: next - current) }
+                if current < next { fill(from: current, wordCount: Int(next - current)) }
                 return true
             }
         }
     }
 
-    private func beginSegment(turn: Int, base: Int) {
-        let index = layout.index(of: turn * layout.segmentWordCount)
+    private func beginSegment(turn: Int64, base: Int64) {
+        let index = layout.index(of: turn * segmentLength)
         words[index + 1] = UInt64(base)
         words[index + 2] = layout.checksum(ofTurn: turn, base: UInt64(base))
         waybill_store_release(words + index, UInt64(turn + 1))
         file.write(index..<index + JournalLayout.segmentHeaderWordCount)
     }
 
-    private func fill(from position: Int, wordCount: Int) {
+    private func fill(from position: Int64, wordCount: Int) {
         let index = layout.index(of: position)
         // Only the heading counts: what follows is zeroed room.
         waybill_store_release(words + index, JournalHeading(.filler, wordCount: wordCount, checksum: 0).word)
@@ -219,10 +223,10 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     func take(limit: Int) -> [Fact] {
         reading.withLock { state in
             var facts: [Fact] = []
-            let end = Int(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
+            let end = Int64(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
             while facts.count < limit, state.taken < end {
-                if state.taken % layout.segmentWordCount == 0 {
-                    state.taken += JournalLayout.segmentHeaderWordCount
+                if layout.offset(of: state.taken) == 0 {
+                    state.taken += Int64(JournalLayout.segmentHeaderWordCount)
                     continue
                 }
                 let record = words + layout.index(of: state.taken)
@@ -232,7 +236,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
                     facts.append(fact)
                     state.takenSequence = fact.sequence
                 }
-                state.taken += heading.wordCount
+                state.taken += Int64(heading.wordCount)
             }
             return facts
         }
@@ -240,7 +244,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
 
     /// Whether something is there that was not handed out: not yet published, when it was looked at.
     var hasMore: Bool {
-        reading.withLock { $0.taken } < Int(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
+        reading.withLock { $0.taken } < Int64(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
     }
 
     /// Why the file cannot be written; nil when it can.
@@ -255,7 +259,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         }
     }
 
-    private func noteDrained(_ sequence: Int) {
+    private func noteDrained(_ sequence: Int64) {
         file.setHeader(JournalLayout.HeaderWord.drained, to: sequence)
         file.setHeader(JournalLayout.HeaderWord.refused, to: refusedCount)
         file.checkPresence()
@@ -271,7 +275,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
 
     /// Whether enough is stored and not synced that it should be, so that its room is free again.
     var wantsSync: Bool {
-        reading.withLock { ($0.stored - 1) / layout.segmentWordCount - $0.freedTurn >= max(1, layout.segmentCount / 2) }
+        reading.withLock { ($0.stored - 1) / segmentLength - $0.freedTurn >= max(1, layout.segmentCount / 2) }
     }
 
     /// What was stored until now is on the disk: its segments are free.
@@ -279,12 +283,12 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         reading.withLock { state in
             // The segment of the last word that is stored stays, also when that word is its last: the next one takes
             // its base from there.
-            let turn = (state.stored - 1) / layout.segmentWordCount
+            let turn = (state.stored - 1) / segmentLength
             while state.freedTurn < turn {
-                let index = layout.index(of: state.freedTurn * layout.segmentWordCount)
+                let index = layout.index(of: state.freedTurn * segmentLength)
                 file.clear(index..<index + layout.segmentWordCount)
                 state.freedTurn += 1
-                limit.add(layout.segmentWordCount, ordering: .releasing)
+                limit.add(segmentLength, ordering: .releasing)
             }
         }
         file.touch()
@@ -294,18 +298,18 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     func scrub() {
         confirmSync()
         reading.withLock { state in
-            let first = state.freedTurn * layout.segmentWordCount + JournalLayout.segmentHeaderWordCount
+            let first = state.freedTurn * segmentLength + Int64(JournalLayout.segmentHeaderWordCount)
             let start = max(state.scrubbed, first)
             guard state.stored > start else { return }
             let index = layout.index(of: start)
-            file.clear(index..<index + state.stored - start, zeroSince: layout.index(of: first))
+            file.clear(index..<index + Int(state.stored - start), zeroSince: layout.index(of: first))
             state.scrubbed = state.stored
         }
     }
 
     /// Takes the file away, if everything in it is stored.
     func removeIfStored() {
-        let isStored = reading.withLock { $0.stored } >= Int(head.load(ordering: .acquiring) & Self.positionMask)
+        let isStored = reading.withLock { $0.stored } >= Int64(head.load(ordering: .acquiring) & Self.positionMask)
         if isStored { file.remove() }
     }
 }
@@ -333,7 +337,7 @@ extension RecordedName {
     init?(_ record: UnsafeBufferPointer<UInt64>) {
         guard record.count > JournalRecord.prefixWordCount else { return nil }
         var reader = JournalWordReader(UnsafeBufferPointer(rebasing: record[JournalRecord.prefixWordCount...]))
-        guard let useCase = reader.integer(), let event = reader.optionalInteger(), let name = reader.text() else {
+        guard let useCase = reader.int(), let event = reader.optionalInt(), let name = reader.text() else {
             return nil
         }
         self.init(useCase: useCase, event: event, name: name)
@@ -348,7 +352,7 @@ extension Fact {
             let content = Content(kind, UnsafeBufferPointer(start: record + prefix, count: wordCount - prefix))
         else { return nil }
         let numbers = (
-            Int(truncatingIfNeeded: record[1]), Int(truncatingIfNeeded: record[3]), Int(truncatingIfNeeded: record[2])
+            Int64(bitPattern: record[1]), Int64(bitPattern: record[3]), Int64(bitPattern: record[2])
         )
         let range = 0...Limits.largestInteger
         guard numbers.0 > 0, range.contains(numbers.0), range.contains(numbers.1), range.contains(numbers.2) else {

@@ -28,7 +28,7 @@ final class JournalFile: @unchecked Sendable {
     ///   - catchesSignals: Whether it notes by which signal the process ends.
     /// - Throws: Where there is no room for it.
     init(
-        _ file: LockedJournalFile, description: [UInt8], startMicroseconds: Int,
+        _ file: LockedJournalFile, description: [UInt8], startMicroseconds: Int64,
         salt: UInt64 = .random(in: .min ... .max),
         size: JournalSize = JournalSize(), boot: String = Moment.thisBoot, catchesSignals: Bool = false
     ) throws(WaybillError) {
@@ -157,12 +157,12 @@ final class JournalFile: @unchecked Sendable {
     }
 
     /// Sets one of the header's words that change.
-    func setHeader(_ index: Int, to value: Int) {
+    func setHeader(_ index: Int, to value: Int64) {
         waybill_store_release(words + index, layout.sealed(value))
         write(index..<index + 1)
     }
 
-    private func writeHeader(_ description: [UInt8], startMicroseconds: Int, boot: String) {
+    private func writeHeader(_ description: [UInt8], startMicroseconds: Int64, boot: String) {
         typealias Word = JournalLayout.HeaderWord
         words[Word.magic] = JournalLayout.magic
         words[Word.version] = JournalLayout.version

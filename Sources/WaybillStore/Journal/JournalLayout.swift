@@ -64,19 +64,19 @@ struct JournalLayout: Hashable {
 
     /// Where in the file a position lies.
     @inline(__always)
-    func index(of position: Int) -> Int {
-        headerWordCount &+ position & (segmentCount &<< turnShift &- 1)
+    func index(of position: Int64) -> Int {
+        headerWordCount &+ Int(truncatingIfNeeded: position) & (segmentCount &<< turnShift &- 1)
     }
 
     /// A count in one word with its own checksum, because the header's does not cover what changes.
-    func sealed(_ count: Int) -> UInt64 {
+    func sealed(_ count: Int64) -> UInt64 {
         let value = UInt64(count) & Self.countMask
         return JournalChecksum.mix(salt, value) & ~Self.countMask | value
     }
 
     /// The count in a word; nil where the word is damaged.
-    func unsealed(_ word: UInt64) -> Int? {
-        let count = Int(word & Self.countMask)
+    func unsealed(_ word: UInt64) -> Int64? {
+        let count = Int64(word & Self.countMask)
         return sealed(count) == word ? count : nil
     }
 
@@ -84,10 +84,10 @@ struct JournalLayout: Hashable {
 
     /// Where in its segment a position lies.
     @inline(__always)
-    func offset(of position: Int) -> Int { position & (segmentWordCount &- 1) }
+    func offset(of position: Int64) -> Int { Int(truncatingIfNeeded: position) & (segmentWordCount &- 1) }
 
     /// Checks what a segment's first words say of it.
-    func checksum(ofTurn turn: Int, base: UInt64) -> UInt64 {
+    func checksum(ofTurn turn: Int64, base: UInt64) -> UInt64 {
         JournalChecksum.mix(JournalChecksum.mix(salt, UInt64(turn) &+ 1), base)
     }
 }
@@ -105,7 +105,9 @@ enum JournalChecksum {
     /// Of a record's kind and of the words after the heading: two for each multiplication, which do not wait for one
     /// another.
     @inline(__always)
-    static func sum(_ kind: JournalRecord.Kind, _ words: UnsafePointer<UInt64>, count: Int, salt: UInt64, position: Int)
+    static func sum(
+        _ kind: JournalRecord.Kind, _ words: UnsafePointer<UInt64>, count: Int, salt: UInt64, position: Int64
+    )
         -> UInt32
     {
         var seed = salt &+ UInt64(truncatingIfNeeded: position) &* 0xA076_1D64_78BD_642F

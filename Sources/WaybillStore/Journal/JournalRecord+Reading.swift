@@ -21,7 +21,7 @@ extension Fact.Content {
 
 extension JournalWordReader {
     fileprivate mutating func opened() -> Fact.Opened? {
-        guard let high = word(), let low = word(), let useCase = integer(), let joined = integer(),
+        guard let high = word(), let low = word(), let useCase = int(), let joined = integer(),
             let timeout = integer(),
             let hasCause = word()
         else { return nil }
@@ -38,21 +38,21 @@ extension JournalWordReader {
             timeoutMicroseconds: timeout, cause: cause, parent: parent, parentPart: parentPart,
             attributes: detail.attributes)
         if !isAtEnd {
-            guard let perMillion = integer(), let isChosen = integer(), let slow = optionalInteger() else { return nil }
+            guard let perMillion = int(), let isChosen = integer(), let slow = optionalInteger() else { return nil }
             opened.sampling = Fact.Sampling(perMillion: perMillion, isChosen: isChosen == 1, slowMicroseconds: slow)
         }
         return opened
     }
 
     fileprivate mutating func event(hasDetail: Bool) -> Fact.Event? {
-        guard let code = integer() else { return nil }
+        guard let code = int() else { return nil }
         guard hasDetail else { return Fact.Event(code: code) }
         guard let detail = detail() else { return nil }
         return Fact.Event(code: code, error: detail.error, attributes: detail.attributes)
     }
 
     fileprivate mutating func attributesSet() -> Fact.AttributesSet? {
-        guard let detail = detail(), let count = integer(), count >= 0 else { return nil }
+        guard let detail = detail(), let count = int(), count >= 0 else { return nil }
         var content = Fact.AttributesSet(attributes: detail.attributes)
         for _ in 0..<count {
             guard let name = text() else { return nil }
@@ -62,16 +62,16 @@ extension JournalWordReader {
     }
 
     fileprivate mutating func closed() -> Fact.Closed? {
-        guard let outcome = integer().flatMap({ TransactionOutcome(rawValue: $0) }), let detail = detail() else {
+        guard let outcome = int().flatMap({ TransactionOutcome(rawValue: $0) }), let detail = detail() else {
             return nil
         }
         return Fact.Closed(outcome: outcome, error: detail.error, attributes: detail.attributes)
     }
 
     fileprivate mutating func exchangeOpened() -> Fact.ExchangeOpened? {
-        guard let role = integer().flatMap({ Fact.Role(rawValue: $0) }), let method = text(),
+        guard let role = int().flatMap({ Fact.Role(rawValue: $0) }), let method = text(),
             let scheme = optionalText(),
-            let host = optionalText(), let port = optionalInteger(), let path = text(), let query = optionalText(),
+            let host = optionalText(), let port = optionalInt(), let path = text(), let query = optionalText(),
             let fields = headerFields()
         else { return nil }
         return Fact.ExchangeOpened(
@@ -80,8 +80,8 @@ extension JournalWordReader {
     }
 
     fileprivate mutating func exchangeClosed() -> Fact.ExchangeClosed? {
-        guard let exchange = integer(), let state = integer().flatMap({ Fact.ExchangeState(rawValue: $0) }),
-            let status = optionalInteger(),
+        guard let exchange = integer(), let state = int().flatMap({ Fact.ExchangeState(rawValue: $0) }),
+            let status = optionalInt(),
             let firstByte = optionalInteger(), let sent = optionalInteger(), let received = optionalInteger(),
             let fields = headerFields(),
             let detail = detail(), let transfer = isAtEnd ? Fact.Transfer() : transfer()
@@ -111,18 +111,18 @@ extension JournalWordReader {
     }
 
     private mutating func redirects() -> [Fact.Redirect]? {
-        guard let count = integer(), count >= 0 else { return nil }
+        guard let count = int(), count >= 0 else { return nil }
         var redirects: [Fact.Redirect] = []
         for _ in 0..<count {
-            guard let status = integer(), let url = text(), let at = integer() else { return nil }
+            guard let status = int(), let url = text(), let at = integer() else { return nil }
             redirects.append(Fact.Redirect(status: status, url: url, atMicroseconds: at))
         }
         return redirects
     }
 
     private mutating func webSocket() -> Fact.WebSocket? {
-        guard let sent = integer(), let received = integer(), let pings = integer(), let code = optionalInteger(),
-            let reason = optionalText(), let count = integer(), count >= 0
+        guard let sent = integer(), let received = integer(), let pings = integer(), let code = optionalInt(),
+            let reason = optionalText(), let count = int(), count >= 0
         else { return nil }
         var messages: [Fact.WebSocket.Message] = []
         for _ in 0..<count {
@@ -148,7 +148,7 @@ extension JournalWordReader {
             error?.name = name
             error?.underlying = underlying
         }
-        guard let count = integer(), count >= 0 else { return nil }
+        guard let count = int(), count >= 0 else { return nil }
         var attributes: Attributes = [:]
         for _ in 0..<count {
             guard let name = text(), let value = attributeValue() else { return nil }
@@ -158,7 +158,7 @@ extension JournalWordReader {
     }
 
     private mutating func underlying() -> [RecordedError.Underlying]? {
-        guard let count = integer(), (0...Limits.underlyingErrors).contains(count) else { return nil }
+        guard let count = int(), (0...Limits.underlyingErrors).contains(count) else { return nil }
         var errors: [RecordedError.Underlying] = []
         for _ in 0..<count {
             guard let domain = text(), let code = integer(), let name = optionalText() else { return nil }
@@ -178,7 +178,7 @@ extension JournalWordReader {
     }
 
     private mutating func headerFields() -> [Fact.HeaderField]? {
-        guard let count = integer(), count >= 0 else { return nil }
+        guard let count = int(), count >= 0 else { return nil }
         var fields: [Fact.HeaderField] = []
         for _ in 0..<count {
             guard let name = text(), let value = text() else { return nil }

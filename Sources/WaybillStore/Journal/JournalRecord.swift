@@ -142,7 +142,7 @@ extension JournalSink {
         optional(transfer.phases.lookupMicroseconds)
         optional(transfer.phases.connectMicroseconds)
         optional(transfer.phases.secureMicroseconds)
-        optional(transfer.isConnectionReused.map { $0 ? 1 : 0 })
+        optional(transfer.isConnectionReused.map { $0 ? 1 : 0 } as Int?)
         integer(transfer.redirects.count)
         for redirect in transfer.redirects {
             integer(redirect.status)

@@ -8,14 +8,14 @@ struct RecoveredJournal {
     /// nil in a journal of before there were any.
     let proof: IdentityProof?
     let clocks: [ClockAnchor]
-    let refused: Int
+    let refused: Int64
     /// How its process ended; nil: that cannot be told.
     let end: SourceEnd?
     /// Those that were passed so far.
     var names: [RecordedName] = []
     /// How far the source had come at least: as the header and what was passed so far say, also where a record is
     /// damaged.
-    private(set) var recorded: Int
+    private(set) var recorded: Int64
     /// Places where something was damaged, so far: one record, or several in a row.
     private(set) var damagedCount: Int
 
@@ -26,9 +26,9 @@ struct RecoveredJournal {
     private var offset = JournalLayout.segmentHeaderWordCount
     private var last = Step.record
     /// The sequence of the last fact in the first segment; nil: none was passed yet.
-    private var lastInSegment: Int?
+    private var lastInSegment: Int64?
     /// The highest sequence that was handed out.
-    private var latest = 0
+    private var latest: Int64 = 0
 
     /// Why a journal cannot be read.
     enum Failure: Error {
@@ -124,11 +124,11 @@ struct RecoveredJournal {
 
 /// A segment that was begun.
 private struct JournalSegment {
-    var turn: Int
+    var turn: Int64
     /// Where it lies.
     var index: Int
     /// The sequence before its first fact; 0 where that is not known.
-    var base: Int
+    var base: Int64
     /// Whether what it says of itself can be trusted; else the turn was found by trying.
     var isWhole: Bool
 }
@@ -144,16 +144,15 @@ extension JournalLayout {
         let numbers = [Word.wordCount, Word.segmentWordCount, Word.segmentCount, Word.descriptionByteCount].map {
             words[$0]
         }
-        guard numbers.allSatisfy({ $0 > 0 && $0 < 1 << 32 }) else { throw .damaged }
+        guard numbers.allSatisfy({ $0 > 0 && $0 < 1 << 31 }) else { throw .damaged }
         guard
             let layout = Self(
                 headerWordCount: Int(numbers[0]), segmentWordCount: Int(numbers[1]), segmentCount: Int(numbers[2]),
                 salt: words[Word.salt])
         else { throw .damaged }
         self = layout
-        guard headerWordCount <= words.count,
-            segmentWordCount.multipliedReportingOverflow(by: segmentCount).partialValue == words.count
-                - headerWordCount,
+        let (segmentWords, isTooMuch) = segmentWordCount.multipliedReportingOverflow(by: segmentCount)
+        guard headerWordCount <= words.count, !isTooMuch, segmentWords == words.count - headerWordCount,
             headerWordCount > wordCount, Int(numbers[3]) <= (headerWordCount - wordCount) * 8,
             words.withUnsafeBufferPointer({ $0.baseAddress.map { JournalFile.headerChecksum($0, headerWordCount) } })
                 == words[Word.checksum]
@@ -166,13 +165,13 @@ extension JournalLayout {
         var damaged: [Int] = []
         for number in 0..<segmentCount {
             let index = headerWordCount + number * segmentWordCount
-            let turn = words[index] < 1 << 40 ? Int(words[index]) - 1 : -1
-            if turn >= 0, turn % segmentCount == number,
+            let turn = words[index] < 1 << 40 ? Int64(words[index]) - 1 : -1
+            if turn >= 0, turn % Int64(segmentCount) == number,
                 words[index + 2] == checksum(ofTurn: turn, base: words[index + 1])
             {
                 segments.append(
                     JournalSegment(
-                        turn: turn, index: index, base: Int(truncatingIfNeeded: words[index + 1]), isWhole: true))
+                        turn: turn, index: index, base: Int64(truncatingIfNeeded: words[index + 1]), isWhole: true))
             } else if words[index..<index + Self.segmentHeaderWordCount].contains(where: { $0 != 0 }) {
                 damaged.append(number)
             }
@@ -186,12 +185,13 @@ extension JournalLayout {
 
     /// A segment whose own words about it are damaged: its turn is the one for which the checksum of a record in it is
     /// right.
-    private func segment(_ number: Int, latest: Int?, _ words: UnsafeBufferPointer<UInt64>) -> JournalSegment? {
+    private func segment(_ number: Int, latest: Int64?, _ words: UnsafeBufferPointer<UInt64>) -> JournalSegment? {
         // All segments that are in use are of the last round or the one before; of a single one nothing is known.
-        let rounds = latest.map { max(0, $0 / segmentCount - 1)...($0 / segmentCount + 1) } ?? 0...1_000
+        let rounds = latest.map { max(0, $0 / Int64(segmentCount) - 1)...($0 / Int64(segmentCount) + 1) } ?? 0...1_000
         let index = headerWordCount + number * segmentWordCount
         for round in rounds {
-            let segment = JournalSegment(turn: round * segmentCount + number, index: index, base: 0, isWhole: false)
+            let turn = round * Int64(segmentCount) + Int64(number)
+            let segment = JournalSegment(turn: turn, index: index, base: 0, isWhole: false)
             for offset in Self.segmentHeaderWordCount..<min(segmentWordCount, Self.segmentHeaderWordCount + 64)
             where record(at: offset, in: segment, words).map({ $0.kind != .filler }) ?? false { return segment }
         }
@@ -210,7 +210,7 @@ extension JournalLayout {
         let start = segment.index + offset
         let record = UnsafeBufferPointer(rebasing: words[start..<start + heading.wordCount])
         if kind == .filler { return heading.wordCount == segmentWordCount - offset ? (kind, record) : nil }
-        let position = segment.turn * segmentWordCount + offset
+        let position = segment.turn * Int64(segmentWordCount) + Int64(offset)
         guard let first = record.baseAddress,
             JournalChecksum.sum(kind, first, count: record.count, salt: salt, position: position) == heading.checksum
         else { return nil }
@@ -221,9 +221,9 @@ extension JournalLayout {
 extension LockedJournalFile {
     /// The whole file; nil where it cannot be read. At most 64 MiB.
     fileprivate func words() -> [UInt64]? {
-        let byteCount = Int(lseek(descriptor, 0, SEEK_END))
+        let byteCount = lseek(descriptor, 0, SEEK_END)
         guard byteCount >= 0, byteCount <= 64 << 20 else { return nil }
-        var words = [UInt64](repeating: 0, count: byteCount / 8)
+        var words = [UInt64](repeating: 0, count: Int(byteCount) / 8)
         let isRead = words.withUnsafeMutableBytes { bytes in
             var done = 0
             while done < bytes.count {

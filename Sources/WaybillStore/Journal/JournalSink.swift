@@ -7,12 +7,16 @@ protocol JournalSink {
 }
 
 extension JournalSink {
-    mutating func integer(_ value: Int) { word(UInt64(bitPattern: Int64(value))) }
+    mutating func integer(_ value: Int64) { word(UInt64(bitPattern: value)) }
+    @inline(__always)
+    mutating func integer(_ value: Int) { integer(Int64(value)) }
 
-    mutating func optional(_ value: Int?) {
+    mutating func optional(_ value: Int64?) {
         word(value == nil ? 0 : 1)
         if let value { integer(value) }
     }
+
+    mutating func optional(_ value: Int?) { optional(value.map { Int64($0) }) }
 
     mutating func optional(_ text: String?) {
         word(text == nil ? 0 : 1)
@@ -79,13 +83,23 @@ struct JournalWordReader {
         return words[index]
     }
 
-    mutating func integer() -> Int? { word().map { Int(truncatingIfNeeded: Int64(bitPattern: $0)) } }
+    mutating func integer() -> Int64? { word().map { Int64(bitPattern: $0) } }
+
+    /// A code, a status or a count; nil also where an `Int` does not hold it here.
+    mutating func int() -> Int? { integer().flatMap { Int(exactly: $0) } }
 
     /// A value that may be absent: nil where it cannot be read, `.some(nil)` where it is absent.
-    mutating func optionalInteger() -> Int?? {
+    mutating func optionalInteger() -> Int64?? {
         guard let mark = word(), mark <= 1 else { return nil }
         guard mark == 1 else { return .some(nil) }
         return integer().map { .some($0) }
+    }
+
+    /// As ``optionalInteger()``, of what ``int()`` reads.
+    mutating func optionalInt() -> Int?? {
+        guard let value = optionalInteger() else { return nil }
+        guard let value else { return .some(nil) }
+        return Int(exactly: value).map { .some($0) }
     }
 
     /// As ``optionalInteger()``.

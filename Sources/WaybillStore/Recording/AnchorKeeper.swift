@@ -2,14 +2,14 @@ import WaybillCore
 
 /// Knows when a source's clock must be tied to the wall again: at the start, when the two have parted, and once a day.
 final class AnchorKeeper: Sendable {
-    private static let toleranceMicroseconds = 100_000
-    private static let dayMicroseconds = 86_400_000_000
+    private static let toleranceMicroseconds: Int64 = 100_000
+    private static let dayMicroseconds: Int64 = 86_400_000_000
 
     private let clock: any TransactionClock
-    private let startMicroseconds: Int
+    private let startMicroseconds: Int64
     private let latest = Locked<ClockAnchor?>(nil)
 
-    init(clock: any TransactionClock, startMicroseconds: Int) {
+    init(clock: any TransactionClock, startMicroseconds: Int64) {
         self.clock = clock
         self.startMicroseconds = startMicroseconds
     }

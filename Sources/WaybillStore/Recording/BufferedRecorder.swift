@@ -11,10 +11,10 @@ package final class BufferedRecorder: Sendable {
     private struct State {
         var waiting: [Fact] = []
         var batch: [Fact] = []
-        var lastSequence = 0
+        var lastSequence: Int64 = 0
         /// Closings that are still to come, for which room is kept.
         var openCount = 0
-        var refusedCount = 0
+        var refusedCount: Int64 = 0
         /// Whether a journal has taken over.
         var isHandedOver = false
 
@@ -23,7 +23,7 @@ package final class BufferedRecorder: Sendable {
 
     private let state = Locked(State())
     private let clock: any TransactionClock
-    private let startMicroseconds: Int
+    private let startMicroseconds: Int64
     private let capacity: Int
     private let batchTrigger: Int
     private let wake: @Sendable (_ batchIsFull: Bool) -> Void
@@ -36,7 +36,8 @@ package final class BufferedRecorder: Sendable {
     ///   - batchTrigger: How many waiting facts make a batch that should not wait any longer.
     ///   - wake: Called outside the lock when there is a first fact to store, and once more when a batch is full.
     package init(
-        clock: any TransactionClock, startMicroseconds: Int, capacity: Int = defaultCapacity, batchTrigger: Int = 2_000,
+        clock: any TransactionClock, startMicroseconds: Int64, capacity: Int = defaultCapacity,
+        batchTrigger: Int = 2_000,
         wake: @escaping @Sendable (_ batchIsFull: Bool) -> Void
     ) {
         self.clock = clock
@@ -47,7 +48,7 @@ package final class BufferedRecorder: Sendable {
     }
 
     /// nil once a journal has taken over.
-    func recordUnlessHandedOver(_ content: Fact.Content, part: Int) -> Recorded? {
+    func recordUnlessHandedOver(_ content: Fact.Content, part: Int64) -> Recorded? {
         let taken = state.withLock { state -> (Recorded, Int)? in
             if state.isHandedOver { return nil }
             switch content {
@@ -110,7 +111,9 @@ package final class BufferedRecorder: Sendable {
     ///
     /// - Parameter takeOver: Gets the facts, the last sequence, what is open, and what was refused; whether it takes
     ///   over.
-    func handOver(to takeOver: (_ facts: [Fact], _ lastSequence: Int, _ openCount: Int, _ refusedCount: Int) -> Bool) {
+    func handOver(
+        to takeOver: (_ facts: [Fact], _ lastSequence: Int64, _ openCount: Int, _ refusedCount: Int64) -> Bool
+    ) {
         state.withLock { state in
             guard takeOver(state.batch + state.waiting, state.lastSequence, state.openCount, state.refusedCount) else {
                 return
@@ -120,5 +123,5 @@ package final class BufferedRecorder: Sendable {
         }
     }
 
-    package var refusedCount: Int { state.withLock { $0.refusedCount } }
+    package var refusedCount: Int64 { state.withLock { $0.refusedCount } }
 }

@@ -14,7 +14,7 @@ struct Heartbeat {
 
     private let file: URL
     private let boot: String
-    private var last: Int?
+    private var last: Int64?
 
     /// Of a source; nothing is written yet.
     init(of source: GUID, in folder: URL, boot: String = Moment.thisBoot) {
@@ -26,7 +26,7 @@ struct Heartbeat {
     ///
     /// - Returns: Whether the last beat before is so long ago that others may take the source for ended.
     @discardableResult
-    mutating func beat(at uptime: Int) throws(WaybillError) -> Bool {
+    mutating func beat(at uptime: Int64) throws(WaybillError) -> Bool {
         let path = file.path(percentEncoded: false)
         let since = last.map { abs(uptime - $0) }
         if let since, since < Self.age.microseconds / 2, access(path, F_OK) == 0 { return false }
@@ -56,7 +56,7 @@ struct Heartbeat {
         var bytes = [UInt8](repeating: 0, count: 128)
         let count = read(descriptor, &bytes, bytes.count)
         let words = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        guard let uptime = words.first.flatMap({ Int($0) }),
+        guard let uptime = words.first.flatMap({ Int64($0) }),
             words.dropFirst().first.map(String.init) ?? "" == moment.boot
         else { return false }
         return abs(moment.uptime - uptime) <= Self.silence.microseconds

@@ -3,10 +3,10 @@ package import WaybillCore
 /// What a recorder says of one fact.
 package struct Recorded: Sendable {
     /// The fact's sequence; 0 where it was not taken.
-    package var sequence: Int
+    package var sequence: Int64
     package var result: LogResult
 
-    package init(sequence: Int, result: LogResult) {
+    package init(sequence: Int64, result: LogResult) {
         self.sequence = sequence
         self.result = result
     }

@@ -11,7 +11,7 @@ package import WaybillCore
 package final class Recorder: Sendable {
     private let clock: any TransactionClock
     private let isSystemClock: Bool
-    private let startMicroseconds: Int
+    private let startMicroseconds: Int64
     private let memory: BufferedRecorder
     private let wake: @Sendable (_ batchIsFull: Bool) -> Void
     /// The address of the journal, 0 while there is none. ``owned`` keeps it alive, so that no caller has to count
@@ -22,7 +22,7 @@ package final class Recorder: Sendable {
     private let isAwake = Atomic(false)
 
     package init(
-        clock: any TransactionClock, startMicroseconds: Int, capacity: Int,
+        clock: any TransactionClock, startMicroseconds: Int64, capacity: Int,
         wake: @escaping @Sendable (_ batchIsFull: Bool) -> Void
     ) {
         self.clock = clock
@@ -32,7 +32,7 @@ package final class Recorder: Sendable {
         memory = BufferedRecorder(clock: clock, startMicroseconds: startMicroseconds, capacity: capacity, wake: wake)
     }
 
-    package func record(_ content: Fact.Content, part: Int) -> Recorded {
+    package func record(_ content: Fact.Content, part: Int64) -> Recorded {
         if let pointer = journalPointer {
             return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) }
         }
@@ -41,7 +41,7 @@ package final class Recorder: Sendable {
         return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) }
     }
 
-    package func record(event code: Int, part: Int) -> Recorded {
+    package func record(event code: Int, part: Int64) -> Recorded {
         guard let pointer = journalPointer else { return record(.event(Fact.Event(code: code)), part: part) }
         return record(in: pointer) { $0.append(event: code, part: part, atMicroseconds: $1) }
     }
@@ -49,7 +49,7 @@ package final class Recorder: Sendable {
     private var journalPointer: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: journal.load(ordering: .acquiring)) }
 
     @inline(__always)
-    private func record(in pointer: UnsafeRawPointer, _ append: (Journal, _ atMicroseconds: Int) -> Journal.Appended)
+    private func record(in pointer: UnsafeRawPointer, _ append: (Journal, _ atMicroseconds: Int64) -> Journal.Appended)
         -> Recorded
     {
         Unmanaged<Journal>.fromOpaque(pointer)._withUnsafeGuaranteedRef { journal in
@@ -72,7 +72,7 @@ package final class Recorder: Sendable {
     }
 
     /// Microseconds since its source started, which is how every time in a fact is told.
-    package var elapsedMicroseconds: Int { max(0, clock.uptimeMicroseconds() &- startMicroseconds) }
+    package var elapsedMicroseconds: Int64 { max(0, clock.uptimeMicroseconds() &- startMicroseconds) }
 
     /// Whether a journal has taken over.
     var hasJournal: Bool { journal.load(ordering: .acquiring) != 0 }
@@ -136,7 +136,7 @@ package final class Recorder: Sendable {
 
     package func confirmSync() { owned.withLock { $0 }?.confirmSync() }
 
-    package var refusedCount: Int { owned.withLock { $0 }?.refusedCount ?? memory.refusedCount }
+    package var refusedCount: Int64 { owned.withLock { $0 }?.refusedCount ?? memory.refusedCount }
 }
 
 extension Fact.Content {

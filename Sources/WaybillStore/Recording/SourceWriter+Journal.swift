@@ -103,7 +103,7 @@ extension SourceWriter {
     ///
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Throws: What `Store.erase` throws, or that the store could not be synced: then nothing is erased.
-    package func erase(_ scope: ErasureScope, from store: Store, at wall: Int) throws(WaybillError) -> Erasure {
+    package func erase(_ scope: ErasureScope, from store: Store, at wall: Int64) throws(WaybillError) -> Erasure {
         try scrubJournal(store)
         return try store.erase(scope, at: wall)
     }

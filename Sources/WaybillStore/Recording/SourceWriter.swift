@@ -21,7 +21,7 @@ package final class SourceWriter: Sendable {
         var journalProblem: WaybillError?
         /// Why bodies are not stored.
         var bodyProblem: WaybillError?
-        var storedRefusedCount = 0
+        var storedRefusedCount: Int64 = 0
         var isRetryScheduled = false
         var isDrainScheduled = false
         var isFullDrainScheduled = false
@@ -38,7 +38,7 @@ package final class SourceWriter: Sendable {
     /// What is kept of bodies, and the room for it.
     package let bodies = WaitingBodies()
     /// Bytes that bodies may take in the store.
-    let bodyLimit: Int
+    let bodyLimit: Int64
     let source: GUID
     let place: ResolvedLocation
     let anchors: AnchorKeeper
@@ -46,7 +46,7 @@ package final class SourceWriter: Sendable {
     let thread: StoreThread<StoreSession>
     private let readingThread = StoreThread(label: "waybill.reader", ends: { $0.rest() }, make: { ReaderCache() })
     let writesByItself: Bool
-    let startMicroseconds: Int
+    let startMicroseconds: Int64
     let state = Locked(State())
 
     /// Makes the writer of a source; its store is opened on the store's thread, later.
@@ -64,7 +64,7 @@ package final class SourceWriter: Sendable {
     package init(
         source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, capacity: Int,
         retention: Retention = Retention(),
-        bodyLimit: Int = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
+        bodyLimit: Int64 = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
         journalSize: JournalSize = JournalSize(), activity: ExpiringActivity? = .system, catchesSignals: Bool = false,
         tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
     ) {

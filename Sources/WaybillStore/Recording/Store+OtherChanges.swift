@@ -5,13 +5,13 @@ extension Store {
     /// Where a look at the changes of others has come to.
     struct SeenChanges {
         /// SQLite's: another number once another connection has written (sqlite.org/pragma.html#pragma_data_version).
-        var version: Int
+        var version: Int64
         /// By source: how many facts it had recorded, and whether it had ended.
-        var sources: [Int: (recorded: Int, hasEnded: Bool)] = [:]
+        var sources: [Int64: (recorded: Int64, hasEnded: Bool)] = [:]
         /// What was given up or has gone.
-        var losses = [0, 0]
+        var losses: [Int64] = [0, 0]
         /// The last of what was received.
-        var arrival = 0
+        var arrival: Int64 = 0
     }
 
     /// What others have changed since the look before; nil: nothing, or there was no look before.
@@ -34,7 +34,7 @@ extension Store {
         return change
     }
 
-    private func look(_ version: Int, own: GUID) throws(WaybillError) -> SeenChanges {
+    private func look(_ version: Int64, own: GUID) throws(WaybillError) -> SeenChanges {
         var seen = SeenChanges(version: version)
         try connection.statement("SELECT id, recorded, ended FROM sources WHERE heard_us IS NULL AND uuid <> ?")
             .forEachRow(own) { row in seen.sources[row.int(0)] = (row.int(1), row.bool(2)) }
@@ -49,7 +49,7 @@ extension Store {
     private func change(from before: SeenChanges, to after: SeenChanges) throws(WaybillError) -> TransactionChange? {
         guard before.losses == after.losses else { return .reload }
         var transactions: Set<GUID> = []
-        func collect(_ source: Int, _ range: ClosedRange<Int>) throws(WaybillError) {
+        func collect(_ source: Int64, _ range: ClosedRange<Int64>) throws(WaybillError) {
             try connection.statement(Self.changedParts).forEachRow(source, range.lowerBound, range.upperBound) { row in
                 transactions.insert(row.guid(0))
             }

@@ -183,7 +183,7 @@ package final class StoreSession {
     ///
     /// - Returns: nil where the store lies in memory.
     /// - Throws: Where it cannot be made; recording goes on in memory.
-    func makeJournal(anchor: ClockAnchor, startMicroseconds: Int) throws(WaybillError) -> JournalFile? {
+    func makeJournal(anchor: ClockAnchor, startMicroseconds: Int64) throws(WaybillError) -> JournalFile? {
         // Where the store fell back to memory, a journal would promise what is not kept. Where the store is only late,
         // it is what keeps all meanwhile.
         do throws(WaybillError) { _ = try opened() } catch {

@@ -7,24 +7,24 @@ struct ReceivedSweep {
     private(set) var factCount = 0
 
     private let connection: Connection
-    private let cutoff: Int
+    private let cutoff: Int64
     private let budget: Int
     private let transactionLimit: Int?
     private let retired: RetiredRows
     /// What came at the cutoff or later, by source.
-    private var fresh: [Int: SequenceRanges] = [:]
+    private var fresh: [Int64: SequenceRanges] = [:]
 
     /// - Parameters:
     ///   - cutoff: Microseconds since 1970; what was received before may go.
     ///   - budget: About how many facts one step takes away.
     ///   - transactions: How many transactions it takes away at most, and nothing else; nil: the budget alone counts.
-    init(_ connection: Connection, before cutoff: Int, budget: Int, transactions: Int? = nil) throws(WaybillError) {
+    init(_ connection: Connection, before cutoff: Int64, budget: Int, transactions: Int? = nil) throws(WaybillError) {
         self.connection = connection
         self.cutoff = cutoff
         self.budget = budget
         transactionLimit = transactions
         retired = RetiredRows(connection: connection)
-        var fresh: [Int: SequenceRanges] = [:]
+        var fresh: [Int64: SequenceRanges] = [:]
         try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ?").forEachRow(cutoff) {
             row in
             fresh[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))
@@ -53,25 +53,25 @@ struct ReceivedSweep {
     }
 
     private struct Arrived {
-        var id: Int
-        var source: Int
-        var range: ClosedRange<Int>
+        var id: Int64
+        var source: Int64
+        var range: ClosedRange<Int64>
     }
 
     private struct Root {
-        var source: Int
-        var sequence: Int
-        var last: Int
+        var source: Int64
+        var sequence: Int64
+        var last: Int64
         var isOwn: Bool
         /// nil: it belongs to none that is known.
         var transaction: GUID?
     }
 
     /// The oldest arrivals, and of what opened in them the openings that may go, by source.
-    private func find() throws(WaybillError) -> ([Arrived], [Int: Set<Int>]) {
+    private func find() throws(WaybillError) -> ([Arrived], [Int64: Set<Int64>]) {
         var old: [Arrived] = []
-        var roots: [Int: Set<Int>] = [:]
-        var count = 0
+        var roots: [Int64: Set<Int64>] = [:]
+        var count: Int64 = 0
         var transactions: Set<GUID> = []
         try connection.statement(
             """

@@ -5,7 +5,7 @@
 /// collector has answered.
 public struct Retention: Sendable, Hashable {
     /// Bytes that the store's rows and indexes may take; its file stops growing there. Default: 64 MiB, at least 1 MiB.
-    public var maximumBytes = 64 << 20
+    public var maximumBytes: Int64 = 64 << 20
     /// How long after its last event a transaction is kept. Default: 30 days.
     ///
     /// Measured by a clock that cannot be set: within one boot of the device it is the time that has passed, asleep or
@@ -24,7 +24,7 @@ public struct Retention: Sendable, Hashable {
     public var isForThisLaunchOnly = false
 
     /// Below this the tables alone would not fit.
-    package static let leastBytes = 1 << 20
+    package static let leastBytes: Int64 = 1 << 20
 
     /// The defaults.
     public init() {}

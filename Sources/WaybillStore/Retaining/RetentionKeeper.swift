@@ -6,11 +6,11 @@ struct RetentionKeeper {
 
     private var device: DeviceTime?
     /// ``DeviceTime/now`` when age was looked at last; nil: there is something left to do.
-    private var ageChecked: Int?
+    private var ageChecked: Int64?
     /// Facts that were written since the transactions were counted; nil: they were not yet, or there are too many still.
     private var uncounted: Int?
 
-    private static let minuteMicroseconds = 60_000_000
+    private static let minuteMicroseconds: Int64 = 60_000_000
     private static let hourMicroseconds = 60 * minuteMicroseconds
 
     init(_ retention: Retention = Retention()) { self.retention = retention }
@@ -70,5 +70,5 @@ struct RetentionKeeper {
     mutating func checkAgeSoon() { ageChecked = nil }
 
     /// A hundredth of the age is precise enough, and an hour seldom enough to cost nothing.
-    private var ageInterval: Int { min(Self.hourMicroseconds, max(0, retention.maximumAge.microseconds) / 100) }
+    private var ageInterval: Int64 { min(Self.hourMicroseconds, max(0, retention.maximumAge.microseconds) / 100) }
 }

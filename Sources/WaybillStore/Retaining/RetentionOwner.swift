@@ -4,15 +4,15 @@ import WaybillCore
 struct RetentionOwner {
     var row: SourceRow
     /// ``DeviceTime/now`` when it was registered.
-    var born: Int
+    var born: Int64
     /// The first sequence that is neither settled nor given up nor held back.
-    var firstPending: Int
+    var firstPending: Int64
     /// Behind all parts that may be settled: beyond the first pending fact those that were sampled away.
-    var settledEnd: Int
+    var settledEnd: Int64
     /// What is being delivered, and stays until its verdict.
     var leased: SequenceRanges
     /// From its time to wall time, by its latest anchor; nil: it has none.
-    var wallOffset: Int?
+    var wallOffset: Int64?
 
     /// The own sources, oldest first.
     static func all(_ connection: Connection) throws(WaybillError) -> [RetentionOwner] {
@@ -49,7 +49,7 @@ struct RetentionOwner {
     /// The time in the source before which something is too old.
     ///
     /// - Parameter isSettled: Whether a wrong wall clock could do no more than to take it from sight.
-    func cutoff(_ retention: Retention, isSettled: Bool, device: DeviceTime, wall: Int) -> Int {
+    func cutoff(_ retention: Retention, isSettled: Bool, device: DeviceTime, wall: Int64) -> Int64 {
         let age = max(0, retention.maximumAge.microseconds)
         let byDevice = device.now - born - age
         guard isSettled else { return byDevice }

@@ -12,7 +12,7 @@ struct RetentionSweep {
 
     private let connection: Connection
     private let budget: Int
-    private let owners: [Int: RetentionOwner]
+    private let owners: [Int64: RetentionOwner]
 
     /// Units that go at a time, before the need is looked at again.
     private static let chunk = 100
@@ -40,7 +40,7 @@ struct RetentionSweep {
     var isExhausted: Bool { factCount >= budget }
 
     /// Takes away what is too old.
-    mutating func removeOld(_ retention: Retention, device: DeviceTime, wall: Int) throws(WaybillError) {
+    mutating func removeOld(_ retention: Retention, device: DeviceTime, wall: Int64) throws(WaybillError) {
         for order in Class.allCases {
             let cutoffs = owners.mapValues {
                 $0.cutoff(retention, isSettled: order == .settled, device: device, wall: wall)
@@ -50,7 +50,7 @@ struct RetentionSweep {
     }
 
     /// Takes away the oldest, bodies first, until the store takes no more than so many bytes.
-    mutating func shrink(to byteCount: Int) throws(WaybillError) {
+    mutating func shrink(to byteCount: Int64) throws(WaybillError) {
         let connection = connection
         let isTooLarge = { () throws(WaybillError) in try connection.usedByteCount() > byteCount }
         let room = { () throws(WaybillError) in try isTooLarge() ? Int.max : 0 }
@@ -81,15 +81,15 @@ struct RetentionSweep {
     ///   - areTransactions: Whether what is outside of one stays.
     private mutating func remove(
         _ order: Class, because reason: DropReason, while excess: () throws(WaybillError) -> Int,
-        before cutoffs: [Int: Int], areTransactions: Bool = false
+        before cutoffs: [Int64: Int64], areTransactions: Bool = false
     ) throws(WaybillError) {
-        var fronts: [Int: Front] = [:]
+        var fronts: [Int64: Front] = [:]
         for id in owners.keys { fronts[id] = try front(order, of: id, before: cutoffs, areTransactions) }
         while !isExhausted, let (id, front) = fronts.min(by: { ($0.value.began, $0.key) < ($1.value.began, $1.key) }) {
             let excess = try excess()
             guard excess > 0 else { return }
             var eraser = FactEraser(connection, because: reason)
-            var roots: [Int: Set<Int>] = [:]
+            var roots: [Int64: Set<Int64>] = [:]
             for part in front.units.prefix(excess).joined() {
                 roots[part.source, default: []].insert(part.sequence)
             }
@@ -109,14 +109,14 @@ struct RetentionSweep {
     /// The next units of one source.
     private struct Front {
         /// When the first of them began, by the device's time.
-        var began: Int
+        var began: Int64
         /// The openings of each.
         var units: [[Root]] = []
     }
 
     /// nil: nothing of that source may go.
     private func front(
-        _ order: Class, of id: Int, before cutoffs: [Int: Int], _ areTransactions: Bool
+        _ order: Class, of id: Int64, before cutoffs: [Int64: Int64], _ areTransactions: Bool
     ) throws(WaybillError) -> Front? {
         guard let owner = owners[id], let cutoff = cutoffs[id] else { return nil }
         var front: Front?
@@ -144,10 +144,10 @@ struct RetentionSweep {
     }
 
     private struct Root {
-        var source: Int
-        var sequence: Int
-        var last: Int
-        var lastAt: Int
+        var source: Int64
+        var sequence: Int64
+        var last: Int64
+        var lastAt: Int64
         var order: Class
     }
 
@@ -195,7 +195,7 @@ struct RetentionSweep {
 
 extension Connection {
     /// Bytes of the pages that hold something. Freed ones are used again before the file grows.
-    func usedByteCount() throws(WaybillError) -> Int {
+    func usedByteCount() throws(WaybillError) -> Int64 {
         try (integer("PRAGMA page_count") - integer("PRAGMA freelist_count")) * integer("PRAGMA page_size")
     }
 }

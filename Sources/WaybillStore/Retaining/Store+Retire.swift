@@ -11,7 +11,7 @@ extension Store {
     ///
     /// - Parameter cutoff: Microseconds since 1970.
     /// - Returns: How many facts went; 0: none is left that may.
-    package func retire(receivedBefore cutoff: Int, budget: Int = retirementBudget) throws(WaybillError) -> Int {
+    package func retire(receivedBefore cutoff: Int64, budget: Int = retirementBudget) throws(WaybillError) -> Int {
         try write { () throws(WaybillError) in
             let count = try sweep(before: cutoff, budget: budget)
             if count == 0 {
@@ -27,7 +27,7 @@ extension Store {
     /// - Parameter byteCount: Of rows and indexes; a file does not shrink, but what is free in it is used before it
     ///   grows.
     /// - Returns: How many facts went; 0: it is small enough, or nothing may go.
-    package func retire(beyond byteCount: Int, budget: Int = retirementBudget) throws(WaybillError) -> Int {
+    package func retire(beyond byteCount: Int64, budget: Int = retirementBudget) throws(WaybillError) -> Int {
         try write { () throws(WaybillError) in
             guard try connection.usedByteCount() > byteCount else { return 0 }
             return try sweepFirst(budget: budget)
@@ -63,16 +63,16 @@ extension Store {
         }
     }
 
-    private func sweep(before cutoff: Int, budget: Int, transactions: Int? = nil) throws(WaybillError) -> Int {
+    private func sweep(before cutoff: Int64, budget: Int, transactions: Int? = nil) throws(WaybillError) -> Int {
         var sweep = try ReceivedSweep(connection, before: cutoff, budget: budget, transactions: transactions)
         try sweep.run()
         return sweep.factCount
     }
 
     /// When what comes after the first so many facts was received; nil: nothing does.
-    private func cutoff(behind factCount: Int) throws(WaybillError) -> Int? {
-        var count = 0
-        var cutoff: Int?
+    private func cutoff(behind factCount: Int) throws(WaybillError) -> Int64? {
+        var count: Int64 = 0
+        var cutoff: Int64?
         try connection.statement("SELECT first, last, received_us FROM arrivals ORDER BY id").forRows { row in
             if count >= factCount { cutoff = row.int(2) }
             count += row.int(1) - row.int(0) + 1

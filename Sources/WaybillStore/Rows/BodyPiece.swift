@@ -4,13 +4,13 @@ package import WaybillCore
 package struct BodyPiece: Sendable {
     /// What is known when the whole body has passed; only the last piece has it.
     package struct End: Sendable {
-        package var byteCount: Int
+        package var byteCount: Int64
         package var omission: ExchangeBody.Omission?
         /// The hash under a key that is no secret; the store hashes it again under its own. nil: the body was kept
         /// whole, or not at all.
         package var hash: SipHash.Value?
 
-        package init(byteCount: Int, omission: ExchangeBody.Omission?, hash: SipHash.Value?) {
+        package init(byteCount: Int64, omission: ExchangeBody.Omission?, hash: SipHash.Value?) {
             self.byteCount = byteCount
             self.omission = omission
             self.hash = hash
@@ -18,17 +18,18 @@ package struct BodyPiece: Sendable {
     }
 
     /// The part and the sequence of the exchange that it belongs to.
-    package var part: Int
-    package var exchange: Int
+    package var part: Int64
+    package var exchange: Int64
     package var direction: BodyDirection
     /// From 0.
-    package var number: Int
+    package var number: Int64
     package var contentType: String?
     package var bytes: [UInt8]
     package var end: End?
 
     package init(
-        part: Int, exchange: Int, direction: BodyDirection, number: Int, contentType: String?, bytes: [UInt8], end: End?
+        part: Int64, exchange: Int64, direction: BodyDirection, number: Int64, contentType: String?, bytes: [UInt8],
+        end: End?
     ) {
         self.part = part
         self.exchange = exchange

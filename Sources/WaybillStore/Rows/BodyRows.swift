@@ -12,12 +12,12 @@ struct BodyRows {
     /// Adds a piece, unless its exchange is gone, or a piece before it.
     ///
     /// - Returns: The bytes that it takes in the store.
-    func insert(_ piece: BodyPiece, compressed: [UInt8], of source: Int) throws(WaybillError) -> Int {
+    func insert(_ piece: BodyPiece, compressed: [UInt8], of source: Int64) throws(WaybillError) -> Int64 {
         try connection.statement(Self.insert).run(
             source, piece.exchange, piece.direction.rawValue, piece.number, piece.contentType, piece.bytes.count,
             ColumnValue.blob(compressed), piece.end?.byteCount, piece.end?.omission?.rawValue,
             try piece.end?.hash.map { hash throws(WaybillError) in ColumnValue.blob(try keyed(hash)) }, piece.part)
-        return connection.changeCount > 0 ? compressed.count : 0
+        return connection.changeCount > 0 ? Int64(compressed.count) : 0
     }
 
     /// Deletes the oldest bodies, a few at a time; false: there are none.
@@ -30,7 +30,7 @@ struct BodyRows {
     }
 
     /// Deletes the oldest until the rest takes no more than so many bytes.
-    func shrink(to byteCount: Int) throws(WaybillError) {
+    func shrink(to byteCount: Int64) throws(WaybillError) {
         var excess = try self.byteCount() - byteCount
         _ = try removeOldest { pieceByteCount in
             defer { excess -= pieceByteCount }
@@ -39,8 +39,8 @@ struct BodyRows {
     }
 
     /// Deletes the oldest, as long as a piece of so many bytes is to go; gives whether any did.
-    private func removeOldest(while isNeeded: (Int) -> Bool) throws(WaybillError) -> Bool {
-        var oldest: [(source: Int, exchange: Int, direction: Int)] = []
+    private func removeOldest(while isNeeded: (Int64) -> Bool) throws(WaybillError) -> Bool {
+        var oldest: [(source: Int64, exchange: Int64, direction: Int)] = []
         try connection.statement("SELECT source, exchange, direction, length(bytes) FROM bodies ORDER BY id").forRows {
             row in
             guard isNeeded(row.int(3)) else { return false }
@@ -54,7 +54,7 @@ struct BodyRows {
     }
 
     /// Bytes that all bodies take, but for what belongs to their rows.
-    func byteCount() throws(WaybillError) -> Int {
+    func byteCount() throws(WaybillError) -> Int64 {
         try connection.integer("SELECT ifnull(sum(length(bytes)), 0) FROM bodies")
     }
 

@@ -7,7 +7,7 @@ package struct DetailColumn {
     package var removed: [String] = []
     package var errorDomain = ""
     /// Only in events, which have no column for it: most of them have no error, and each would pay for the column.
-    package var errorCode: Int?
+    package var errorCode: Int64?
     package var errorName: String?
     package var errorUnderlying: [RecordedError.Underlying] = []
     package var errorText: String?
@@ -47,7 +47,7 @@ package struct DetailColumn {
     }
 
     /// The error of that code, which closings have in a column of their own.
-    package func error(code: Int?) -> RecordedError? {
+    package func error(code: Int64?) -> RecordedError? {
         code.map {
             RecordedError(
                 domain: errorDomain, code: $0, name: errorName, underlying: errorUnderlying, text: errorText)

@@ -6,11 +6,11 @@ import WaybillCore
 /// the last look and the end of that boot: it is never ahead of the time that has really passed.
 struct DeviceTime: Equatable {
     /// Microseconds until now.
-    private(set) var now = 0
+    private(set) var now: Int64 = 0
     /// What it was when the device was last started: a source that began later belongs to this boot.
-    private(set) var bootBegan = 0
+    private(set) var bootBegan: Int64 = 0
 
-    private var uptime = 0
+    private var uptime: Int64 = 0
     private var boot = ""
 
     /// What a store that is looked at for the first time says at this moment.

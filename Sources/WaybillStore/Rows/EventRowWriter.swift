@@ -5,9 +5,9 @@ import WaybillCore
 /// That halves what a row costs: SQLite finds its place beside the one before, and runs a statement for many.
 struct EventRowWriter {
     private struct Event {
-        var part: Int
-        var sequence: Int
-        var atMicroseconds: Int
+        var part: Int64
+        var sequence: Int64
+        var atMicroseconds: Int64
         var code: Int
         var detail: String?
 
@@ -16,12 +16,12 @@ struct EventRowWriter {
 
     private static let rowsPerStatement = 16
 
-    private let source: Int
+    private let source: Int64
     private let several: Statement
     private let one: Statement
     private var events: [Event] = []
 
-    init(of source: Int, _ connection: Connection) throws(WaybillError) {
+    init(of source: Int64, _ connection: Connection) throws(WaybillError) {
         self.source = source
         several = try connection.statement(Self.insert(Self.rowsPerStatement))
         one = try connection.statement(Self.insert(1))
@@ -54,7 +54,7 @@ struct EventRowWriter {
     /// Writes what was added; what is there already stays as it is.
     ///
     /// - Returns: The parts that have events among them, each with the highest sequence and the latest time of those.
-    mutating func write() throws(WaybillError) -> [(part: Int, latest: PartLatest)] {
+    mutating func write() throws(WaybillError) -> [(part: Int64, latest: PartLatest)] {
         events.sort { ($0.part, $0.sequence) < ($1.part, $1.sequence) }
         var index = 0
         while index < events.count {
@@ -73,7 +73,7 @@ struct EventRowWriter {
             index = rows.endIndex
         }
         defer { events.removeAll(keepingCapacity: true) }
-        var parts: [(part: Int, latest: PartLatest)] = []
+        var parts: [(part: Int64, latest: PartLatest)] = []
         for event in events {
             if let last = parts.last, last.part == event.part {
                 parts[parts.count - 1].latest = last.latest.merged(with: event.latest)
@@ -92,8 +92,8 @@ struct EventRowWriter {
 
 /// The highest sequence and the latest time of facts of a part.
 struct PartLatest {
-    var sequence: Int
-    var atMicroseconds: Int
+    var sequence: Int64
+    var atMicroseconds: Int64
 
     func merged(with other: PartLatest) -> PartLatest {
         PartLatest(sequence: max(sequence, other.sequence), atMicroseconds: max(atMicroseconds, other.atMicroseconds))

@@ -32,7 +32,7 @@ struct FactEraser {
     mutating func erase(
         _ sequences: SequenceRanges, singles: SequenceRanges = SequenceRanges(), of source: SourceRow
     ) throws(WaybillError) {
-        var erased: [Int] = []
+        var erased: [Int64] = []
         for range in try occupied(sequences, of: source.id) { try removeRoots(range, of: source.id, into: &erased) }
         if !singles.isEmpty { try removeSingles(singles, of: source, into: &erased) }
         count += erased.count
@@ -50,17 +50,17 @@ struct FactEraser {
 
     /// Those ranges in which a part or an exchange outside of one was opened: looked for from one to the next, since who
     /// has given up very much has sent little of it.
-    private func occupied(_ sequences: SequenceRanges, of source: Int) throws(WaybillError) -> [ClosedRange<Int>] {
+    private func occupied(_ sequences: SequenceRanges, of source: Int64) throws(WaybillError) -> [ClosedRange<Int64>] {
         let next = try connection.statement(
             """
             SELECT min(ifnull((SELECT min(sequence) FROM parts WHERE source = ?1 AND sequence >= ?2), ?3), \
             ifnull((SELECT min(sequence) FROM network_logs WHERE source = ?1 AND part = 0 AND sequence >= ?2), ?3))
             """)
-        var occupied: [ClosedRange<Int>] = []
-        var opened = Int.min
+        var occupied: [ClosedRange<Int64>] = []
+        var opened = Int64.min
         for range in sequences.ranges where opened <= range.upperBound {
             if opened < range.lowerBound {
-                opened = try next.first(source, range.lowerBound, Int.max) { row in row.int(0) } ?? .max
+                opened = try next.first(source, range.lowerBound, Int64.max) { row in row.int(0) } ?? .max
             }
             guard range.contains(opened) else { continue }
             occupied.append(range)
@@ -69,7 +69,7 @@ struct FactEraser {
         return occupied
     }
 
-    private mutating func removeRoots(_ range: ClosedRange<Int>, of source: Int, into erased: inout [Int])
+    private mutating func removeRoots(_ range: ClosedRange<Int64>, of source: Int64, into erased: inout [Int64])
         throws(WaybillError)
     {
         let (first, last) = (range.lowerBound, range.upperBound)
@@ -106,10 +106,10 @@ struct FactEraser {
     ///
     /// All in one pass: of facts within a part, the sequence is in no index.
     private mutating func removeSingles(
-        _ sequences: SequenceRanges, of source: SourceRow, into erased: inout [Int]
+        _ sequences: SequenceRanges, of source: SourceRow, into erased: inout [Int64]
     ) throws(WaybillError) {
-        var touched: Set<Int> = []
-        var events: [(part: Int, after: Int)] = []
+        var touched: Set<Int64> = []
+        var events: [(part: Int64, after: Int64)] = []
         try connection.statement("SELECT part, after FROM events WHERE source = ?").forEachRow(source.id) { row in
             if sequences.contains(row.int(0) + row.int(1)) { events.append((row.int(0), row.int(1))) }
         }
@@ -119,8 +119,8 @@ struct FactEraser {
             touched.insert(event.part)
             erased.append(event.part + event.after)
         }
-        var exchanges: [(part: Int, sequence: Int)] = []
-        var closings: [(isPart: Bool, part: Int, sequence: Int, closed: Int)] = []
+        var exchanges: [(part: Int64, sequence: Int64)] = []
+        var closings: [(isPart: Bool, part: Int64, sequence: Int64, closed: Int64)] = []
         try connection.statement("SELECT part, sequence, method IS NOT NULL, closed FROM network_logs WHERE source = ?")
             .forEachRow(source.id) { row in
                 if sequences.contains(row.int(1)) {
@@ -168,7 +168,7 @@ struct FactEraser {
     }
 
     /// Derives a part's row again; one that is left without any fact goes.
-    private func refresh(_ part: Int, of source: Int) throws(WaybillError) {
+    private func refresh(_ part: Int64, of source: Int64) throws(WaybillError) {
         try connection.statement(Self.deleteEmptyPart).run(source, part)
         try connection.statement(Self.deriveLatest).run(source, part)
     }
@@ -240,7 +240,7 @@ extension Fact {
     }
 
     /// Its own sequence, and those of what it belongs to.
-    var roots: [Int] {
+    var roots: [Int64] {
         guard case .exchangeClosed(let content) = content else { return [sequence, part] }
         return [sequence, part, content.exchange]
     }

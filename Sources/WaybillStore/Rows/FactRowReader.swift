@@ -50,7 +50,7 @@ package enum FactRowReader {
     /// An event, or what is kept like one: attributes that were set.
     package static func event(_ row: Row) -> Fact {
         let detail = DetailColumn(row.optionalText(4))
-        let code = row.int(3)
+        let code: Int = row.int(3)
         let content: Fact.Content =
             code == Tables.codeOfAttributesSet
             ? .attributesSet(Fact.AttributesSet(attributes: detail.attributes, removed: detail.removed))

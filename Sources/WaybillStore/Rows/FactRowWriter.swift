@@ -15,9 +15,9 @@ struct FactRowWriter {
     private let exchangeClosed: Statement
     private var events: EventRowWriter
     /// The parts that events and exchanges were written to.
-    private var touched: [Int: PartLatest] = [:]
+    private var touched: [Int64: PartLatest] = [:]
     /// The parts that were closed, each with its closing.
-    private var closings: [Int: PartLatest] = [:]
+    private var closings: [Int64: PartLatest] = [:]
     /// Transactions that have got a second part.
     private var shared: Set<GUID> = []
 
@@ -102,13 +102,13 @@ struct FactRowWriter {
         (touched, closings, shared) = ([:], [:], [])
     }
 
-    private func ownTimeout(of opened: Fact.Opened) -> Int? {
+    private func ownTimeout(of opened: Fact.Opened) -> Int64? {
         opened.timeoutMicroseconds == Tables.usualTimeoutMicroseconds ? nil : opened.timeoutMicroseconds
     }
 
     private var outcomeOfOpen: Int { (source.hasEnded ? TransactionOutcome.interrupted : .open).rawValue }
 
-    private mutating func touch(_ part: Int, _ latest: PartLatest) {
+    private mutating func touch(_ part: Int64, _ latest: PartLatest) {
         touched[part] = touched[part].map { $0.merged(with: latest) } ?? latest
     }
 }

@@ -27,10 +27,10 @@ package struct FactScan {
     private let exchanges: Statement
 
     private var share = 0
-    private var part = Int.min
+    private var part = Int64.min
     private var stage = Stage.opening
     /// Of the events or exchanges of the part, those before are done.
-    private var sequence = Int.min
+    private var sequence = Int64.min
 
     /// - Parameter isFiltered: Whether only transactions of the temporary table `chosen` are read.
     package init(_ shares: [ScannedShare], isFiltered: Bool, _ connection: Connection) throws(WaybillError) {
@@ -113,7 +113,7 @@ package struct FactScan {
             })
     }
 
-    private mutating func begin(part: Int) {
+    private mutating func begin(part: Int64) {
         self.part = part
         go(to: .opening)
     }

@@ -11,27 +11,27 @@ package struct HeldParts {
     package init(connection: Connection) { self.connection = connection }
 
     /// Facts of a source that no set may have yet.
-    func sequences(of source: Int) throws(WaybillError) -> SequenceRanges { try sequences(of: source, "p.held = 1") }
+    func sequences(of source: Int64) throws(WaybillError) -> SequenceRanges { try sequences(of: source, "p.held = 1") }
 
     /// Facts that are held, in all own sources.
-    package func count() throws(WaybillError) -> Int {
+    package func count() throws(WaybillError) -> Int64 {
         // A store of an older version holds nothing.
         guard connection.absentColumns.isEmpty else { return 0 }
         let sources = try connection.statement("SELECT DISTINCT source FROM parts INDEXED BY parts_held WHERE held = 1")
-        var count = 0
+        var count: Int64 = 0
         for source in try sources.rows(transform: { row in row.int(0) }) { count += try sequences(of: source).count }
         return count
     }
 
     /// Whether a part still has its row.
-    func isThere(_ part: Int, of source: Int) throws(WaybillError) -> Bool {
+    func isThere(_ part: Int64, of source: Int64) throws(WaybillError) -> Bool {
         try connection.statement("SELECT 1 FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL").first(
             source, part, transform: { _ in true }) ?? false
     }
 
     /// Decides on those that have been closed: frees what is kept for its end, and books all others as sampled. Their
     /// rows stay, for those who look at this very store, until retention takes them.
-    func decide(of source: Int) throws(WaybillError) {
+    func decide(of source: Int64) throws(WaybillError) {
         try connection.statement(Self.keep).run(source)
         let dropped = try sequences(of: source, "p.held = 1 AND p.closed IS NOT NULL")
         guard let first = dropped.ranges.first?.lowerBound else { return }
@@ -43,7 +43,7 @@ package struct HeldParts {
     }
 
     /// Frees all of a source that has ended: what was interrupted is delivered.
-    func release(of source: Int) throws(WaybillError) {
+    func release(of source: Int64) throws(WaybillError) {
         try connection.statement("UPDATE parts INDEXED BY parts_held SET held = 0 WHERE source = ? AND held = 1").run(
             source)
     }
@@ -51,7 +51,7 @@ package struct HeldParts {
     /// Frees those of which nothing was recorded for their timeout.
     ///
     /// - Parameter wall: Now, in microseconds since 1970.
-    func releaseTimedOut(at wall: Int) throws(WaybillError) {
+    func releaseTimedOut(at wall: Int64) throws(WaybillError) {
         try connection.statement(
             "UPDATE parts SET held = 0 WHERE held = 1 AND \(SQL.wall("last_at_us", source: "parts.source")) + timeout_us < ?"
         ).run(wall)
@@ -65,7 +65,7 @@ package struct HeldParts {
         """
 
     /// The plus keeps SQLite from looking at every exchange of the source that has ended, for each part.
-    private func sequences(of source: Int, _ condition: String) throws(WaybillError) -> SequenceRanges {
+    private func sequences(of source: Int64, _ condition: String) throws(WaybillError) -> SequenceRanges {
         let parts = "FROM parts p INDEXED BY parts_held"
         let these = "WHERE p.source = ?1 AND \(condition)"
         return SequenceRanges(

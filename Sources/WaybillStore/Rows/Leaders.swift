@@ -37,26 +37,26 @@ struct Leaders {
     }
 
     /// Decides again for the transactions whose beginning in a source depends on an anchor that was not known before.
-    func decideAfterAnchor(at microseconds: Int, of source: Int) throws(WaybillError) {
+    func decideAfterAnchor(at microseconds: Int64, of source: Int64) throws(WaybillError) {
         // Times before the first anchor go by the first.
         let isFirst = try connection.integer("SELECT min(at_us) FROM clocks WHERE source = ?", source) >= microseconds
         let statement = try connection.statement(
             "SELECT DISTINCT guid FROM parts WHERE source = ? AND guid IS NOT NULL AND at_us >= ?")
         for transaction in try statement.rows(
-            source, isFirst ? Int.min : microseconds, transform: { row in row.guid(0) })
+            source, isFirst ? Int64.min : microseconds, transform: { row in row.guid(0) })
         {
             try decide(transaction)
         }
     }
 
     private struct Part {
-        var source: Int
+        var source: Int64
         var id: Fact.ID
         var isJoined: Bool
-        var listed: Int?
+        var listed: Int64?
         /// The source whose exchange caused it, as it says.
         var cause: GUID?
-        var begun: Int
+        var begun: Int64
 
         /// - Parameter callers: The sources that other ones name as what caused their parts.
         static func leads(_ left: Part, _ right: Part, callers: Set<GUID>) -> Bool {

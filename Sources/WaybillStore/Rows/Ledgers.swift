@@ -8,7 +8,7 @@ package struct Ledgers {
 
     /// Counted from two sides: what is settled or received by its ranges, what was delivered by the counter that each
     /// verdict is booked in.
-    package func ledger(of source: Int) throws(WaybillError) -> Ledger {
+    package func ledger(of source: Int64) throws(WaybillError) -> Ledger {
         let ranges = RangeRows(connection: connection)
         let counters = try connection.statement(
             "SELECT recorded, refused, delivered, (SELECT count(*) FROM quarantine WHERE source = id) FROM sources WHERE id = ?"
@@ -28,5 +28,5 @@ package struct Ledgers {
 
 extension Row {
     /// A number of facts: in a file of somebody else's it may be any, and what is added up of such must not overflow.
-    func count(_ column: Int32) -> Int { min(max(int(column), 0), Limits.recordedFacts) }
+    func count(_ column: Int32) -> Int64 { min(max(int(column), 0), Limits.recordedFacts) }
 }

@@ -29,7 +29,7 @@ package struct LegacyQuarantine {
     }
 
     /// What was received before a time.
-    package func erase(before wall: Int) throws(WaybillError) {
+    package func erase(before wall: Int64) throws(WaybillError) {
         try connection.statement("DELETE FROM legacy_quarantine WHERE received_us < ?").run(wall)
     }
 }

@@ -4,13 +4,13 @@ import WaybillCore
 /// One moment by all clocks of a device.
 struct Moment: Sendable {
     /// Microseconds of the device's uptime, asleep or not.
-    var uptime: Int
+    var uptime: Int64
     /// Microseconds since 1970.
-    var wall: Int
+    var wall: Int64
     /// Which of its boots the uptime counts from; never leaves the device.
     var boot: String
 
-    init(uptime: Int, wall: Int, boot: String = Self.thisBoot) {
+    init(uptime: Int64, wall: Int64, boot: String = Self.thisBoot) {
         self.uptime = uptime
         self.wall = wall
         self.boot = boot

@@ -8,7 +8,7 @@ package struct QuarantineRows {
 
     /// Which facts of which source, by `sources.id`.
     package func shares() throws(WaybillError) -> [ScannedShare] {
-        var ranges: [Int: SequenceRanges] = [:]
+        var ranges: [Int64: SequenceRanges] = [:]
         try connection.statement("SELECT source, sequence FROM quarantine ORDER BY source, sequence").forEachRow {
             row in
             ranges[row.int(0), default: SequenceRanges()].insert(row.int(1)...row.int(1))

@@ -12,36 +12,37 @@ package struct RangeRows {
 
     /// What is settled (own source) or received (any other): all of it, or at least the ranges that meet `windows` or
     /// lie beside them.
-    package func booked(of source: Int, meeting windows: SequenceRanges? = nil) throws(WaybillError) -> SequenceRanges {
+    package func booked(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError) -> SequenceRanges
+    {
         try table.sequences(of: source, meeting: windows)
     }
 
     /// How much is settled or received.
-    package func bookedCount(of source: Int) throws(WaybillError) -> Int {
+    package func bookedCount(of source: Int64) throws(WaybillError) -> Int64 {
         try connection.integer(
             "SELECT ifnull(sum(\(Self.count)), 0) FROM ranges WHERE source = ? AND lease IS NULL", source)
     }
 
     /// What is settled or claimed by a lease.
-    package func taken(of source: Int) throws(WaybillError) -> SequenceRanges {
+    package func taken(of source: Int64) throws(WaybillError) -> SequenceRanges {
         let statement = try connection.statement("SELECT first, last FROM ranges WHERE source = ? ORDER BY first")
         return SequenceRanges(try statement.rows(source) { row in row.int(0)...max(row.int(0), row.int(1)) })
     }
 
     /// Makes the rows say `after` where they said `before`.
-    package func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int) throws(WaybillError) {
+    package func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int64) throws(WaybillError) {
         try table.replace(before, with: after, of: source)
     }
 
     /// What an own source has recorded and is neither settled nor given up.
-    package func pending(of source: Int, recorded: Int) throws(WaybillError) -> SequenceRanges {
+    package func pending(of source: Int64, recorded: Int64) throws(WaybillError) -> SequenceRanges {
         guard recorded > 0 else { return SequenceRanges() }
         return SequenceRanges([1...recorded]).subtracting(try booked(of: source)).subtracting(
             try dropped(of: source).sequences)
     }
 
     /// The same without what is held back for the end of its part.
-    func deliverable(of source: Int, recorded: Int) throws(WaybillError) -> SequenceRanges {
+    func deliverable(of source: Int64, recorded: Int64) throws(WaybillError) -> SequenceRanges {
         try pending(of: source, recorded: recorded).subtracting(
             try HeldParts(connection: connection).sequences(of: source))
     }
@@ -50,7 +51,7 @@ package struct RangeRows {
     ///
     /// Facts go out in order of sequence, so that a part is settled when its last fact lies below the first that is to
     /// go out.
-    package func settleParts(of source: Int, recorded: Int) throws(WaybillError) {
+    package func settleParts(of source: Int64, recorded: Int64) throws(WaybillError) {
         let next = try deliverable(of: source, recorded: recorded).ranges.first?.lowerBound ?? recorded + 1
         try connection.statement(
             "UPDATE parts SET settled = 1 WHERE source = ?1 AND settled = 0 AND held = 0 AND sequence < ?2 AND last < ?2"
@@ -60,12 +61,12 @@ package struct RangeRows {
     // MARK: Dropped
 
     /// What is refused when it comes, because it was erased: the ranges that meet `windows` or lie beside them.
-    package func erased(of source: Int, meeting windows: SequenceRanges) throws(WaybillError) -> SequenceRanges {
+    package func erased(of source: Int64, meeting windows: SequenceRanges) throws(WaybillError) -> SequenceRanges {
         try dropped(of: source, meeting: windows).filter { $0.reason == .erased }.sequences
     }
 
     /// What was given up, for each reason that there was: the ranges that meet `windows` or lie beside them.
-    func droppedByReason(of source: Int, meeting windows: SequenceRanges) throws(WaybillError) -> [(
+    func droppedByReason(of source: Int64, meeting windows: SequenceRanges) throws(WaybillError) -> [(
         reason: DropReason, sequences: SequenceRanges
     )] {
         let dropped = try dropped(of: source, meeting: windows)
@@ -73,7 +74,8 @@ package struct RangeRows {
     }
 
     /// What was given up, in order of sequence: all of it, or at least the ranges that meet `windows` or lie beside them.
-    package func dropped(of source: Int, meeting windows: SequenceRanges? = nil) throws(WaybillError) -> [DroppedRange]
+    package func dropped(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
+        -> [DroppedRange]
     {
         let columns = "SELECT first, last, reason FROM dropped WHERE source = ?1"
         guard let windows else {
@@ -92,18 +94,18 @@ package struct RangeRows {
     }
 
     /// The first of what was given up, in order of sequence.
-    package func dropped(of source: Int, limit: Int) throws(WaybillError) -> [DroppedRange] {
+    package func dropped(of source: Int64, limit: Int) throws(WaybillError) -> [DroppedRange] {
         try connection.statement("SELECT first, last, reason FROM dropped WHERE source = ? ORDER BY first LIMIT ?")
             .rows(source, limit, transform: Self.dropped)
     }
 
     /// Whether anything was given up; of most sources nothing was.
-    package func hasDropped(of source: Int) throws(WaybillError) -> Bool {
+    package func hasDropped(of source: Int64) throws(WaybillError) -> Bool {
         try connection.integer("SELECT EXISTS(SELECT 1 FROM dropped WHERE source = ?)", source) != 0
     }
 
     /// How many rows more there would be of what was given up, were this told; below 0 where it merges some.
-    package func growth(by told: [DroppedRange], of source: Int) throws(WaybillError) -> Int {
+    package func growth(by told: [DroppedRange], of source: Int64) throws(WaybillError) -> Int {
         let windows = told.sequences
         let before = try dropped(of: source, meeting: windows)
         let after = Self.merged(before, told, except: try booked(of: source, meeting: windows))
@@ -118,7 +120,7 @@ package struct RangeRows {
     package static let toldLimit = 1_000
 
     /// What the next set tells of an own source.
-    package func untold(of source: Int) throws(WaybillError) -> [DroppedRange] {
+    package func untold(of source: Int64) throws(WaybillError) -> [DroppedRange] {
         try connection.statement(
             """
             SELECT first, last, reason FROM dropped WHERE source = ?1 AND (last > (SELECT told FROM sources WHERE id = ?1) \
@@ -141,7 +143,7 @@ package struct RangeRows {
     }
 
     /// How much was given up, by reason.
-    package func droppedCounts(of source: Int) throws(WaybillError) -> [(reason: String, count: Int)] {
+    package func droppedCounts(of source: Int64) throws(WaybillError) -> [(reason: String, count: Int64)] {
         try connection.statement(
             "SELECT reason, sum(\(Self.count)) FROM dropped WHERE source = ? GROUP BY reason"
         ).rows(source) { row in (row.text(0), row.count(1)) }
@@ -152,7 +154,7 @@ package struct RangeRows {
 
     /// How many rows begin in a range, of what was received or settled and of what was given up; `limit` at most, of
     /// each.
-    package func rowCount(in range: ClosedRange<Int>, of source: Int, limit: Int) throws(WaybillError) -> Int {
+    package func rowCount(in range: ClosedRange<Int64>, of source: Int64, limit: Int) throws(WaybillError) -> Int {
         var count = 0
         for table in ["ranges", "dropped"] {
             count += try connection.integer(
@@ -170,7 +172,7 @@ package struct RangeRows {
     ///
     /// - Parameter present: What is there, as far as it may meet what was told or has been new since.
     @discardableResult
-    package func drop(_ told: [DroppedRange], except present: SequenceRanges, of source: Int) throws(WaybillError)
+    package func drop(_ told: [DroppedRange], except present: SequenceRanges, of source: Int64) throws(WaybillError)
         -> Bool
     {
         let before = try dropped(of: source, meeting: told.sequences.union(present))

@@ -12,7 +12,7 @@ struct RangeTable {
 
     /// All of a source, or at least the rows that meet `windows` or end right before one of them or begin right behind
     /// it.
-    func sequences(of source: Int, meeting windows: SequenceRanges?) throws(WaybillError) -> SequenceRanges {
+    func sequences(of source: Int64, meeting windows: SequenceRanges?) throws(WaybillError) -> SequenceRanges {
         var found = SequenceRanges()
         guard let windows else {
             try connection.statement("SELECT first, last FROM \(name) WHERE source = ?\(condition) ORDER BY first")
@@ -32,7 +32,7 @@ struct RangeTable {
     /// One window in place of many where there are few rows between the first and the last: to look near one window
     /// takes as long as to read some rows in a row.
     static func joined(
-        _ windows: SequenceRanges, in table: String, of source: Int, _ connection: Connection
+        _ windows: SequenceRanges, in table: String, of source: Int64, _ connection: Connection
     ) throws(WaybillError) -> SequenceRanges {
         let limit = 4 * windows.ranges.count
         guard limit > 32, let first = windows.ranges.first, let last = windows.ranges.last else { return windows }
@@ -43,7 +43,7 @@ struct RangeTable {
     }
 
     /// Makes the rows say `after` where they said `before`.
-    func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int) throws(WaybillError) {
+    func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int64) throws(WaybillError) {
         let starts = Set(after.ranges.map(\.lowerBound))
         for range in before.ranges where !starts.contains(range.lowerBound) {
             try connection.statement("DELETE FROM \(name) WHERE source = ? AND first = ?").run(

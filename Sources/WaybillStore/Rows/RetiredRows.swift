@@ -12,7 +12,7 @@ package struct RetiredRows {
 
     /// What is retired of a source: all of it, or the ranges that meet `windows` or lie beside them; nothing in a store
     /// from before there was any.
-    package func sequences(of source: Int, meeting windows: SequenceRanges? = nil) throws(WaybillError)
+    package func sequences(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
         -> SequenceRanges
     {
         guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'retired'") != 0 else {
@@ -22,13 +22,13 @@ package struct RetiredRows {
     }
 
     /// Books them as retired.
-    package func add(_ sequences: SequenceRanges, of source: Int) throws(WaybillError) {
+    package func add(_ sequences: SequenceRanges, of source: Int64) throws(WaybillError) {
         let before = try self.sequences(of: source, meeting: sequences)
         try table.replace(before, with: before.union(sequences), of: source)
     }
 
     /// Books them as retired no longer.
-    package func remove(_ sequences: SequenceRanges, of source: Int) throws(WaybillError) {
+    package func remove(_ sequences: SequenceRanges, of source: Int64) throws(WaybillError) {
         let before = try self.sequences(of: source, meeting: sequences)
         try table.replace(before, with: before.subtracting(sequences), of: source)
     }

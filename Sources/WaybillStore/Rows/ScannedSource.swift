@@ -3,22 +3,22 @@ package import WaybillCore
 /// Which facts of a source are exported.
 package struct ScannedShare: Sendable {
     /// The `sources.id`.
-    package var row: Int
+    package var row: Int64
     /// By sequence; nil: all that are there.
     package var sequences: SequenceRanges?
     /// Only facts from this time on, in microseconds since 1970; nil: of any time.
-    package var earliest: Int?
+    package var earliest: Int64?
 
-    package init(row: Int, sequences: SequenceRanges? = nil, earliest: Int? = nil) {
+    package init(row: Int64, sequences: SequenceRanges? = nil, earliest: Int64? = nil) {
         self.row = row
         self.sequences = sequences
         self.earliest = earliest
     }
 
     /// No fact of a sequence outside is exported.
-    package var window: ClosedRange<Int> {
+    package var window: ClosedRange<Int64> {
         guard let ranges = sequences?.ranges, let first = ranges.first, let last = ranges.last else {
-            return 0...Int.max
+            return 0...Int64.max
         }
         return first.lowerBound...last.upperBound
     }
@@ -51,7 +51,7 @@ package struct ScannedSource: Sendable {
     package func includes(_ fact: Fact) -> Bool { includes(fact.sequence, at: fact.atMicroseconds) }
 
     /// - Parameter microseconds: Of the fact of that sequence.
-    package func includes(_ sequence: Int, at microseconds: Int) -> Bool {
+    package func includes(_ sequence: Int64, at microseconds: Int64) -> Bool {
         if let sequences = share.sequences, !sequences.contains(sequence) { return false }
         if let earliest = share.earliest, clock.wall(microseconds) < earliest { return false }
         return true
@@ -83,14 +83,14 @@ extension ScannedSource {
 /// A part whose facts are exported.
 package struct ScannedPart {
     /// Its sequence; 0: outside any transaction.
-    package var sequence: Int
+    package var sequence: Int64
     /// nil: outside any transaction, or the fact `opened` has not arrived.
     package var opened: Fact?
     package var closed: Fact?
     /// nil where `opened` is.
     package var useCaseName: String?
 
-    package init(sequence: Int, opened: Fact?, closed: Fact?, useCaseName: String?) {
+    package init(sequence: Int64, opened: Fact?, closed: Fact?, useCaseName: String?) {
         self.sequence = sequence
         self.opened = opened
         self.closed = closed

@@ -1,39 +1,39 @@
 /// A set of sequences as ranges: in order, apart from each other by at least one.
 package struct SequenceRanges: Hashable, Sendable {
-    package private(set) var ranges: [ClosedRange<Int>] = []
+    package private(set) var ranges: [ClosedRange<Int64>] = []
 
     /// Far beyond every sequence, and far enough from the ends of numbers that none overflows.
-    private static let places = (Int.min / 4)...(Int.max / 4)
+    private static let places = (Int64.min / 4)...(Int64.max / 4)
 
     package init() {}
 
     /// Sorted first: what is inserted in the middle moves all that is behind it.
-    package init(_ ranges: some Sequence<ClosedRange<Int>>) {
+    package init(_ ranges: some Sequence<ClosedRange<Int64>>) {
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) { insert(range) }
     }
 
     /// Single ones, in any order.
-    package init(each sequences: some Sequence<Int>) {
+    package init(each sequences: some Sequence<Int64>) {
         for sequence in sequences.sorted() { insert(sequence...sequence) }
     }
 
     package var isEmpty: Bool { ranges.isEmpty }
     /// How many sequences it holds.
-    package var count: Int { ranges.reduce(0) { $0 + $1.count } }
+    package var count: Int64 { ranges.reduce(0) { $0 + $1.sequenceCount } }
 
-    package func contains(_ sequence: Int) -> Bool {
+    package func contains(_ sequence: Int64) -> Bool {
         let index = firstIndex(endingAtOrAfter: sequence)
         return index < ranges.count && ranges[index].lowerBound <= sequence
     }
 
     /// Whether it holds a sequence of that range.
-    package func meets(_ range: ClosedRange<Int>) -> Bool {
+    package func meets(_ range: ClosedRange<Int64>) -> Bool {
         let index = firstIndex(endingAtOrAfter: range.lowerBound)
         return index < ranges.count && ranges[index].lowerBound <= range.upperBound
     }
 
     /// Adds a range, merged with those that it meets.
-    package mutating func insert(_ range: ClosedRange<Int>) {
+    package mutating func insert(_ range: ClosedRange<Int64>) {
         // A file of somebody else's may have any number, and what is beside the greatest one is none.
         let range = range.clamped(to: Self.places)
         // Facts mostly come in order.
@@ -80,18 +80,18 @@ package struct SequenceRanges: Hashable, Sendable {
     }
 
     /// The sequence at a place, counted from 0; nil beyond the last.
-    package func element(at index: Int) -> Int? {
+    package func element(at index: Int64) -> Int64? {
         guard index >= 0 else { return nil }
         var left = index
         for range in ranges {
-            if left < range.count { return range.lowerBound + left }
-            left -= range.count
+            if left < range.sequenceCount { return range.lowerBound + left }
+            left -= range.sequenceCount
         }
         return nil
     }
 
     /// By bisection: the first range that does not end before `sequence`.
-    private func firstIndex(endingAtOrAfter sequence: Int) -> Int {
+    private func firstIndex(endingAtOrAfter sequence: Int64) -> Int {
         var low = 0
         var high = ranges.count
         while low < high {
@@ -100,4 +100,9 @@ package struct SequenceRanges: Hashable, Sendable {
         }
         return low
     }
+}
+
+extension ClosedRange<Int64> {
+    /// How many sequences it holds: `count` is an `Int`, and has no room for them where that has 32 bits.
+    package var sequenceCount: Int64 { upperBound - lowerBound + 1 }
 }

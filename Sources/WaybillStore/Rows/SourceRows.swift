@@ -2,11 +2,11 @@ package import WaybillCore
 
 /// What the writer has to know of a source.
 package struct SourceRow {
-    package var id: Int
+    package var id: Int64
     /// Recorded into this very store, rather than received.
     package var isOwn: Bool
     package var hasEnded: Bool
-    package var recorded: Int
+    package var recorded: Int64
     /// Rows that say what it has given up.
     package var droppedRowCount = 0
     /// How it ended, where that is known.
@@ -21,7 +21,7 @@ package struct SourceRow {
         droppedRowCount = row.int(6)
     }
 
-    package init(id: Int, isOwn: Bool, hasEnded: Bool, recorded: Int, proofDigest: [UInt8]? = nil) {
+    package init(id: Int64, isOwn: Bool, hasEnded: Bool, recorded: Int64, proofDigest: [UInt8]? = nil) {
         (self.id, self.isOwn, self.hasEnded, self.recorded) = (id, isOwn, hasEnded, recorded)
         self.proofDigest = proofDigest
     }
@@ -44,7 +44,7 @@ package struct SourceRows {
     }
 
     /// The row of that number; nil where there is none.
-    package func find(_ id: Int) throws(WaybillError) -> SourceRow? {
+    package func find(_ id: Int64) throws(WaybillError) -> SourceRow? {
         try connection.statement("\(Self.select) WHERE id = ?").first(id) { row in SourceRow(row) }
     }
 
@@ -52,14 +52,14 @@ package struct SourceRows {
         "SELECT id, heard_us IS NULL, ended, recorded, proof_hash, ended_by, dropped_rows FROM sources"
 
     /// What sets of a source of this store show; nil where it was received.
-    package func proof(of id: Int) throws(WaybillError) -> IdentityProof? {
+    package func proof(of id: Int64) throws(WaybillError) -> IdentityProof? {
         try connection.statement("SELECT proof FROM sources WHERE id = ?").first(id) { row in
             row.optionalText(0).flatMap { IdentityProof($0) }
         } ?? nil
     }
 
     /// Removes a source, and every row that belongs to it.
-    package func remove(_ id: Int) throws(WaybillError) {
+    package func remove(_ id: Int64) throws(WaybillError) {
         for table in Tables.bySource { try connection.statement("DELETE FROM \(table) WHERE source = ?").run(id) }
         try connection.statement("DELETE FROM sources WHERE id = ?").run(id)
     }
@@ -69,7 +69,8 @@ package struct SourceRows {
     /// - Parameters:
     ///   - proof: What it shows itself by: kept of a source of this store, else the digest of it.
     ///   - heard: When it was first heard of, in microseconds since 1970; nil for a source of this store.
-    package func insert(_ source: RecordedSource, proof: IdentityProof?, heard: Int?) throws(WaybillError) -> SourceRow
+    package func insert(_ source: RecordedSource, proof: IdentityProof?, heard: Int64?) throws(WaybillError)
+        -> SourceRow
     {
         let digest = heard == nil ? nil : proof?.digest
         try connection.statement(
@@ -86,7 +87,7 @@ package struct SourceRows {
     }
 
     /// Marks a source as ended: what it left open was interrupted.
-    package func end(_ source: Int) throws(WaybillError) {
+    package func end(_ source: Int64) throws(WaybillError) {
         try connection.statement("UPDATE sources SET ended = 1 WHERE id = ?").run(source)
         try connection.statement(
             "UPDATE parts SET outcome = \(TransactionOutcome.interrupted.rawValue) WHERE source = ? AND closed IS NULL"
@@ -96,7 +97,7 @@ package struct SourceRows {
     }
 
     /// Takes back that a source has ended, which others took for ended because it was silent.
-    package func revive(_ source: Int) throws(WaybillError) {
+    package func revive(_ source: Int64) throws(WaybillError) {
         try connection.statement("UPDATE sources SET ended = 0 WHERE id = ?").run(source)
         try connection.statement(
             "UPDATE parts SET outcome = \(TransactionOutcome.open.rawValue) WHERE source = ? AND closed IS NULL"
@@ -105,7 +106,7 @@ package struct SourceRows {
     }
 
     /// Keeps how a source ended; of two that were told, the same one in any order of arrival.
-    package func note(_ end: SourceEnd, of source: Int) throws(WaybillError) {
+    package func note(_ end: SourceEnd, of source: Int64) throws(WaybillError) {
         try connection.statement("UPDATE sources SET ended_by = max(ifnull(ended_by, ''), ?) WHERE id = ?").run(
             end.name, source)
     }
@@ -113,27 +114,27 @@ package struct SourceRows {
     /// The collector has something to learn about an own source, apart from facts.
     ///
     /// - Parameter first: The first sequence that is dropped, or for another reason than before; nil: none is.
-    package func announce(_ source: Int, droppedFrom first: Int? = nil) throws(WaybillError) {
+    package func announce(_ source: Int64, droppedFrom first: Int64? = nil) throws(WaybillError) {
         try connection.statement("UPDATE sources SET news = 1, told = min(told, ?) WHERE id = ? AND recorded > 0").run(
             (first ?? .max) - 1, source)
     }
 
     /// The next set tells what was sampled away, too; there need not be one for that alone.
-    func note(_ source: Int, sampledFrom first: Int) throws(WaybillError) {
+    func note(_ source: Int64, sampledFrom first: Int64) throws(WaybillError) {
         try connection.statement(
             "UPDATE sources SET told = min(told, ?), news = CASE news WHEN 2 THEN 1 ELSE news END WHERE id = ?"
         ).run(first - 1, source)
     }
 
     /// Adds anchors, of which the first are kept, so many as a set may have; gives the earliest that was not known.
-    package func add(_ clocks: [ClockAnchor], to source: Int) throws(WaybillError) -> Int? {
+    package func add(_ clocks: [ClockAnchor], to source: Int64) throws(WaybillError) -> Int64? {
         // Of two offsets for one moment, which no source of ours sends, the same one stands in any order of arrival.
         let statement = try connection.statement(
             """
             INSERT INTO clocks(source, at_us, offset_us) VALUES (?, ?, ?) \
             ON CONFLICT(source, at_us) DO UPDATE SET offset_us = excluded.offset_us WHERE excluded.offset_us > offset_us
             """)
-        var earliest: Int?
+        var earliest: Int64?
         for clock in clocks {
             try statement.run(source, clock.atMicroseconds, clock.offsetMicroseconds)
             if connection.changeCount > 0 { earliest = min(earliest ?? .max, clock.atMicroseconds) }
@@ -155,7 +156,7 @@ package struct SourceRows {
     /// this store, or was heard of lately.
     ///
     /// - Parameter wall: Since when a source may yet send what its names are of, in microseconds since 1970.
-    package func removeUnusedNames(heardBefore wall: Int) throws(WaybillError) {
+    package func removeUnusedNames(heardBefore wall: Int64) throws(WaybillError) {
         try connection.statement(
             """
             DELETE FROM names WHERE (app, app_version) NOT IN (SELECT app, app_version FROM sources s \
@@ -169,7 +170,7 @@ package struct SourceRows {
     /// - Parameter room: How many new ones are taken.
     /// - Returns: How many were new and taken, and how many were new and had no room.
     @discardableResult
-    package func add(_ names: [RecordedName], of source: Int, room: Int = .max) throws(WaybillError) -> (
+    package func add(_ names: [RecordedName], of source: Int64, room: Int = .max) throws(WaybillError) -> (
         added: Int, refused: Int
     ) {
         let insertion = try connection.statement(

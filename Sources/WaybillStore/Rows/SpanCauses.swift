@@ -18,7 +18,7 @@ package struct SpanCauses {
         let transaction = try connection.statement(
             "SELECT p.guid FROM parts p JOIN sources s ON s.id = p.source WHERE s.uuid = ? AND p.sequence = ? AND p.guid IS NOT NULL"
         )
-        var parts: Set<Int> = []
+        var parts: Set<Int64> = []
         for fact in share.facts {
             switch fact.content {
             case .opened, .exchangeOpened: parts.insert(fact.part)

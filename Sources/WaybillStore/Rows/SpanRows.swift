@@ -14,9 +14,9 @@ package struct SpanRows {
         /// As OTLP numbers them; 0: it has not come itself, and others were below it.
         package var kind: Int
         /// The part of its facts; nil: it waits.
-        package var part: Int?
+        package var part: Int64?
         /// The first of its facts: the opening of the part, where it stands for that. nil: it waits, or has not come.
-        package var fact: Int?
+        package var fact: Int64?
         /// While it waits: its facts as a set.
         package var waiting: [UInt8]?
         /// Whether what caused its part is to be looked for.
@@ -43,13 +43,13 @@ package struct SpanRows {
     }
 
     /// nil where it has not come, and nobody has named it as the part's that it belongs to.
-    package func find(_ id: SpanID, of source: Int, in transaction: GUID) throws(WaybillError) -> Span? {
+    package func find(_ id: SpanID, of source: Int64, in transaction: GUID) throws(WaybillError) -> Span? {
         try connection.statement("SELECT \(Self.columns) FROM spans WHERE guid = ? AND source = ? AND span = ?")
             .first(transaction, source, id, transform: Self.span)
     }
 
     /// Those of a source that wait for others of the transaction.
-    package func waiting(of source: Int, in transaction: GUID) throws(WaybillError) -> [Span] {
+    package func waiting(of source: Int64, in transaction: GUID) throws(WaybillError) -> [Span] {
         try connection.statement(
             "SELECT \(Self.columns) FROM spans WHERE guid = ? AND source = ? AND waiting IS NOT NULL"
         ).rows(transaction, source, transform: Self.span)
@@ -61,7 +61,7 @@ package struct SpanRows {
     }
 
     /// What waits since before a time, in microseconds since 1970; the oldest first.
-    package func waiting(before wall: Int, limit: Int) throws(WaybillError) -> [(transaction: GUID, source: Int)] {
+    package func waiting(before wall: Int64, limit: Int) throws(WaybillError) -> [(transaction: GUID, source: Int64)] {
         try connection.statement(
             "SELECT DISTINCT guid, source FROM spans WHERE waiting IS NOT NULL AND received_us < ? ORDER BY received_us LIMIT ?"
         ).rows(wall, limit) { row in (row.guid(0), row.int(1)) }
@@ -75,7 +75,7 @@ package struct SpanRows {
     /// Writes the row of a span, over one that it had.
     ///
     /// - Parameter wall: When it came, in microseconds since 1970.
-    package func write(_ span: Span, of source: Int, in transaction: GUID, at wall: Int) throws(WaybillError) {
+    package func write(_ span: Span, of source: Int64, in transaction: GUID, at wall: Int64) throws(WaybillError) {
         try connection.statement(
             """
             INSERT INTO spans(guid, source, span, parent, kind, part, fact, waiting, uncaused, received_us) \
@@ -88,8 +88,8 @@ package struct SpanRows {
     }
 
     /// Those that have become facts of a part, by the first of their facts.
-    package func spans(of part: Int, in source: Int) throws(WaybillError) -> [Int: Span] {
-        var spans: [Int: Span] = [:]
+    package func spans(of part: Int64, in source: Int64) throws(WaybillError) -> [Int64: Span] {
+        var spans: [Int64: Span] = [:]
         try connection.statement("SELECT \(Self.columns) FROM spans WHERE source = ? AND part = ?")
             .forEachRow(source, part) { row in
                 let span = Self.span(row)

@@ -6,10 +6,10 @@ package import WaybillCore
 /// holds its own recordings only, which has nothing to refuse and must not remember what was erased.
 package struct Tombstones {
     private let connection: Connection
-    private let wall: Int
+    private let wall: Int64
     private let isKept: Bool
 
-    package init(_ connection: Connection, at wall: Int) throws(WaybillError) {
+    package init(_ connection: Connection, at wall: Int64) throws(WaybillError) {
         self.connection = connection
         self.wall = wall
         isKept =

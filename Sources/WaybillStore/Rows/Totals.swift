@@ -69,7 +69,7 @@ package struct Totals {
             where row.count(Int32(column)) != 0 {
                 ledger.dropped[reason.rawValue] = row.count(Int32(column))
             }
-            return AppTotal(app: row.text(0), sourceCount: row.count(1), ledger: ledger)
+            return AppTotal(app: row.text(0), sourceCount: row.int(1), ledger: ledger)
         }
     }
 }

@@ -8,7 +8,7 @@ package struct WallClock {
     package init(_ anchors: [ClockAnchor]) { self.anchors = anchors.sorted { $0.atMicroseconds < $1.atMicroseconds } }
 
     /// By the latest anchor before, else by the first; a source without any starts in 1970.
-    package func wall(_ atMicroseconds: Int) -> Int {
+    package func wall(_ atMicroseconds: Int64) -> Int64 {
         let anchor = anchors.last { $0.atMicroseconds <= atMicroseconds } ?? anchors.first
         return atMicroseconds + (anchor?.offsetMicroseconds ?? 0)
     }
@@ -16,7 +16,7 @@ package struct WallClock {
 
 extension WallClock {
     /// The first anchor, the last, and those that date these times.
-    func anchors(dating times: [Int]) -> [ClockAnchor] {
+    func anchors(dating times: [Int64]) -> [ClockAnchor] {
         guard let last = anchors.indices.last else { return [] }
         var dating: Set<Int> = [0, last]
         var index = 0
@@ -28,7 +28,7 @@ extension WallClock {
     }
 
     /// Reads those of a source.
-    package init(of source: Int, _ connection: Connection) throws(WaybillError) {
+    package init(of source: Int64, _ connection: Connection) throws(WaybillError) {
         let statement = try connection.statement("SELECT at_us, offset_us FROM clocks WHERE source = ? ORDER BY at_us")
         anchors = try statement.rows(source) { row in
             ClockAnchor(atMicroseconds: row.int(0), offsetMicroseconds: row.int(1))

@@ -188,15 +188,22 @@ package final class Connection {
     }
 
     /// The first column of the first row; 0 where there is none.
-    package func integer<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> Int {
+    package func integer<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> Int64
+    {
         try statement(sql).first(repeat each values) { row in row.int(0) } ?? 0
+    }
+
+    /// The same as an `Int`, or the nearest that it holds here: for what is compared with a number of rows in memory.
+    @_disfavoredOverload
+    package func integer<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> Int {
+        Int(clamping: try integer(sql, repeat each values) as Int64)
     }
 
     /// Rows that the last statement has inserted, updated or deleted.
     package var changeCount: Int { Int(sqlite3_changes(handle)) }
 
     /// The `INTEGER PRIMARY KEY` of the row that was inserted last.
-    package var lastInsertedID: Int { Int(sqlite3_last_insert_rowid(handle)) }
+    package var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// One SQLite transaction: committed when `body` returns, rolled back when it throws.
     package func transaction<Result>(
@@ -270,7 +277,7 @@ package final class Connection {
     ///
     /// Within a SQLite transaction it is that of the state which the transaction sees, and has seen from its first read
     /// on.
-    package func dataVersion() throws(WaybillError) -> Int { try integer("PRAGMA data_version") }
+    package func dataVersion() throws(WaybillError) -> Int64 { try integer("PRAGMA data_version") }
 
     /// Work done by all statements so far, in steps of SQLite's virtual machine.
     package var virtualMachineSteps: Int {

@@ -13,7 +13,7 @@ package final class Interruption: Sendable {
     }
 
     private let limit: Duration?
-    private let deadline: Int?
+    private let deadline: Int64?
     private let clock: any TransactionClock
     private let state = Locked(State())
 

@@ -13,6 +13,12 @@ extension Int: SQLValue {
     }
 }
 
+extension Int64: SQLValue {
+    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        sqlite3_bind_int64(statement, index, self)
+    }
+}
+
 extension Bool: SQLValue {
     package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         sqlite3_bind_int(statement, index, self ? 1 : 0)
@@ -42,7 +48,7 @@ extension GUID: SQLValue {
 /// A value as a column holds it, of any type.
 package enum ColumnValue: SQLValue {
     case null
-    case integer(Int)
+    case integer(Int64)
     case text(String)
     case blob([UInt8])
 

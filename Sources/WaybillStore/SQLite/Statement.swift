@@ -183,12 +183,17 @@ package struct Row {
 
     /// A number within what every format of ours holds, ±(2^53 - 1): a file of somebody else's may have any, and what
     /// is added up of such must not overflow.
-    package func int(_ column: Int32) -> Int {
-        let number = Int(sqlite3_column_int64(handle, first + column))
+    package func int(_ column: Int32) -> Int64 {
+        let number = sqlite3_column_int64(handle, first + column)
         return min(max(number, -Limits.largestInteger), Limits.largestInteger)
     }
+    package func optionalInt(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }
+    /// A code, a status or a count; the nearest that an `Int` holds here.
+    @_disfavoredOverload
+    package func int(_ column: Int32) -> Int { Int(clamping: int(column) as Int64) }
+    @_disfavoredOverload
     package func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
-    package func bool(_ column: Int32) -> Bool { int(column) != 0 }
+    package func bool(_ column: Int32) -> Bool { sqlite3_column_int64(handle, first + column) != 0 }
 
     package func text(_ column: Int32) -> String { optionalText(column) ?? "" }
     package func optionalText(_ column: Int32) -> String? {

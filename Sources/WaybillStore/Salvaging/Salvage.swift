@@ -6,9 +6,9 @@ import WaybillCore
 /// The damaged file is kept beside it, as `waybill.sqlite.damaged-<seconds since 1970>`.
 struct Salvage {
     /// Facts that were taken over.
-    private(set) var factCount = 0
+    private(set) var factCount: Int64 = 0
     /// Facts that were pending and are lost; they are booked as dropped.
-    private(set) var lostCount = 0
+    private(set) var lostCount: Int64 = 0
 
     private let file: StoreFile
 
@@ -18,7 +18,7 @@ struct Salvage {
     /// To be called with no connection to it open in this process.
     ///
     /// - Returns: What to tell about it; nil when there was nothing to do.
-    static func replace(_ file: StoreFile, damaged: StoreFile.Identity?, at wall: Int) throws(WaybillError)
+    static func replace(_ file: StoreFile, damaged: StoreFile.Identity?, at wall: Int64) throws(WaybillError)
         -> WaybillError?
     {
         let lock = try FileLock(of: file.path)

@@ -4,9 +4,9 @@ import WaybillCore
 /// damaged.
 struct SalvagedBooks {
     /// Facts that have a row.
-    private(set) var factCount = 0
+    private(set) var factCount: Int64 = 0
     /// Facts that were booked as damaged.
-    private(set) var lostCount = 0
+    private(set) var lostCount: Int64 = 0
 
     private let connection: Connection
     private let ranges: RangeRows
@@ -32,7 +32,7 @@ struct SalvagedBooks {
         try electLeaders()
     }
 
-    private mutating func balance(_ source: Int) throws(WaybillError) {
+    private mutating func balance(_ source: Int64) throws(WaybillError) {
         let found = SequenceRanges(
             try connection.statement(Self.sequences).rows(source) { row in row.int(0)...row.int(0) })
         let booked = SequenceRanges(
@@ -60,8 +60,8 @@ struct SalvagedBooks {
     }
 
     /// Every settled fact that is not in quarantine was delivered.
-    private func settle(_ source: Int, _ booked: SequenceRanges) throws(WaybillError) {
-        var quarantined = 0
+    private func settle(_ source: Int64, _ booked: SequenceRanges) throws(WaybillError) {
+        var quarantined: Int64 = 0
         for sequence in try connection.statement("SELECT sequence FROM quarantine WHERE source = ?").rows(
             source, transform: { $0.int(0) })
         {

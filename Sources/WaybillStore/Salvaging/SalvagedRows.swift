@@ -84,7 +84,7 @@ struct SalvagedRows {
     }
 
     /// Around what cannot be read: after an error the keys behind it are tried in ever longer steps.
-    private func copy(_ table: Table, of source: Int, by keys: [String]) throws(WaybillError) {
+    private func copy(_ table: Table, of source: Int64, by keys: [String]) throws(WaybillError) {
         let places = keys.compactMap { table.columns.firstIndex(of: $0) }.map { Int32($0) }
         guard places.count == keys.count, let first = places.first else { return }
         let second = places.count > 1 ? places[1] : nil
@@ -107,8 +107,8 @@ struct SalvagedRows {
 
     /// Where a scan stands, within a source.
     struct Key: Comparable {
-        var first: Int
-        var second: Int
+        var first: Int64
+        var second: Int64
 
         static func < (left: Key, right: Key) -> Bool { (left.first, left.second) < (right.first, right.second) }
 

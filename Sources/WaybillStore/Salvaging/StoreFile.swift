@@ -36,7 +36,7 @@ struct StoreFile {
     ///
     /// - Returns: The path that the damaged file has now.
     @discardableResult
-    func succeed(at wall: Int) throws(WaybillError) -> String? {
+    func succeed(at wall: Int64) throws(WaybillError) -> String? {
         guard hasSuccessor else { return nil }
         let aside = "\(path)\(Self.asideMark)\(wall / 1_000_000)"
         do {

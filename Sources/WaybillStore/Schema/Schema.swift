@@ -43,7 +43,7 @@ package enum Schema {
     ///
     /// - Returns: Whether there was anything to do.
     static func migrate(_ connection: Connection) throws(WaybillError) -> Bool {
-        let version = try connection.integer("PRAGMA user_version")
+        let version: Int = try connection.integer("PRAGMA user_version")
         if version == 0 {
             // Another program's database must not get our tables.
             guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {

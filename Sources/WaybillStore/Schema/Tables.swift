@@ -33,7 +33,7 @@ package enum Tables {
 
     /// What `parts.own_timeout_us` leaves out: 24 hours. Part of the schema: it stays where the library's default
     /// changes.
-    static let usualTimeoutMicroseconds = 86_400_000_000
+    static let usualTimeoutMicroseconds: Int64 = 86_400_000_000
 
     /// What stands in `events.code` where a row is no event, but attributes that were set: its detail has `attributes`,
     /// and the names that were removed as a list, `removed`. No event has a negative code.

@@ -24,7 +24,7 @@ package struct Ingestion {
     private let ranges: RangeRows
     private let tombstones: Tombstones
 
-    package init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int, _ connection: Connection)
+    package init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int64, _ connection: Connection)
         throws(WaybillError)
     {
         self.share = share
@@ -35,7 +35,7 @@ package struct Ingestion {
         tombstones = try Tombstones(connection, at: wall)
     }
 
-    package mutating func run(at wall: Int) throws(WaybillError) {
+    package mutating func run(at wall: Int64) throws(WaybillError) {
         let known = try sources.find(share.source.id)
         if let known, known.isOwn { return passOver(own: known) }
         let installations = InstallationRows(connection: connection)
@@ -99,7 +99,7 @@ package struct Ingestion {
     /// there are few: one that would change the dates of very many is left out.
     private func anchors(of source: SourceRow) throws(WaybillError) -> [ClockAnchor] {
         let known = try connection.statement("SELECT offset_us FROM clocks WHERE source = ? AND at_us = ?")
-        var earliest: Int?
+        var earliest: Int64?
         for clock in share.clocks where earliest == nil {
             let offset = try known.first(source.id, clock.atMicroseconds) { row in row.int(0) }
             if offset ?? .min < clock.offsetMicroseconds { earliest = clock.atMicroseconds }
@@ -107,7 +107,7 @@ package struct Ingestion {
         guard let earliest else { return [] }
         // Times before the first anchor go by the first.
         let first = try connection.integer("SELECT min(at_us) FROM clocks WHERE source = ?", source.id)
-        let redated = earliest <= first ? Int.min : earliest
+        let redated = earliest <= first ? Int64.min : earliest
         let count = try connection.integer(
             "SELECT count(*) FROM (SELECT 1 FROM parts WHERE source = ? AND at_us >= ? LIMIT ?)", source.id, redated,
             Self.redatedPartLimit + 1)
@@ -117,15 +117,15 @@ package struct Ingestion {
     }
 
     /// Writes the facts that are not received yet, and books them.
-    private mutating func store(_ source: SourceRow, dropped: [DroppedRange], at wall: Int) throws(WaybillError) {
+    private mutating func store(_ source: SourceRow, dropped: [DroppedRange], at wall: Int64) throws(WaybillError) {
         let told = try self.told(dropped, of: source)
         let touched = told.sequences.union(SequenceRanges(each: share.facts.lazy.map(\.sequence)))
         guard !touched.isEmpty else { return }
         let erased = try erase(told, of: source)
         let before = try ranges.booked(of: source.id, meeting: touched)
         // Facts may come in any order: what is inserted in the middle of ranges moves all that is behind it.
-        var accepted: Set<Int> = []
-        var refused: Set<Int> = []
+        var accepted: Set<Int64> = []
+        var refused: Set<Int64> = []
         var writer = try FactRowWriter(source, connection)
         var room = factsPerTransaction.map { TransactionRoom(source: source.id, limit: $0, connection) }
         var index = 0
@@ -203,7 +203,7 @@ package struct Ingestion {
     /// - Returns: What is booked as erased, as far as facts of the share are among it or belong to it.
     private func erase(_ told: [DroppedRange], of source: SourceRow) throws(WaybillError) -> SequenceRanges {
         let toldErased = told.filter { $0.reason == .erased }.sequences
-        var buried: [Int] = []
+        var buried: [Int64] = []
         let begun = Set(share.facts.lazy.compactMap(\.begunTransaction))
         for fact in share.facts {
             if case .opened(let content) = fact.content, try tombstones.refuse(content, begunBeside: begun) {
@@ -225,7 +225,7 @@ package struct Ingestion {
 
     /// Takes nothing of a source whose installation was erased; what it began is erased with it, even where others have
     /// joined it. What others began is not its.
-    private mutating func refuse(at wall: Int) throws(WaybillError) {
+    private mutating func refuse(at wall: Int64) throws(WaybillError) {
         forEachFact { fact, index, ingestion in ingestion.reject(fact, at: index, because: Self.erased) }
         // Of that installation itself there is nothing left here.
         let isBegun = try connection.statement("SELECT EXISTS(SELECT 1 FROM parts WHERE guid = ? AND joined = 0)")
@@ -257,7 +257,7 @@ package struct Ingestion {
     }
 
     /// Keeps when facts came.
-    private func note(_ arrived: SequenceRanges, of source: Int, at wall: Int) throws(WaybillError) {
+    private func note(_ arrived: SequenceRanges, of source: Int64, at wall: Int64) throws(WaybillError) {
         let statement = try connection.statement(
             "INSERT INTO arrivals(source, first, last, received_us) VALUES (?, ?, ?, ?)")
         for range in arrived.ranges { try statement.run(source, range.lowerBound, range.upperBound, wall) }

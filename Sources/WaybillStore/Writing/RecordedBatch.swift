@@ -13,11 +13,11 @@ package struct RecordedBatch: Sendable {
     /// Facts that were recorded and are lost.
     package var dropped: [DroppedRange]
     /// Facts refused since the source started, for want of room.
-    package var refused: Int
+    package var refused: Int64
 
     package init(
         source: GUID, facts: [Fact], names: [RecordedName] = [], clocks: [ClockAnchor] = [],
-        dropped: [DroppedRange] = [], refused: Int = 0
+        dropped: [DroppedRange] = [], refused: Int64 = 0
     ) {
         self.source = source
         self.facts = facts

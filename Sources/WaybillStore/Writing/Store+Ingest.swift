@@ -14,7 +14,7 @@ extension Store {
     /// - Returns: The verdicts, also on the facts that could not be read; right to be sent once this has returned and
     ///   commits are synced.
     package func ingest(
-        _ decoded: DecodedSet, receivedAt wall: Int, isVouchedFor: Bool = false
+        _ decoded: DecodedSet, receivedAt wall: Int64, isVouchedFor: Bool = false
     ) throws(WaybillError) -> Receipt {
         try write { () throws(WaybillError) in
             try book(decoded, at: wall, factsPerTransaction: nil, isVouchedFor: isVouchedFor)
@@ -45,7 +45,7 @@ extension Store {
     }
 
     private func book(
-        _ decoded: DecodedSet, at wall: Int, factsPerTransaction: Int?, isVouchedFor: Bool = false
+        _ decoded: DecodedSet, at wall: Int64, factsPerTransaction: Int?, isVouchedFor: Bool = false
     ) throws(WaybillError) -> Receipt {
         var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
         for share in decoded.set.sources {

@@ -4,9 +4,9 @@ package import WaybillCore
 extension Store {
     /// What the store remembers of a source that records into it.
     struct OwnSource {
-        var id: Int
+        var id: Int64
         /// The latest time of a fact that was appended here; nil: unknown, the source may have facts from before.
-        var latest: Int?
+        var latest: Int64?
     }
 
     /// Adds a source that records into this very store; one that is there stays as it is.

@@ -6,16 +6,16 @@ package struct TransactionRoom {
     /// Parts of a transaction: each one that comes has all others looked at.
     package static let partLimit = 1_000
 
-    private let source: Int
+    private let source: Int64
     private let limit: Int
     private let connection: Connection
     private var rooms: [Owner: Room] = [:]
-    private var owners: [Int: Owner] = [:]
+    private var owners: [Int64: Owner] = [:]
 
     /// Whose room it is: a transaction's, or a part's of which the opening has not come.
     private enum Owner: Hashable {
         case transaction(GUID)
-        case part(Int)
+        case part(Int64)
     }
 
     private struct Room {
@@ -27,7 +27,7 @@ package struct TransactionRoom {
         var eventCount = 0
     }
 
-    package init(source: Int, limit: Int, _ connection: Connection) {
+    package init(source: Int64, limit: Int, _ connection: Connection) {
         self.source = source
         self.limit = limit
         self.connection = connection

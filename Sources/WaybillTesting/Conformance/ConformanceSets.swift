@@ -32,7 +32,7 @@ struct ConformanceSets {
                 index == 0
                 ? .opened(Fact.Opened(transaction: GUID(), useCase: 0, attributes: attributes(0)))
                 : .event(Fact.Event(code: index % 10, attributes: attributes(index)))
-            return Fact(sequence: index + 1, part: 1, atMicroseconds: index * 250, content: content)
+            return Fact(sequence: Int64(index + 1), part: 1, atMicroseconds: Int64(index * 250), content: content)
         }
     }
 
@@ -40,7 +40,7 @@ struct ConformanceSets {
         let share = TransactionSet.Share(
             source: RecordedSource(id: GUID(), app: "conformance"),
             clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_767_225_600_000_000)],
-            ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)
+            ledger: Ledger(recorded: Int64(facts.count), pending: Int64(facts.count)), facts: facts)
         return TransactionSet(id: GUID(), sources: [share])
     }
 }

@@ -5,7 +5,7 @@ package import WaybillReading
 package struct FilterMaker {
     package var random: RandomNumbers
     /// Microseconds since 1970: something began then.
-    private let times: [Int]
+    private let times: [Int64]
 
     /// Of transactions, and of those that others name as their parents.
     private let ids: [GUID]
@@ -41,7 +41,7 @@ package struct FilterMaker {
     }
 
     package mutating func condition() -> FilterCondition {
-        let took = Int.random(in: 0...30_000, using: &random)
+        let took = Int64.random(in: 0...30_000, using: &random)
         let all: [FilterCondition] = [
             .useCase(3), .useCase(4), .event("event 0"), .event("event 2"), .event("event of 0"), .event("event of 1"),
             .event("nobody's"),
@@ -96,7 +96,7 @@ package struct FilterMaker {
     }
 
     private mutating func exchangeCondition() -> FilterCondition {
-        let took = Int.random(in: 0...10_000, using: &random)
+        let took = Int64.random(in: 0...10_000, using: &random)
         let all: [FilterCondition] = [
             .host("example.com"), .host("API.example.com"), .host("ample.com"), .path("/login"), .path("users"),
             .path("/log"),

@@ -15,11 +15,11 @@ struct StoreScript {
 
     private(set) var steps: [Step] = []
     /// Microseconds since 1970, shortly before or after what is open times out.
-    private let start: Int
+    private let start: Int64
     private(set) var random: RandomNumbers
 
     /// When a step happens, in microseconds since 1970.
-    func time(of step: Int) -> Int { start + step * 1_000 }
+    func time(of step: Int) -> Int64 { start + Int64(step) * 1_000 }
 
     init(seed: Int) {
         var maker = HistoryMaker(seed: seed)
@@ -40,7 +40,7 @@ struct StoreScript {
         let end = histories.flatMap { history in
             history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds }
         }.max()
-        start = (end ?? 1_700_000_000_000_000) + 900_000 + Int.random(in: 0...200_000, using: &random)
+        start = (end ?? 1_700_000_000_000_000) + 900_000 + Int64.random(in: 0...200_000, using: &random)
         var sets = SetMaker(random: random)
         steps = sets.sets(of: histories).map(Step.add)
         random = sets.random
@@ -84,7 +84,7 @@ struct StoreScript {
         case 0: return .erase(.all)
         case 1, 2:
             return .erase(
-                .begunBefore(Date(microseconds: 1_700_000_000_000_000 + Int.random(in: 0...100_000, using: &random))))
+                .begunBefore(Date(microseconds: 1_700_000_000_000_000 + Int64.random(in: 0...100_000, using: &random))))
         case 3, 4:
             return .erase(
                 .installation(
@@ -102,7 +102,8 @@ struct StoreScript {
             let last = min(history.facts.count, first + Int.random(in: 0...3, using: &random))
             history.dropped.append(
                 DroppedRange(
-                    first: first, last: last, reason: DropReason.allCases.randomElement(using: &random) ?? .age))
+                    first: Int64(first), last: Int64(last),
+                    reason: DropReason.allCases.randomElement(using: &random) ?? .age))
             next = last + 2
         }
     }

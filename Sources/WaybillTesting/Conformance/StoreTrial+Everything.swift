@@ -128,7 +128,7 @@ extension StoreTrial {
                 }
                 return Listed(
                     rows, id: \.id, \.ledger.recorded,
-                    key: { filter.order == .newest ? -($0.heardMicroseconds ?? 0) : places[$0.id] ?? 0 })
+                    key: { filter.order == .newest ? -($0.heardMicroseconds ?? 0) : Int64(places[$0.id] ?? 0) })
             }
         }
     }
@@ -219,11 +219,12 @@ extension StoreTrial {
 
 /// A list with what it is sorted by. Those of one key stand in any order.
 private struct Listed<Row: Equatable>: Equatable {
-    var keys: [Int]
+    var keys: [Int64]
     var rows: [Row]
 
-    init<ID: Comparable, Other: Comparable>(_ rows: [Row], id: (Row) -> ID, _ other: (Row) -> Other, key: (Row) -> Int)
-    {
+    init<ID: Comparable, Other: Comparable>(
+        _ rows: [Row], id: (Row) -> ID, _ other: (Row) -> Other, key: (Row) -> Int64
+    ) {
         keys = rows.map(key)
         self.rows = rows.sorted { (id($0), other($0)) < (id($1), other($1)) }
     }
@@ -253,6 +254,6 @@ private struct Exported: Equatable {
 
     private struct Row: Decodable {
         var source: String
-        var part: Int
+        var part: Int64
     }
 }

@@ -9,13 +9,13 @@ package struct SourceHistory: Sendable {
     package var hasEnded: Bool
     /// How, where that is known.
     package var endedBy: SourceEnd?
-    package var refused: Int
+    package var refused: Int64
     /// Given up, and never sent.
     package var dropped: [DroppedRange] = []
 
     package init(
         source: RecordedSource, clocks: [ClockAnchor], names: [RecordedName], facts: [Fact], hasEnded: Bool,
-        refused: Int
+        refused: Int64
     ) {
         (self.source, self.clocks, self.names) = (source, clocks, names)
         (self.facts, self.hasEnded, self.refused) = (facts, hasEnded, refused)
@@ -56,20 +56,20 @@ package struct HistoryMaker {
         var clocks = [
             ClockAnchor(
                 atMicroseconds: 0,
-                offsetMicroseconds: 1_700_000_000_000_000 + Int.random(in: 0...50_000, using: &random))
+                offsetMicroseconds: 1_700_000_000_000_000 + Int64.random(in: 0...50_000, using: &random))
         ]
         while random.oneIn(2), let last = clocks.last {
             clocks.append(
                 ClockAnchor(
-                    atMicroseconds: last.atMicroseconds + Int.random(in: 1...20_000, using: &random),
-                    offsetMicroseconds: last.offsetMicroseconds + Int.random(in: -9_000...9_000, using: &random)))
+                    atMicroseconds: last.atMicroseconds + Int64.random(in: 1...20_000, using: &random),
+                    offsetMicroseconds: last.offsetMicroseconds + Int64.random(in: -9_000...9_000, using: &random)))
         }
         var history = SourceHistory(
             source: source, clocks: clocks,
             names: [
                 RecordedName(useCase: 3, name: "login"), RecordedName(useCase: 3, event: 1, name: "event of \(number)"),
             ],
-            facts: recording.facts, hasEnded: random.oneIn(2), refused: Int.random(in: 0...3, using: &random))
+            facts: recording.facts, hasEnded: random.oneIn(2), refused: Int64.random(in: 0...3, using: &random))
         if history.hasEnded { history.endedBy = Self.ends.randomElement(using: &random) ?? nil }
         return history
     }
@@ -78,17 +78,18 @@ package struct HistoryMaker {
 
     private struct Recording {
         var facts: [Fact] = []
-        var at = 0
-        var parts: [Int] = []
-        var openParts: [Int] = []
-        var openExchanges: [(part: Int, sequence: Int)] = []
+        var at: Int64 = 0
+        var parts: [Int64] = []
+        var openParts: [Int64] = []
+        var openExchanges: [(part: Int64, sequence: Int64)] = []
 
-        mutating func add(_ content: Fact.Content, part: Int?) {
+        mutating func add(_ content: Fact.Content, part: Int64?) {
             facts.append(
-                Fact(
-                    sequence: facts.count + 1, part: part ?? facts.count + 1, atMicroseconds: max(0, at),
-                    content: content))
+                Fact(sequence: next, part: part ?? next, atMicroseconds: max(0, at), content: content))
         }
+
+        /// The sequence of the next fact.
+        var next: Int64 { Int64(facts.count + 1) }
     }
 
     /// Of some what was chosen, of some what was not.
@@ -101,7 +102,7 @@ package struct HistoryMaker {
 
     private mutating func record(_ recording: inout Recording) {
         // Threads may take their time in one order and their sequence in another.
-        recording.at += Int.random(in: -5...3_000, using: &random)
+        recording.at += Int64.random(in: -5...3_000, using: &random)
         switch Int.random(in: 0..<10, using: &random) {
         case 0, 1:
             let transaction = transactions.randomElement(using: &random) ?? GUID()
@@ -110,8 +111,8 @@ package struct HistoryMaker {
             // Of anybody who says so: circles and strangers among them.
             let parent = isJoined || !random.oneIn(3) ? nil : transactions.randomElement(using: &random)
             let parentPart = parent == nil || random.oneIn(2) ? nil : recording.parts.randomElement(using: &random)
-            recording.parts.append(recording.facts.count + 1)
-            recording.openParts.append(recording.facts.count + 1)
+            recording.parts.append(recording.next)
+            recording.openParts.append(recording.next)
             recording.add(
                 .opened(
                     Fact.Opened(
@@ -127,7 +128,7 @@ package struct HistoryMaker {
             recording.add(.closed(Fact.Closed(outcome: outcome, error: error(), attributes: attributes())), part: part)
         case 3, 4:
             let part = random.oneIn(3) ? 0 : recording.parts.randomElement(using: &random) ?? 0
-            recording.openExchanges.append((part, recording.facts.count + 1))
+            recording.openExchanges.append((part, recording.next))
             recording.add(
                 .exchangeOpened(
                     Fact.ExchangeOpened(
@@ -169,7 +170,7 @@ package struct HistoryMaker {
         }
     }
 
-    private mutating func transfer(until at: Int) -> Fact.Transfer {
+    private mutating func transfer(until at: Int64) -> Fact.Transfer {
         guard random.oneIn(2) else { return Fact.Transfer() }
         return Fact.Transfer(
             httpVersion: random.oneIn(2) ? "1.1" : nil, receivedWireByteCount: random.oneIn(2) ? 41 : nil,
@@ -185,7 +186,7 @@ package struct HistoryMaker {
             webSocket: random.oneIn(3) ? webSocket(at: at) : nil)
     }
 
-    private mutating func webSocket(at: Int) -> Fact.WebSocket {
+    private mutating func webSocket(at: Int64) -> Fact.WebSocket {
         var socket = Fact.WebSocket(
             pingCount: random.oneIn(2) ? 1 : 0, closeCode: random.oneIn(3) ? nil : random.oneIn(2) ? 1000 : 4001,
             closeReason: random.oneIn(2) ? "später \"ab\"" : nil)
@@ -193,7 +194,7 @@ package struct HistoryMaker {
             socket.add(
                 Fact.WebSocket.Message(
                     atMicroseconds: at, isSent: random.oneIn(2), isText: random.oneIn(2),
-                    byteCount: Int.random(in: 0...300, using: &random)))
+                    byteCount: Int64.random(in: 0...300, using: &random)))
         }
         return socket
     }

@@ -28,8 +28,8 @@ package struct NetworkMixer {
                     closed.state = Fact.ExchangeState.allCases.randomElement(using: &random) ?? .failed
                     closed.status =
                         [nil, 101, 200, 204, 304, 399, 400, 404, 500, 599, 600].randomElement(using: &random) ?? nil
-                    closed.sentByteCount = random.oneIn(2) ? Int.random(in: 0...9_000, using: &random) : nil
-                    closed.receivedByteCount = random.oneIn(2) ? Int.random(in: 0...9_000, using: &random) : nil
+                    closed.sentByteCount = random.oneIn(2) ? Int64.random(in: 0...9_000, using: &random) : nil
+                    closed.receivedByteCount = random.oneIn(2) ? Int64.random(in: 0...9_000, using: &random) : nil
                     if random.oneIn(2) {
                         closed.error = RecordedError(
                             domain: random.oneIn(2) ? "" : "D", code: random.oneIn(2) ? 1 : 2,

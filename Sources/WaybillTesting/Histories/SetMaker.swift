@@ -46,7 +46,7 @@ package struct SetMaker {
         var share = TransactionSet.Share(
             source: history.source, clocks: Array(history.clocks.prefix(clockCount)),
             hasEnded: isLast && history.hasEnded, endedBy: isLast ? history.endedBy : nil, names: history.names,
-            ledger: Ledger(recorded: facts.upperBound, refused: isLast ? history.refused : 0),
+            ledger: Ledger(recorded: Int64(facts.upperBound), refused: isLast ? history.refused : 0),
             dropped: history.dropped.filter { $0.last <= facts.upperBound },
             facts: history.facts[facts].filter { sent.contains($0.sequence) },
             sourceProof: IdentityProof("the secret of source \(history.source.id)"),
@@ -61,7 +61,7 @@ package struct SetMaker {
 }
 
 extension SourceHistory {
-    fileprivate func continuedPart(_ part: Int) -> ContinuedPart? {
+    fileprivate func continuedPart(_ part: Int64) -> ContinuedPart? {
         guard case .opened(let opened) = facts.first(where: { $0.sequence == part })?.content else { return nil }
         return ContinuedPart(part: part, transaction: opened.transaction, useCase: opened.useCase)
     }

@@ -27,7 +27,7 @@ extension NaiveAnswers {
     }
 
     /// What a list is sorted by; those without a duration come last.
-    package func key(_ order: TransactionFilter.Order, _ run: Run) -> Int {
+    package func key(_ order: TransactionFilter.Order, _ run: Run) -> Int64 {
         switch order {
         case .newest: -run.begun
         case .oldest: run.begun
@@ -169,7 +169,7 @@ extension NaiveAnswers {
     private func matches(_ error: RecordedError, _ pattern: String) -> Bool {
         if pattern == "*" { return true }
         let words = pattern.split(separator: " ").map(String.init)
-        let code = words.last.flatMap { Int($0) }
+        let code = words.last.flatMap { Int64($0) }
         let text = (code == nil ? words : words.dropLast()).joined(separator: " ")
         return error.chain.contains { one in
             if let code, code != one.code { return false }

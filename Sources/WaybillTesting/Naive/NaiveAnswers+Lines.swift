@@ -8,7 +8,7 @@ extension NaiveAnswers {
         var found: [(source: ScannedSource, part: ScannedPart, fact: Fact, opening: Fact?)] = []
         for (number, history) in histories.enumerated() {
             let source = ScannedSource(
-                share: ScannedShare(row: number), source: history.source, clock: WallClock(history.clocks),
+                share: ScannedShare(row: Int64(number)), source: history.source, clock: WallClock(history.clocks),
                 hasEnded: history.hasEnded, endedBy: history.endedBy)
             for fact in facts[number].sorted(by: { ($0.part, $0.sequence) < ($1.part, $1.sequence) })
             where chosen.contains(Fact.ID(source: history.source.id, sequence: fact.sequence)) {

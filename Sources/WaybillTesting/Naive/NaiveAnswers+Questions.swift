@@ -44,23 +44,23 @@ extension NaiveAnswers {
     }
 
     /// How many times each value is there, by the weights beside it.
-    private func counts<Value>(_ values: [(Value, Int)]) -> [Value: Int] {
+    private func counts<Value>(_ values: [(Value, Int64)]) -> [Value: Int] {
         Dictionary(grouping: values, by: \.0).mapValues { Self.count($0.map(\.1)) }.filter { $0.value > 0 }
     }
 
     /// For how many these stand.
-    private static func count(_ weights: [Int]) -> Int {
+    private static func count(_ weights: [Int64]) -> Int {
         Int((Double(weights.reduce(0, +)) / 1_000_000 + 0.5).rounded(.down))
     }
 
-    private func weighing(_ weights: [Int]) -> Weighing? {
+    private func weighing(_ weights: [Int64]) -> Weighing? {
         var all = Weights()
         for weight in weights { all.add(weight) }
         return all.weighing
     }
 
     /// By domain and name, or by domain and code where they have no name.
-    private func errors(_ errors: [(RecordedError?, Int)]) -> [UseCaseSummary.ErrorCount] {
+    private func errors(_ errors: [(RecordedError?, Int64)]) -> [UseCaseSummary.ErrorCount] {
         let known = errors.compactMap { error, weight in error.map { (error: $0, weight: weight) } }
         return Dictionary(grouping: known) { known in
             [known.error.domain, known.error.name ?? "", known.error.name == nil ? "\(known.error.code)" : ""]
@@ -161,17 +161,17 @@ extension NaiveAnswers {
     }
 
     package func durations(_ query: DurationQuestion, _ runs: [Run]) -> (
-        durations: [Int], withoutEnd: Int, reversed: Int
+        durations: [Int64], withoutEnd: Int, reversed: Int
     ) {
         let found = weighedDurations(query, runs)
         return (found.durations.map(\.0), found.withoutEnd, found.reversed)
     }
 
     private func weighedDurations(_ query: DurationQuestion, _ runs: [Run]) -> (
-        durations: [(Int, weight: Int)], withoutEnd: Int, reversed: Int
+        durations: [(Int64, weight: Int64)], withoutEnd: Int, reversed: Int
     ) {
-        var durations: [(Int, weight: Int)] = []
-        var (withoutEnd, reversed): ([Int], [Int]) = ([], [])
+        var durations: [(Int64, weight: Int64)] = []
+        var (withoutEnd, reversed): ([Int64], [Int64]) = ([], [])
         for run in runs {
             guard let from = choose(occurrences(query.from, run), first: query.occurrence == .first) else { continue }
             guard let to = choose(occurrences(query.to, run), first: query.occurrence == .first) else {
@@ -187,11 +187,11 @@ extension NaiveAnswers {
         return (durations, Self.count(withoutEnd), Self.count(reversed))
     }
 
-    package func funnel(_ query: FunnelQuestion, _ run: Run) -> [Int] {
+    package func funnel(_ query: FunnelQuestion, _ run: Run) -> [Int64] {
         query.isStrict ? strict(query, run) : loose(query, run)
     }
 
-    private func loose(_ query: FunnelQuestion, _ run: Run) -> [Int] {
+    private func loose(_ query: FunnelQuestion, _ run: Run) -> [Int64] {
         var taken: [Point] = []
         for step in query.steps {
             let later = occurrences(step, run).filter { point in taken.last.map { isAfter(point, $0) } ?? true }
@@ -204,7 +204,7 @@ extension NaiveAnswers {
         return taken.indices.map { $0 == 0 ? 0 : microseconds(taken[$0 - 1], taken[$0]) }
     }
 
-    private func strict(_ query: FunnelQuestion, _ run: Run) -> [Int] {
+    private func strict(_ query: FunnelQuestion, _ run: Run) -> [Int64] {
         var points = inOrder(run)
         if query.steps.contains(.begun) { points = [run.begin] + points }
         if query.steps.contains(.finished), let end = run.end {
@@ -212,7 +212,7 @@ extension NaiveAnswers {
             points = before + [end] + points.dropFirst(before.count)
         }
         let wanted = query.steps.map(\.description)
-        var best: [Int] = []
+        var best: [Int64] = []
         for start in points.indices {
             var length = 0
             while length < wanted.count, start + length < points.count, points[start + length].name == wanted[length],
@@ -231,7 +231,7 @@ extension NaiveAnswers {
         guard query.filter.useCase != nil else {
             throw WaybillError(.setting, "Events follow each other within a use case.")
         }
-        var durations: [[String]: [(Int, Int)]] = [:]
+        var durations: [[String]: [(Int64, Int64)]] = [:]
         for run in passing(query.filter) {
             let points = inOrder(run)
             for (from, to) in zip(points, points.dropFirst()) {
@@ -372,7 +372,7 @@ extension NaiveAnswers {
     }
 
     /// For how many one stands: for as many as its part.
-    private func weight(_ exchange: NaiveExchange) -> Int {
+    private func weight(_ exchange: NaiveExchange) -> Int64 {
         guard let run = runs.first(where: { $0.id == exchange.transaction }),
             let part = run.parts.first(where: {
                 $0.id == Fact.ID(source: exchange.id.source, sequence: exchange.fact.part)
@@ -437,20 +437,20 @@ extension NaiveAnswers {
 
 extension DurationStatistics {
     /// Of values that stand for themselves.
-    package static func naive(_ values: [Int]) -> DurationStatistics { naive(values.map { ($0, Weights.one) }) }
+    package static func naive(_ values: [Int64]) -> DurationStatistics { naive(values.map { ($0, Weights.one) }) }
 
     /// By sorting, and counting from below until enough of the values are covered; each with its weight.
-    package static func naive(_ values: [(Int, weight: Int)]) -> DurationStatistics {
+    package static func naive(_ values: [(Int64, weight: Int64)]) -> DurationStatistics {
         let sorted = values.filter { $0.weight > 0 }.sorted { $0.0 < $1.0 }
         let total = sorted.reduce(0) { $0 + $1.weight }
-        func quantile(_ percent: Int) -> Int? {
-            var sum = 0
+        func quantile(_ percent: Int) -> Int64? {
+            var sum: Int64 = 0
             return sorted.first {
                 sum += $0.weight
-                return sum * 100 >= percent * total
+                return sum * 100 >= Int64(percent) * total
             }?.0
         }
-        var none: [Int] = []
+        var none: [Int64] = []
         var statistics = DurationStatistics(&none)
         statistics.count = Weights.count(total)
         statistics.minimumMicroseconds = sorted.first?.0
@@ -462,9 +462,10 @@ extension DurationStatistics {
         statistics.maximumMicroseconds = sorted.last?.0
         let sum = sorted.reduce(0) { $0 + $1.0.times($1.weight) }
         if sorted.allSatisfy({ $0.weight == Weights.one }), !sorted.isEmpty {
-            statistics.meanMicroseconds = sum >= 0 ? sum / sorted.count : -((-sum + sorted.count - 1) / sorted.count)
+            let count = Int64(sorted.count)
+            statistics.meanMicroseconds = sum >= 0 ? sum / count : -((-sum + count - 1) / count)
         } else if !sorted.isEmpty {
-            statistics.meanMicroseconds = Int((Double(sum) / Double(total) * 1_000_000).rounded(.down))
+            statistics.meanMicroseconds = Int64((Double(sum) / Double(total) * 1_000_000).rounded(.down))
         }
         return statistics
     }

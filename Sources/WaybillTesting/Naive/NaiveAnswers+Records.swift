@@ -88,8 +88,8 @@ extension NaiveAnswers {
     }
 
     /// What one source saw, none earlier than what came before it.
-    private func timeline(_ run: Run, in source: Int) -> [(time: Int, entry: TransactionRecord.Entry)] {
-        var latest = Int.min
+    private func timeline(_ run: Run, in source: Int) -> [(time: Int64, entry: TransactionRecord.Entry)] {
+        var latest = Int64.min
         return run.parts.filter { $0.source == source }.flatMap { part in part.facts.map { (part, $0) } }
             .sorted { $0.1.sequence < $1.1.sequence }
             .map { part, fact in

@@ -5,7 +5,7 @@ package struct NaiveAnswers {
     package let histories: [SourceHistory]
     /// What codes are called; also by sources that are gone.
     package let names: Set<Name>
-    package let now: Int
+    package let now: Int64
     /// What each source has recorded, as far as it is there.
     package let facts: [[Fact]]
     /// In no order.
@@ -27,7 +27,7 @@ package struct NaiveAnswers {
         /// In order of sequence, the opening among them.
         var facts: [Fact]
         package var closing: (fact: Fact, closed: Fact.Closed)?
-        var begun: Int
+        var begun: Int64
         var id: Fact.ID
         /// Those that count: of each name the latest value.
         var attributes: Attributes {
@@ -40,8 +40,8 @@ package struct NaiveAnswers {
     /// Something that stands in a transaction.
     package struct Point {
         package var source: Int
-        package var sequence: Int
-        package var at: Int
+        package var sequence: Int64
+        package var at: Int64
         /// An event's name; `^` and `$` for beginning and outcome.
         package var name: String
     }
@@ -53,27 +53,27 @@ package struct NaiveAnswers {
         var parts: [Part]
         package var events: [Point]
         package var outcome: TransactionOutcome
-        var lastActivity: Int
+        var lastActivity: Int64
         package var begin: Point
         package var end: Point?
 
         package var id: GUID { leader.opened.transaction }
-        package var begun: Int { leader.begun }
+        package var begun: Int64 { leader.begun }
         package var closing: (fact: Fact, closed: Fact.Closed)? { leader.closing }
         var facts: [Fact.ID] {
             parts.flatMap { part in part.facts.map { Fact.ID(source: part.id.source, sequence: $0.sequence) } }
         }
         /// For how many it stands, in millionths.
-        package var weight: Int {
-            leader.opened.sampling?.weight(for: outcome, tookMicroseconds: duration) ?? Fact.Sampling.million
+        package var weight: Int64 {
+            leader.opened.sampling?.weight(for: outcome, tookMicroseconds: duration) ?? Int64(Fact.Sampling.million)
         }
-        var duration: Int? { closing.map { $0.fact.atMicroseconds - leader.fact.atMicroseconds } }
+        var duration: Int64? { closing.map { $0.fact.atMicroseconds - leader.fact.atMicroseconds } }
     }
 
     /// - Parameters:
     ///   - names: nil: those of the histories.
     ///   - now: Microseconds since 1970: decides what has timed out.
-    package init(histories: [SourceHistory], names: Set<Name>? = nil, now: Int) {
+    package init(histories: [SourceHistory], names: Set<Name>? = nil, now: Int64) {
         self.histories = histories
         self.now = now
         self.names =
@@ -135,13 +135,13 @@ package struct NaiveAnswers {
             })
     }
 
-    func outcome(of part: Part, lastActivity: Int) -> TransactionOutcome {
+    func outcome(of part: Part, lastActivity: Int64) -> TransactionOutcome {
         if let closing = part.closing { return closing.closed.outcome }
         if histories[part.source].hasEnded { return .interrupted }
         return lastActivity + part.opened.timeoutMicroseconds < now ? .timedOut : .open
     }
 
-    package func wall(_ at: Int, _ source: Int) -> Int {
+    package func wall(_ at: Int64, _ source: Int) -> Int64 {
         let clocks = histories[source].clocks
         return at
             + (clocks.last { $0.atMicroseconds <= at } ?? clocks.first
@@ -174,7 +174,7 @@ package struct NaiveAnswers {
         return times.0 == times.1 ? id(left) > id(right) : times.0 > times.1
     }
 
-    package func microseconds(_ from: Point, _ to: Point) -> Int {
+    package func microseconds(_ from: Point, _ to: Point) -> Int64 {
         from.source == to.source ? to.at - from.at : wall(to.at, to.source) - wall(from.at, from.source)
     }
 
@@ -193,7 +193,7 @@ package struct NaiveAnswers {
 
     /// All events, none earlier than one before it of the same source.
     package func inOrder(_ run: Run) -> [Point] {
-        func time(_ point: Point) -> Int {
+        func time(_ point: Point) -> Int64 {
             run.events.filter { $0.source == point.source && $0.sequence <= point.sequence }.map {
                 wall($0.at, $0.source)
             }.max() ?? 0

@@ -8,12 +8,12 @@ struct NaiveBooks: Sendable {
     struct Entry: Sendable {
         /// Only with those facts that are there.
         var history: SourceHistory
-        var heard: Int
-        var recorded = 0
+        var heard: Int64
+        var recorded: Int64 = 0
         /// Also what was retired.
-        var received: Set<Int> = []
-        var retired: Set<Int> = []
-        var dropped: [Int: DropReason] = [:]
+        var received: Set<Int64> = []
+        var retired: Set<Int64> = []
+        var dropped: [Int64: DropReason] = [:]
         /// Of the secret of who spoke for it first.
         var proofDigest: [UInt8]?
 
@@ -25,9 +25,9 @@ struct NaiveBooks: Sendable {
     private(set) var entries: [Entry] = []
     private(set) var names: Set<NaiveAnswers.Name> = []
     /// New facts, in the order of their coming.
-    private(set) var arrivals: [(number: Int, source: GUID, sequences: Set<Int>, time: Int)] = []
+    private(set) var arrivals: [(number: Int64, source: GUID, sequences: Set<Int64>, time: Int64)] = []
     /// Highest number that an arrival was given.
-    private(set) var lastArrival = 0
+    private(set) var lastArrival: Int64 = 0
     /// Installations and transactions of which nothing is taken any more.
     private var erased: Set<GUID> = []
     /// Transactions that went with the installation that began them.
@@ -36,7 +36,7 @@ struct NaiveBooks: Sendable {
     private var installations: [GUID: [UInt8]?] = [:]
 
     /// What can be seen of it.
-    func answers(now: Int) -> NaiveAnswers { NaiveAnswers(histories: entries.map(\.history), names: names, now: now) }
+    func answers(now: Int64) -> NaiveAnswers { NaiveAnswers(histories: entries.map(\.history), names: names, now: now) }
 
     /// All that are there.
     var facts: Set<Fact.ID> {
@@ -45,16 +45,16 @@ struct NaiveBooks: Sendable {
 
     /// Those that came behind a cursor, or a position of a list: the number of an arrival.
     func facts(after cursor: String) throws(QueryFailure) -> Set<Fact.ID> {
-        guard let number = Int(cursor), (0...lastArrival).contains(number) else {
+        guard let number = Int64(cursor), (0...lastArrival).contains(number) else {
             throw .parameter("after", "That is no cursor.")
         }
         return arrived { $0.number > number }
     }
 
     /// Those that came at a time or later.
-    func facts(since time: Int) -> Set<Fact.ID> { arrived { $0.time >= time } }
+    func facts(since time: Int64) -> Set<Fact.ID> { arrived { $0.time >= time } }
 
-    private func arrived(_ isMeant: ((number: Int, source: GUID, sequences: Set<Int>, time: Int)) -> Bool) -> Set<
+    private func arrived(_ isMeant: ((number: Int64, source: GUID, sequences: Set<Int64>, time: Int64)) -> Bool) -> Set<
         Fact.ID
     > {
         Set(
@@ -65,7 +65,7 @@ struct NaiveBooks: Sendable {
 
     // MARK: Adding
 
-    mutating func add(_ decoded: DecodedSet, at time: Int) -> Receipt {
+    mutating func add(_ decoded: DecodedSet, at time: Int64) -> Receipt {
         var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
         for share in decoded.set.sources {
             let unread = Set(decoded.rejections.filter { $0.source == share.source.id }.map(\.index))
@@ -76,7 +76,8 @@ struct NaiveBooks: Sendable {
         return receipt
     }
 
-    private mutating func add(_ share: TransactionSet.Share, _ places: [Int], at time: Int, to receipt: inout Receipt) {
+    private mutating func add(_ share: TransactionSet.Share, _ places: [Int], at time: Int64, to receipt: inout Receipt)
+    {
         func reject(_ index: Int, _ reason: String) {
             receipt.rejections.append(
                 Rejection(
@@ -128,7 +129,7 @@ struct NaiveBooks: Sendable {
         }.map(\.sequence)
         _ = entry.erase(
             Set(told.filter { $0.reason == .erased }.map(\.sequence) + refused).filter { entry.dropped[$0] != .erased })
-        var arrived: Set<Int> = []
+        var arrived: Set<Int64> = []
         for (index, fact) in share.facts.enumerated() {
             if fact.roots.contains(where: { entry.dropped[$0] == .erased }) {
                 entry.dropped[fact.sequence] = .erased
@@ -233,7 +234,7 @@ struct NaiveBooks: Sendable {
     // MARK: Retiring
 
     /// Takes away whole transactions, and exchanges outside of any, of which nothing came at a time or later.
-    mutating func retire(receivedBefore time: Int) -> Int {
+    mutating func retire(receivedBefore time: Int64) -> Int {
         let answers = answers(now: 0)
         let fresh = facts(since: time)
         let units =
@@ -258,7 +259,7 @@ struct NaiveBooks: Sendable {
     }
 
     /// The names of a version go with the last part of its sources, where none of these was heard of lately.
-    private mutating func removeUnusedNames(heardBefore time: Int) {
+    private mutating func removeUnusedNames(heardBefore time: Int64) {
         let used = entries.filter { $0.heard >= time || $0.facts.contains { $0.part != 0 } }
             .map { [$0.history.source.app, $0.history.source.appVersion] }
         names = names.filter { used.contains([$0.app, $0.version]) }
@@ -266,7 +267,7 @@ struct NaiveBooks: Sendable {
 }
 
 extension NaiveBooks.Entry {
-    fileprivate mutating func note(_ share: TransactionSet.Share, at time: Int) {
+    fileprivate mutating func note(_ share: TransactionSet.Share, at time: Int64) {
         recorded = max(recorded, share.ledger.recorded, share.facts.map(\.sequence).max() ?? 0)
         heard = max(heard, time)
         history.hasEnded = history.hasEnded || share.hasEnded
@@ -284,7 +285,7 @@ extension NaiveBooks.Entry {
     }
 
     /// Takes away facts with all that belongs to them, and books them as erased.
-    fileprivate mutating func erase(_ sequences: Set<Int>) -> [Fact] {
+    fileprivate mutating func erase(_ sequences: Set<Int64>) -> [Fact] {
         let gone = facts.filter { !sequences.isDisjoint(with: $0.roots) }
         let all = sequences.union(gone.map(\.sequence))
         history.facts.removeAll { all.contains($0.sequence) }
@@ -296,10 +297,10 @@ extension NaiveBooks.Entry {
 
     /// Takes away what there is of exchanges, and leaves the rest of their transactions.
     fileprivate mutating func eraseExchanges() -> Int {
-        let openings = facts.compactMap { fact -> Int? in
+        let openings = facts.compactMap { fact -> Int64? in
             if case .exchangeOpened = fact.content { fact.sequence } else { nil }
         }
-        let closings = facts.compactMap { fact -> Int? in
+        let closings = facts.compactMap { fact -> Int64? in
             guard case .exchangeClosed(let closed) = fact.content else { return nil }
             // Of one whose opening has not come: outside of a transaction it is what the opening belongs to, too.
             return fact.part == 0 ? closed.exchange : fact.sequence
@@ -309,10 +310,10 @@ extension NaiveBooks.Entry {
 
     /// What became of its facts: what has come, and what has not (yet).
     var record: SourceRecord {
-        var ledger = Ledger(recorded: recorded, delivered: received.count, refused: history.refused)
+        var ledger = Ledger(recorded: recorded, delivered: Int64(received.count), refused: history.refused)
         for reason in dropped.values { ledger.dropped[reason.rawValue, default: 0] += 1 }
         let booked = received.union(dropped.keys)
-        ledger.pending = max(0, recorded - booked.count)
+        ledger.pending = max(0, recorded - Int64(booked.count))
         var gaps: [SourceRecord.Gap] = []
         for sequence in 1...max(1, booked.max() ?? 0) where !booked.contains(sequence) && !booked.isEmpty {
             if gaps.last?.last == sequence - 1 {
@@ -334,20 +335,20 @@ extension NaiveBooks.Entry {
 
 extension Fact {
     /// The sequence of the opening that it belongs to: of its part or, outside of one, of its exchange.
-    fileprivate var root: Int {
+    fileprivate var root: Int64 {
         if part > 0 { return part }
         if case .exchangeClosed(let closed) = content { return closed.exchange }
         return sequence
     }
 
     /// What it goes with when that is erased.
-    fileprivate var roots: [Int] {
+    fileprivate var roots: [Int64] {
         if case .exchangeClosed(let closed) = content { return [sequence, part, closed.exchange] }
         return [sequence, part]
     }
 
     /// The opening that it closes.
-    fileprivate var closes: Int? {
+    fileprivate var closes: Int64? {
         switch content {
         case .closed: part
         case .exchangeClosed(let closed): closed.exchange

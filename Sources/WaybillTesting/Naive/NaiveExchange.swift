@@ -9,14 +9,14 @@ package struct NaiveExchange {
     package var opened: Fact.ExchangeOpened
     package var closing: (fact: Fact, closed: Fact.ExchangeClosed)?
     package var state: ExchangeRecord.State
-    package var wall: Int
+    package var wall: Int64
     package var transaction: GUID?
     /// Of the part that it belongs to.
     var useCase: Int?
 
-    package var whole: Int? { state == .completed ? duration : nil }
-    var duration: Int? { closing.map { $0.fact.atMicroseconds - fact.atMicroseconds } }
-    package var firstByte: Int? {
+    package var whole: Int64? { state == .completed ? duration : nil }
+    var duration: Int64? { closing.map { $0.fact.atMicroseconds - fact.atMicroseconds } }
+    package var firstByte: Int64? {
         state == .mocked ? nil : closing?.closed.firstByteAtMicroseconds.map { $0 - fact.atMicroseconds }
     }
     package var isFailing: Bool {

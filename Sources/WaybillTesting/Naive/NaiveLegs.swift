@@ -7,19 +7,19 @@ package struct NaiveLegs {
     package let answers: NaiveAnswers
 
     struct Exchange {
-        var part, sequence: Int
-        var opened: Int
-        var closed: Int?
+        var part, sequence: Int64
+        var opened: Int64
+        var closed: Int64?
         /// First byte or close of a completed one.
-        var responded: Int?
+        var responded: Int64?
         /// The one part that names it, and when that server had answered.
-        var server: (part: NaiveAnswers.Part, answered: Int)?
+        var server: (part: NaiveAnswers.Part, answered: Int64)?
     }
 
     package struct Division {
-        package var legs: [Leg: Int] = [:]
-        package var uncertainties: [Int] = []
-        package var duration = 0
+        package var legs: [Leg: Int64] = [:]
+        package var uncertainties: [Int64] = []
+        package var duration: Int64 = 0
     }
 
     package init(answers: NaiveAnswers) { self.answers = answers }
@@ -43,7 +43,7 @@ package struct NaiveLegs {
         }
     }
 
-    private func answered(_ part: NaiveAnswers.Part) -> Int? {
+    private func answered(_ part: NaiveAnswers.Part) -> Int64? {
         let own = answers.exchanges.filter {
             $0.source == part.source && $0.fact.part == part.fact.sequence && $0.opened.role == .server
         }
@@ -53,7 +53,7 @@ package struct NaiveLegs {
     // MARK: Offsets
 
     /// The least and the greatest offset that an exchange allows, at a time so far away.
-    private func bounds(_ exchange: Exchange, away distance: Int?) -> ClosedRange<Int>? {
+    private func bounds(_ exchange: Exchange, away distance: Int64?) -> ClosedRange<Int64>? {
         guard let server = exchange.server, let responded = exchange.responded, responded >= exchange.opened else {
             return nil
         }
@@ -63,11 +63,11 @@ package struct NaiveLegs {
         return low - drift...high + drift
     }
 
-    private func drift(_ microseconds: Int) -> Int { microseconds / 10_000 + 1 }
+    private func drift(_ microseconds: Int64) -> Int64 { microseconds / 10_000 + 1 }
 
     /// By all other exchanges of the two, from the nearest to the last that does not contradict one nearer; and by
     /// itself.
-    func offsets(_ exchange: Exchange, _ all: [Exchange]) -> (range: ClosedRange<Int>, sampleCount: Int)? {
+    func offsets(_ exchange: Exchange, _ all: [Exchange]) -> (range: ClosedRange<Int64>, sampleCount: Int)? {
         guard let server = exchange.server else { return nil }
         let earlier = all.filter { ($0.opened, $0.sequence) < (exchange.opened, exchange.sequence) }
         let others = all.filter {
@@ -83,7 +83,7 @@ package struct NaiveLegs {
         }
         .filter { $0.distance <= 600_000_000 }
         .sorted { ($0.distance, $0.isLater, $0.rank) < ($1.distance, $1.isLater, $1.rank) }
-        var best: (range: ClosedRange<Int>, sampleCount: Int)?
+        var best: (range: ClosedRange<Int64>, sampleCount: Int)?
         for count in 3...max(3, min(64, others.count)) where count <= others.count {
             let ranges = others.prefix(count).compactMap { bounds($0.other, away: $0.distance) }
             guard let low = ranges.map(\.lowerBound).max(), let high = ranges.map(\.upperBound).min(), low <= high
@@ -98,8 +98,8 @@ package struct NaiveLegs {
     }
 
     /// What has to be added to the clock of a part's source to get that of the one whose exchange caused it.
-    func offset(of part: NaiveAnswers.Part, causedBy sequence: Int, in client: Int) -> (
-        range: ClosedRange<Int>, sampleCount: Int
+    func offset(of part: NaiveAnswers.Part, causedBy sequence: Int64, in client: Int) -> (
+        range: ClosedRange<Int64>, sampleCount: Int
     )? {
         let all = exchanges(of: client)
         guard let exchange = all.first(where: { $0.sequence == sequence }), exchange.server?.part.id == part.id else {
@@ -120,7 +120,7 @@ package struct NaiveLegs {
         let own = exchanges.filter { $0.part == run.leader.fact.sequence && $0.opened <= end }
         guard !own.isEmpty else { return nil }
         var division = Division(duration: end - begin)
-        var shares: [(leg: Leg, from: Int, to: Int)] = []
+        var shares: [(leg: Leg, from: Int64, to: Int64)] = []
         for exchange in own {
             guard let closed = exchange.closed.map({ max(exchange.opened, $0) }), let server = exchange.server else {
                 shares.append((.exchange, exchange.opened, max(exchange.opened, exchange.closed ?? end)))

@@ -41,10 +41,10 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
         var verification = StoreVerification(ledgersOf: entries.map(\.record))
         verification.remarks = []
         verification.transactionCount = everything.runs.count
-        verification.factCount = entries.reduce(0) { $0 + $1.facts.count }
+        verification.factCount = entries.reduce(0) { $0 + Int64($1.facts.count) }
         for (index, entry) in entries.enumerated() {
-            verification.sources[index].rowCount = entry.facts.count
-            verification.sources[index].bookedCount = entry.received.count
+            verification.sources[index].rowCount = Int64(entry.facts.count)
+            verification.sources[index].bookedCount = Int64(entry.received.count)
         }
         return verification
     }

@@ -101,7 +101,7 @@ struct Accounts {
         let missing = absent.count - min(closingCount, absent.count { $0 < 0 })
         counts.delivered = journaled.count - missing
         let booked = collector.reduce(0) { $0 + $1.ledger.dropped.values.reduce(0, +) }
-        counts.dropped = mayDrop ? min(missing, booked) : 0
+        counts.dropped = mayDrop ? min(missing, Int(booked)) : 0
         counts.lost = missing - counts.dropped
         counts.problems = problems
         if counts.lost > 0 { counts.problems.append("lost, the first of them: \(absent.prefix(10))") }

@@ -99,7 +99,7 @@ import Testing
     }
 
     private static let statistics: DurationStatistics = {
-        var values = [1, 2, 3]
+        var values: [Int64] = [1, 2, 3]
         return DurationStatistics(&values)
     }()
     private static let numbers =
@@ -211,7 +211,7 @@ import Testing
         #expect(funnel.window == .seconds(2) && funnel.windowMicroseconds == 2_000_000)
         funnel.window = nil
         #expect(funnel.windowMicroseconds == nil)
-        let now = 1_760_000_000_000_001
+        let now: Int64 = 1_760_000_000_000_001
         let example = NetworkGroup.Example(
             id: Fact.ID(source: GUID(), sequence: 1), transaction: nil, opened: Date(microseconds: now),
             duration: .microseconds(3),

@@ -6,7 +6,7 @@ import WaybillTesting
 
 /// A verdict is what people act on, and its sentence what they read.
 @Suite(.timeLimit(.minutes(5))) struct ComparedSampleTests {
-    private func sample(_ value: String?, _ outcomes: [TransactionOutcome: Int], durations: [Int] = [])
+    private func sample(_ value: String?, _ outcomes: [TransactionOutcome: Int], durations: [Int64] = [])
         -> ComparedSample
     {
         var sample = ComparedSample(value: value)
@@ -66,10 +66,10 @@ import WaybillTesting
     /// nearly always.
     @Test func noiseIsTakenForADifferenceSeldomAndADifferenceForNoiseAsWell() {
         var random = RandomNumbers(seed: 7)
-        func sample(failing: Double, slower: Int) -> ComparedSample {
+        func sample(failing: Double, slower: Int64) -> ComparedSample {
             var sample = ComparedSample(value: "")
             for _ in 0..<400 {
-                let factors = (0..<3).map { _ in Int.random(in: 10...100, using: &random) }
+                let factors = (0..<3).map { _ in Int64.random(in: 10...100, using: &random) }
                 let isFailed = Double.random(in: 0..<1, using: &random) < failing
                 sample.add(isFailed ? .failed : .succeeded, duration: factors.reduce(1, *) * slower)
             }

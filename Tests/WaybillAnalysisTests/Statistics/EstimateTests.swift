@@ -97,9 +97,9 @@ import WaybillTesting
     }
 
     @Test func aQuantileLiesBetweenTheValuesAtItsRanks() {
-        let values = (1...100).map { $0 * 10 }
+        let values = (1...100).map { Int64($0 * 10) }
         #expect(Estimate(percent: 90, of: .values(values)) == Estimate(value: 900, low: 840, high: 960))
-        #expect(Estimate(percent: 50, of: .values([])) == Estimate<Int>(value: nil, low: nil, high: nil))
+        #expect(Estimate(percent: 50, of: .values([])) == Estimate<Int64>(value: nil, low: nil, high: nil))
         // Of the first at ranks 39 and 62, of the second as well.
         #expect(
             Estimate(percent: 50, from: .values(values), to: .values(values.map { $0 + 5_000 }))
@@ -134,11 +134,11 @@ import WaybillTesting
         percent: Int, ofA: Int, ofB: Int
     ) {
         var random = RandomNumbers(seed: percent)
-        func sample(_ count: Int, mean: Double) -> [Int] {
-            (0..<count).map { _ in Int(-log(1 - Double.random(in: 0..<1, using: &random)) * mean) }.sorted()
+        func sample(_ count: Int, mean: Double) -> [Int64] {
+            (0..<count).map { _ in Int64(-log(1 - Double.random(in: 0..<1, using: &random)) * mean) }.sorted()
         }
         func quantile(mean: Double) -> Double { -log(1 - Double(percent) / 100) * mean }
-        func covers(_ estimate: Estimate<Int>, _ truth: Double) -> Bool {
+        func covers(_ estimate: Estimate<Int64>, _ truth: Double) -> Bool {
             // A duration is cut to whole microseconds, a difference of two off by one at most.
             (estimate.low.map { Double($0) - 1 <= truth } ?? true)
                 && (estimate.high.map { truth <= Double($0) + 1 } ?? true)

@@ -10,19 +10,20 @@ import WaybillTesting
     /// take more than four bytes, among those that do not.
     @Test(arguments: 0..<200) func everyQuantileIsTheOneThatSortingGives(seed: Int) {
         var random = RandomNumbers(seed: seed)
-        let range = [
+        let range: ClosedRange<Int64> = [
             0...0, 0...3, -5...5, -1_000_000...1_000_000_000, -10_000_000_000...10_000_000_000,
             -2_200_000_000...1_000_000,
             2_100_000_000...2_200_000_000,
         ][seed % 7]
-        var values = (0..<Int.random(in: 1...3_000, using: &random)).map { _ in Int.random(in: range, using: &random) }
+        var values = (0..<Int.random(in: 1...3_000, using: &random)).map { _ in Int64.random(in: range, using: &random)
+        }
         if seed % 5 == 1 { values.sort() }
         if seed % 5 == 2 { values.sort(by: >) }
         let sorted = values.sorted()
         var durations = Durations()
         for value in values { durations.append(value) }
         let statistics = DurationStatistics(&durations)
-        var left: [Int] = []
+        var left: [Int64] = []
         durations.forEach { value, _ in left.append(value) }
         #expect(left.sorted() == sorted, "nothing is lost")
         for (percent, value) in [
@@ -37,7 +38,8 @@ import WaybillTesting
                 .microseconds(sorted[0]), .microseconds(sorted[sorted.count - 1])
             ))
         #expect(
-            statistics.mean == .microseconds(Int((Double(sorted.reduce(0, +)) / Double(sorted.count)).rounded(.down))))
+            statistics.mean == .microseconds(Int64((Double(sorted.reduce(0, +)) / Double(sorted.count)).rounded(.down)))
+        )
     }
 
     @Test func ofNothingThereIsNothingToSay() {

@@ -10,14 +10,14 @@ import WaybillCore
     /// Breaks when the values of those that stand for ten say no more than those that stand for themselves.
     @Test func quantilesGoByWeights() {
         var durations = Durations()
-        for value in 1...9 { durations.append(value, weight: ten) }
-        for value in 1_001...1_010 { durations.append(value) }
+        for value in Int64(1)...9 { durations.append(value, weight: ten) }
+        for value in Int64(1_001)...1_010 { durations.append(value) }
         let statistics = DurationStatistics(&durations)
         #expect(statistics.count == 100)
         #expect(statistics.p50Microseconds == 5 && statistics.p90Microseconds == 9)
         #expect(statistics.p95Microseconds == 1_005 && statistics.p99Microseconds == 1_009)
         #expect(statistics.minimumMicroseconds == 1 && statistics.maximumMicroseconds == 1_010)
-        #expect(statistics.meanMicroseconds == (10 * 45 + 10_055) / 100)
+        #expect(statistics.meanMicroseconds == Int64((10 * 45 + 10_055) / 100))
     }
 
     /// Breaks when what stands for nobody counts, or a rate that is no whole number loses something.
@@ -27,8 +27,8 @@ import WaybillCore
         durations.append(9, weight: 0)
         #expect(durations.count == 10)
         #expect(DurationStatistics(&durations).maximumMicroseconds == 7)
-        #expect(7.times(Weights.one * 10 / 3) == 23 && (-7).times(Weights.one) == -7)
-        #expect((Int(1) << 39).times(10_000 * Weights.one) == 10_000 << 39)
+        #expect(Int64(7).times(Weights.one * 10 / 3) == 23 && Int64(-7).times(Weights.one) == -7)
+        #expect((Int64(1) << 39).times(10_000 * Weights.one) == 10_000 << 39)
     }
 
     /// Breaks when an answer does not say that it estimates, or says it where nothing was sampled.
@@ -48,8 +48,8 @@ import WaybillCore
     @Test func limitsOfEstimatesAreWider() {
         func sample(sampled: Bool) -> ComparedSample {
             var sample = ComparedSample(value: sampled ? "sampled" : "all")
-            for index in 0..<100 { sample.add(.failed, duration: index) }
-            for index in 0..<(sampled ? 90 : 900) {
+            for index in Int64(0)..<100 { sample.add(.failed, duration: index) }
+            for index in 0..<Int64(sampled ? 90 : 900) {
                 sample.add(
                     .succeeded, duration: sampled ? 10 * index : index, weight: sampled ? ten : Weights.one)
             }

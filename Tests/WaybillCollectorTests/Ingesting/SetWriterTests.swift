@@ -56,7 +56,7 @@ import WaybillCore
                 for (number, count) in [20_000, 20_000, 20_000, 6].enumerated() {
                     group.addTask {
                         var set = LoginHistory().clientSet(1...1)
-                        set.sources[0].facts += (2...count).map {
+                        set.sources[0].facts += (2...Int64(count)).map {
                             Fact(sequence: $0, part: 1, atMicroseconds: $0, content: .event(Fact.Event(code: 1)))
                         }
                         return try await writer.add(

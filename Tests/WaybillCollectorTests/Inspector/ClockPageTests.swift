@@ -42,10 +42,11 @@ import WaybillReading
             facts.append(
                 Fact(sequence: 3, part: 1, atMicroseconds: 9000, content: .closed(Fact.Closed(outcome: outcome))))
         }
-        let clock = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun + seconds * 1_000_000)
+        let clock = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun + Int64(seconds) * 1_000_000)
         let names = [RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 1, name: "purchase")]
         let share = TransactionSet.Share(
-            source: source, clocks: [clock], names: names, ledger: Ledger(recorded: facts.count, pending: facts.count),
+            source: source, clocks: [clock], names: names,
+            ledger: Ledger(recorded: Int64(facts.count), pending: Int64(facts.count)),
             facts: facts)
         return (id, TransactionSet(id: GUID(), sources: [share]))
     }

@@ -190,7 +190,7 @@ import WaybillReading
         func share(_ transactions: [GUID]) -> TransactionSet {
             let facts = transactions.enumerated().map { index, id in
                 Fact(
-                    sequence: index + 7, part: index + 7, atMicroseconds: 20_000 * (index + 1),
+                    sequence: Int64(index + 7), part: Int64(index + 7), atMicroseconds: Int64(20_000 * (index + 1)),
                     content: .opened(Fact.Opened(transaction: id, useCase: 0)))
             }
             let clock = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun)

@@ -16,7 +16,7 @@ import WaybillCore
         let spread = statistics([1, 900, 15_000, 2_000_000, 90_000_000_000])
         func segment(_ value: String?) -> DurationSegment {
             var durations = Durations()
-            for value in [15_000, 18_000, 250_000, 2_000_000] { durations.append(value) }
+            for value: Int64 in [15_000, 18_000, 250_000, 2_000_000] { durations.append(value) }
             return DurationSegment(
                 value: value, statistics: DurationStatistics(&durations), withoutEnd: 3, reversed: 1,
                 histogram: [DurationSegment.Bar](of: durations))
@@ -31,9 +31,9 @@ import WaybillCore
         let summaries = [name, "login"].map { name in
             UseCaseSummary(
                 useCase: 0, name: name, runs: 123_456, outcomes: [.succeeded: 100_000, .failed: 23_455, .timedOut: 1],
-                errors: (0..<9).map { .init(domain: name, code: $0, count: 10 + $0) }, installations: 99_999,
+                errors: (0..<9).map { .init(domain: name, code: Int64($0), count: 10 + $0) }, installations: 99_999,
                 rates: [0, 1, 200].map {
-                    .init(start: Date(microseconds: $0 * 86_400_000_000), outcomes: [.succeeded: $0 + 1])
+                    .init(start: Date(microseconds: $0 * 86_400_000_000), outcomes: [.succeeded: Int($0) + 1])
                 },
                 duration: spread)
         }
@@ -62,7 +62,7 @@ import WaybillCore
         ]
     }
 
-    private static func statistics(_ values: [Int]) -> DurationStatistics {
+    private static func statistics(_ values: [Int64]) -> DurationStatistics {
         var values = values
         return DurationStatistics(&values)
     }

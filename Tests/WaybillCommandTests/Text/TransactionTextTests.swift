@@ -97,7 +97,7 @@ import WaybillReading
 
 /// A failed login as two sources recorded it.
 private enum Login {
-    static let begun = 1_772_366_400_000_000
+    static let begun: Int64 = 1_772_366_400_000_000
 
     static func transaction() throws -> GUID { try #require(GUID("01890a5d-ac96-774b-bcce-b302099a8057")) }
 
@@ -108,7 +108,7 @@ private enum Login {
         let serverExchange = Fact.ID(source: server, sequence: 2)
         let error = RecordedError(domain: "LoginError", code: 3)
         func entry(
-            _ source: GUID, _ sequence: Int, _ kind: TransactionRecord.Kind, _ at: Int, _ label: String,
+            _ source: GUID, _ sequence: Int64, _ kind: TransactionRecord.Kind, _ at: Int64, _ label: String,
             error: RecordedError? = nil,
             attributes: Attributes = [:], exchange: Fact.ID? = nil
         ) -> TransactionRecord.Entry {

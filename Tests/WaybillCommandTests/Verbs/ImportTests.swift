@@ -85,7 +85,7 @@ import WaybillCore
         let sent = set.sources[0].facts.count
         for number in 1...30 {
             var fact = set.sources[0].facts[1]
-            (fact.sequence, fact.content) = (sent + number, .event(Fact.Event(code: -1)))
+            (fact.sequence, fact.content) = (Int64(sent + number), .event(Fact.Event(code: -1)))
             set.sources[0].facts.append(fact)
         }
         set.sources[0].ledger.recorded += 30

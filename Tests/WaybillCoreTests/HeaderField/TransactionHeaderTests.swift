@@ -75,7 +75,7 @@ struct HeaderFieldExamples: Decodable {
         var transaction: GUID
         var useCase: Int
         var source: GUID?
-        var exchange: Int?
+        var exchange: Int64?
 
         enum CodingKeys: String, CodingKey {
             case value, transaction, source, exchange

@@ -6,13 +6,13 @@ import WaybillCore
     /// RFC 9562, section 5.7: version 7 in the 13th digit, variant 8, 9, a or b in the 17th, milliseconds in the first
     /// twelve.
     @Test func aNewOneIsAUUIDOfVersion7() {
-        let before = Int(Date().timeIntervalSince1970 * 1000)
+        let before = Int64(Date().timeIntervalSince1970 * 1000)
         for _ in 0..<1000 {
             let text = Array(GUID().description)
             #expect(text[14] == "7")
             #expect("89ab".contains(text[19]))
         }
-        let after = Int(Date().timeIntervalSince1970 * 1000)
+        let after = Int64(Date().timeIntervalSince1970 * 1000)
         #expect((before...after + 1).contains(GUID().millisecondsSince1970) || GUID().millisecondsSince1970 >= before)
     }
 

@@ -15,8 +15,8 @@ import WaybillCore
             (["a": 1e22], #"{"a":1e+22}"#),
             (["a": .double(.nan)], #"{"a":"nan"}"#), (["a": .double(-.infinity)], #"{"a":"-inf"}"#),
             (["b": true, "a": false], #"{"a":false,"b":true}"#),
-            (["a": .integer(.min)], #"{"a":-9223372036854775808}"#),
-            (["a": .integer(.max)], #"{"a":9223372036854775807}"#), ([:], "{}"),
+            (["a": .integer(Int64.min)], #"{"a":-9223372036854775808}"#),
+            (["a": .integer(Int64.max)], #"{"a":9223372036854775807}"#), ([:], "{}"),
             (["\"\u{1}\u{1f}": "\\/\n\u{7f}é"], "{\"\\\"\\u0001\\u001f\":\"\\\\/\\n\u{7f}é\"}"),
         ] as [(Attributes, String)]) func attributesAreWrittenCanonically(attributes: Attributes, text: String)
     { #expect(json(attributes) == text) }
@@ -32,7 +32,7 @@ import WaybillCore
             }
             let attributes: Attributes = [
                 "d": .double(double.isFinite ? double : 0),
-                "i": .integer(Int.random(in: -Limits.largestInteger...Limits.largestInteger, using: &random)),
+                "i": .integer(Int64.random(in: -Limits.largestInteger...Limits.largestInteger, using: &random)),
                 "s": .string(String(String.UnicodeScalarView(scalars))),
             ]
             let bytes = Array(json(attributes).utf8)

@@ -162,7 +162,7 @@ import WaybillCore
 
     @Test func numbersThatASetCannotHoldBecomeStrings() {
         let (attributes, count) = redactor.attributes([
-            "a": .integer(1 << 53), "b": .integer(.min), "c": .double(.nan), "d": .double(-.infinity),
+            "a": .integer(1 << 53), "b": .integer(Int64.min), "c": .double(.nan), "d": .double(-.infinity),
             "e": .integer(-Limits.largestInteger),
         ])
         #expect(

@@ -32,8 +32,8 @@ import WaybillCore
         ("/error/name", Limits.labelLength, { .event(.init(code: 0, error: .init(code: 0, name: text($0)))) }),
         ("/error/domain", Limits.labelLength, { .event(.init(code: 0, error: .init(domain: text($0), code: 0))) }),
         ("/error/text", Limits.textLength, { .event(.init(code: 0, error: .init(code: 0, text: text($0)))) }),
-        ("/error/code", Limits.largestInteger, { .event(.init(code: 0, error: .init(code: -$0))) }),
-        ("/event", Limits.largestInteger, { .event(.init(code: $0)) }),
+        ("/error/code", Limits.largestCode, { .event(.init(code: 0, error: .init(code: Int64(-$0)))) }),
+        ("/event", Limits.largestCode, { .event(.init(code: $0)) }),
         ("/method", Limits.labelLength, { .exchangeOpened(.init(method: text($0), path: "")) }),
         ("/scheme", Limits.labelLength, { .exchangeOpened(.init(method: "GET", scheme: text($0), path: "")) }),
         ("/host", Limits.labelLength, { .exchangeOpened(.init(method: "GET", host: text($0), path: "")) }),
@@ -57,7 +57,7 @@ import WaybillCore
             "/headers/0/1", Limits.fieldLength,
             { .exchangeOpened(.init(method: "GET", path: "", headerFields: [.init(name: "a", value: text($0))])) }
         ),
-        ("/status", 999, { .exchangeClosed(.init(exchange: 4 + 0 * $0, state: .completed, status: $0)) }),
+        ("/status", 999, { .exchangeClosed(.init(exchange: 4, state: .completed, status: $0)) }),
     ]
 
     @Test(arguments: contents.dropLast()) func exactlyTheLimitIsTakenAndOneMoreIsRejected(
@@ -74,7 +74,7 @@ import WaybillCore
         func rejections(_ count: Int, reason: Int = 1) throws -> [Rejection] {
             let message = Fact.WebSocket.Message(atMicroseconds: 1, isSent: true, isText: true, byteCount: 1)
             let socket = Fact.WebSocket(
-                sentMessageCount: count, closeReason: Self.text(reason),
+                sentMessageCount: Int64(count), closeReason: Self.text(reason),
                 messages: Array(repeating: message, count: count))
             let closed = Fact.ExchangeClosed(
                 exchange: 4, state: .completed, transfer: Fact.Transfer(webSocket: socket))
@@ -117,8 +117,8 @@ import WaybillCore
             switch member {
             case "names": share.names = (0..<count).map { RecordedName(useCase: $0, name: "a") }
             case "clocks":
-                share.clocks = (0..<count).map { ClockAnchor(atMicroseconds: $0, offsetMicroseconds: 0) }
-            default: share.dropped = (1...count).map { DroppedRange(first: $0, last: $0, reason: .age) }
+                share.clocks = (0..<Int64(count)).map { ClockAnchor(atMicroseconds: $0, offsetMicroseconds: 0) }
+            default: share.dropped = (1...Int64(count)).map { DroppedRange(first: $0, last: $0, reason: .age) }
             }
             return share
         }

@@ -36,7 +36,7 @@ import WaybillCore
 
     /// Breaks when the largest list of rates makes a receipt longer than what a client reads of one.
     @Test func theMostThatCanBeHandedOutFitsIntoAReceipt() {
-        let rates = (0..<256).map { SamplingRate(useCase: Limits.largestInteger - $0, perMillion: 1_000_000) }
+        let rates = (0..<256).map { SamplingRate(useCase: Limits.largestCode - $0, perMillion: 1_000_000) }
         let receipt = Receipt(set: .fixed(0), acceptedCount: 0, samplingRates: rates)
         #expect(receipt.encoded().count < 16 << 10)
     }

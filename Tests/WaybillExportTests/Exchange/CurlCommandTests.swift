@@ -10,7 +10,7 @@ import WaybillStore
 @Suite(.timeLimit(.minutes(5))) struct CurlCommandTests {
     private func exchange(
         _ method: String = "POST", _ url: String = "https://api.example.com/login", role: Fact.Role = .client,
-        fields: [(String, String)] = [], sent: Int? = nil, redirects: [Fact.Redirect] = []
+        fields: [(String, String)] = [], sent: Int64? = nil, redirects: [Fact.Redirect] = []
     ) -> TransactionRecord.Exchange {
         TransactionRecord.Exchange(
             id: Fact.ID(source: GUID(), sequence: 2), part: 1, role: role, method: method, url: url, state: .completed,

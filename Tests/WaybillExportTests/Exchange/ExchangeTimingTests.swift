@@ -32,10 +32,12 @@ import WaybillTesting
     /// Breaks when a phase is negative, or the sum is not the whole, whatever a platform's clocks say.
     @Test func phasesAddUpToTheWholeWhateverWasMeasured() throws {
         var random = RandomNumbers(seed: 3)
-        func some(_ range: ClosedRange<Int>) -> Int? { random.oneIn(4) ? nil : Int.random(in: range, using: &random) }
+        func some(_ range: ClosedRange<Int64>) -> Int64? {
+            random.oneIn(4) ? nil : Int64.random(in: range, using: &random)
+        }
         for _ in 0..<2_000 {
             let opened = SampleExchange.opened
-            let closed = opened + Int.random(in: -5...1_000, using: &random)
+            let closed = opened + Int64.random(in: -5...1_000, using: &random)
             let (first, sent) = (some(-100...1_500), some(-100...1_500))
             let phases = Fact.Phases(
                 lookupMicroseconds: some(-10...700), connectMicroseconds: some(-10...700),

@@ -7,7 +7,7 @@ import WaybillReading
 
 /// People see what went over a WebSocket: in words, in a table, and nothing of it as a body.
 @Suite(.timeLimit(.minutes(5))) struct WebSocketShownTests {
-    private func record(_ messages: [Fact.WebSocket.Message], sent: Int, received: Int, code: Int? = 1000)
+    private func record(_ messages: [Fact.WebSocket.Message], sent: Int64, received: Int64, code: Int? = 1000)
         -> ExchangeRecord
     {
         SampleExchange.record {
@@ -18,7 +18,7 @@ import WaybillReading
         }
     }
 
-    private func message(_ after: Int, isSent: Bool = false, isText: Bool = true, _ byteCount: Int = 9)
+    private func message(_ after: Int64, isSent: Bool = false, isText: Bool = true, _ byteCount: Int64 = 9)
         -> Fact.WebSocket.Message
     {
         .init(atMicroseconds: SampleExchange.opened + after, isSent: isSent, isText: isText, byteCount: byteCount)
@@ -50,7 +50,7 @@ import WaybillReading
 
     /// Broken, a list would show 500 messages as if they were all.
     @Test func thoseInTheMiddleAreCounted() throws {
-        let messages = (0..<Limits.webSocketMessages).map { message($0) }
+        let messages = (0..<Limits.webSocketMessages).map { message(Int64($0)) }
         let record = record(messages, sent: 0, received: 700)
         let lines = text(record).split(separator: "\n").map(String.init)
         #expect(lines.contains("(200 messages between)"))

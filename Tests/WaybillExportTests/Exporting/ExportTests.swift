@@ -84,7 +84,7 @@ import WaybillTesting
         login.finish()
         let second = try await transactions.export(as: format, to: file)
         #expect(second.factCount == 52)
-        #expect(try file.resourceValues(forKeys: [.fileSizeKey]).fileSize == second.byteCount)
+        #expect(try file.resourceValues(forKeys: [.fileSizeKey]).fileSize.map { Int64($0) } == second.byteCount)
         #expect(try folder.names() == [file.lastPathComponent, "store"])
     }
 

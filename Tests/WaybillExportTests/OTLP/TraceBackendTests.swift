@@ -70,8 +70,8 @@ import WaybillCore
     @Test func aDateWithoutTheBackendsOwnGoesByTheClock() async throws {
         // Sun, 06 Nov 1994 08:49:37 GMT
         struct Fixed: TransactionClock {
-            func uptimeMicroseconds() -> Int { 0 }
-            func wallMicroseconds() -> Int { 784_111_777_000_000 }
+            func uptimeMicroseconds() -> Int64 { 0 }
+            func wallMicroseconds() -> Int64 { 784_111_777_000_000 }
         }
         let server = try server([.init(status: 503, headers: [("Retry-After", "Sun, 06 Nov 1994 08:49:48 GMT")])])
         let waits = Locked<[Duration]>([])

@@ -27,7 +27,7 @@ import WaybillStore
     }
 
     private func state(
-        _ root: GUID, _ perMillion: Int, _ outcome: TransactionOutcome, isChosen: Bool? = nil, took: Int = 1
+        _ root: GUID, _ perMillion: Int, _ outcome: TransactionOutcome, isChosen: Bool? = nil, took: Int64 = 1
     ) -> String? {
         Fact.Sampling(
             perMillion: perMillion, isChosen: isChosen ?? root.isChosen(perMillion: perMillion), slowMicroseconds: 10

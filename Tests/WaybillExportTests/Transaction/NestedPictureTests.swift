@@ -7,7 +7,7 @@ import WaybillReading
 
 /// What was begun below a transaction, in its picture: broken, a checkout would not show that its payment took the time.
 @Suite(.timeLimit(.minutes(5))) struct NestedPictureTests {
-    private let begun = 1_760_000_000_000_000
+    private let begun: Int64 = 1_760_000_000_000_000
     private var record: TransactionRecord
 
     init() {
@@ -19,7 +19,7 @@ import WaybillReading
     }
 
     private func child(
-        _ name: String, of parent: GUID, at time: Int, took: Int?, _ outcome: TransactionOutcome = .succeeded,
+        _ name: String, of parent: GUID, at time: Int64, took: Int64?, _ outcome: TransactionOutcome = .succeeded,
         in part: Fact.ID? = nil
     ) -> TransactionSummary {
         TransactionSummary(

@@ -4,15 +4,15 @@ import WaybillReading
 /// Makes the record of one transaction, fact by fact, as it would be read from a store.
 struct Run {
     private(set) var record: TransactionRecord
-    private let begun: Int
+    private let begun: Int64
     private let client = TransactionRecord.Source(
         id: GUID(), app: "shop", appVersion: "1", device: "", os: "", osVersion: "")
     private let server = TransactionRecord.Source(
         id: GUID(), app: "server", appVersion: "2", device: "", os: "", osVersion: "")
-    private var sequence = 1
+    private var sequence: Int64 = 1
 
     /// - Parameter begun: Microseconds since 1970; all other times are since then.
-    init(begun: Int, useCase: Int = 0, name: String = "purchase") {
+    init(begun: Int64, useCase: Int = 0, name: String = "purchase") {
         self.begun = begun
         let summary = TransactionSummary(
             id: GUID(), useCase: useCase, useCaseName: name, outcome: .open, begunMicroseconds: begun,
@@ -32,13 +32,13 @@ struct Run {
     }
 
     mutating func event(
-        _ name: String, at time: Int, error: RecordedError? = nil, attributes: Attributes = [:], joined: Bool = false
+        _ name: String, at time: Int64, error: RecordedError? = nil, attributes: Attributes = [:], joined: Bool = false
     ) {
         add(.event, name, at: time, error: error, attributes: attributes, by: joined ? server : client)
     }
 
     /// - Parameter status: nil: it failed.
-    mutating func exchange(_ method: String, _ path: String, _ status: Int?, from start: Int, to end: Int) {
+    mutating func exchange(_ method: String, _ path: String, _ status: Int?, from start: Int64, to end: Int64) {
         let id = Fact.ID(source: client.id, sequence: sequence + 1)
         record.exchanges.append(
             TransactionRecord.Exchange(
@@ -51,7 +51,7 @@ struct Run {
         add(.exchangeClosed, status.map { "\($0)" } ?? "failed", at: end, by: client, exchange: id)
     }
 
-    mutating func close(_ outcome: String, at time: Int, error: RecordedError? = nil) {
+    mutating func close(_ outcome: String, at time: Int64, error: RecordedError? = nil) {
         record.parts[0].closedMicroseconds = begun + time
         add(.closed, outcome, at: time, error: error, by: client)
     }
@@ -59,7 +59,7 @@ struct Run {
     /// A server that takes part from now on, at `time` by its own clock.
     ///
     /// - Parameter offset: Of its clock; nil: unknown.
-    mutating func join(at time: Int, offset: ClockAlignment.Offset?) {
+    mutating func join(at time: Int64, offset: ClockAlignment.Offset?) {
         record.sources.append(server)
         record.parts.append(
             TransactionRecord.Part(
@@ -73,7 +73,7 @@ struct Run {
     }
 
     private mutating func add(
-        _ kind: TransactionRecord.Kind, _ label: String, at time: Int, error: RecordedError? = nil,
+        _ kind: TransactionRecord.Kind, _ label: String, at time: Int64, error: RecordedError? = nil,
         attributes: Attributes = [:],
         by source: TransactionRecord.Source, exchange: Fact.ID? = nil
     ) {

@@ -85,8 +85,9 @@ import WaybillCore
         (0, 7, 0, "+0 µs ± 7 µs, by its own exchange alone"),
         (-90_000_000_000, 10, 3, "+1 d 1 h ± 10 µs, by 3 exchanges"),
     ])
-    func aClockIsAheadWhereItsTimesAreTakenBack(_ microseconds: Int, _ uncertainty: Int, _ count: Int, _ words: String)
-    {
+    func aClockIsAheadWhereItsTimesAreTakenBack(
+        _ microseconds: Int64, _ uncertainty: Int64, _ count: Int, _ words: String
+    ) {
         let (app, server) = (GUID(), GUID())
         let offset = ClockAlignment.Offset(
             source: server, microseconds: microseconds, uncertaintyMicroseconds: uncertainty, sampleCount: count)

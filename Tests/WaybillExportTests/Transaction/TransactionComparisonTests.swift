@@ -46,8 +46,8 @@ import WaybillStore
 
     @Test func whatComesSeveralTimesBelongsTogetherInItsOrder() {
         var (first, second) = (Run(begun: 0), Run(begun: 0))
-        for time in [10, 20, 30] { first.event("tried", at: time) }
-        for time in [15, 40] { second.event("tried", at: time) }
+        for time: Int64 in [10, 20, 30] { first.event("tried", at: time) }
+        for time: Int64 in [15, 40] { second.event("tried", at: time) }
         let rows = rows(first, second).dropFirst()
         #expect(rows.map(\.laterMicroseconds) == [5, 20, nil])
         #expect(rows.last?.differences == [.onlyInFirst])
@@ -112,7 +112,7 @@ import WaybillStore
         var (first, second) = (Run(begun: 1_000_000), Run(begun: 77_000_000))
         first.event("shown", at: 1000)
         second.event("shown", at: 1600)
-        for (run, end) in [(0, 10_000), (1, 20_000)] {
+        for (run, end) in [(0, 10_000), (1, 20_000)] as [(Int, Int64)] {
             if run == 0 { first.close("succeeded", at: end) } else { second.close("succeeded", at: end) }
         }
         let comparison = TransactionComparison(first.record, second.record)
@@ -125,7 +125,7 @@ import WaybillStore
 
     @Test func aDifferenceThatClocksMayMakeUpIsNotFarOff() throws {
         var runs = [Run(begun: 0), Run(begun: 0)]
-        for (index, time) in [300_000_100, 300_000_400].enumerated() {
+        for (index, time) in ([300_000_100, 300_000_400] as [Int64]).enumerated() {
             runs[index].join(
                 at: time,
                 offset: ClockAlignment.Offset(

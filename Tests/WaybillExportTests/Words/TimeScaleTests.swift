@@ -8,15 +8,15 @@ import Testing
         (1_800_000_000, "min", "30.0"),
         (90_000_000_000, "h", "25.0"),
     ])
-    func aColumnHasOneUnit(typical: Int, unit: String, text: String) {
+    func aColumnHasOneUnit(typical: Int64, unit: String, text: String) {
         let scale = TimeScale(column: typical)
         #expect(scale.unit == unit)
         #expect(scale.text(typical) == text)
     }
 
     @Test func noTimeIsTooLong() {
-        #expect(TimeScale(column: 5000).text(Int.max) == "\(Int.max)")
-        #expect(!TimeScale(column: Int.max).text(Int.min).isEmpty)
-        #expect(TimeScale(column: 20_000_000).text(Int.max).hasSuffix("s") == false)
+        #expect(TimeScale(column: 5000).text(Int64.max) == "\(Int64.max)")
+        #expect(!TimeScale(column: Int64.max).text(Int64.min).isEmpty)
+        #expect(TimeScale(column: 20_000_000).text(Int64.max).hasSuffix("s") == false)
     }
 }

@@ -10,7 +10,7 @@ import WaybillReading
         (1_250_000, "1.25 s"), (59_990_000, "59.99 s"), (200_000_000, "3 min 20 s"), (18_600_000_000, "5 h 10 min"),
         (187_200_000_000, "2 d 4 h"), (-1500, "-1.50 ms"),
     ])
-    func durationsHaveThreeFiguresOrTwoUnits(microseconds: Int, text: String) {
+    func durationsHaveThreeFiguresOrTwoUnits(microseconds: Int64, text: String) {
         #expect(Words.duration(microseconds) == text)
     }
 
@@ -18,7 +18,7 @@ import WaybillReading
         (1_772_366_400_250_999, "2026-03-01 12:00:00.250"), (0, "1970-01-01 00:00:00.000"),
         (-1, "1969-12-31 23:59:59.999"),
     ])
-    func timesAreCutNotRounded(microseconds: Int, text: String) {
+    func timesAreCutNotRounded(microseconds: Int64, text: String) {
         #expect(Words.time(microseconds) == text)
     }
 
@@ -40,7 +40,7 @@ import WaybillReading
         (.open, 100_000, false, nil, "10 %, not chosen: waits for its end"),
     ])
     func samplingIsSaidWithItsReason(
-        outcome: TransactionOutcome, perMillion: Int, isChosen: Bool, slow: Int?, text: String
+        outcome: TransactionOutcome, perMillion: Int, isChosen: Bool, slow: Int64?, text: String
     ) {
         var summary = TransactionSummary(
             id: GUID(), useCase: 0, useCaseName: "login", outcome: outcome, begun: Date(),

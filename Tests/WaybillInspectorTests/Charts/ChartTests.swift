@@ -9,7 +9,7 @@ import WaybillCore
 
 /// The marks of charts, and the steps of time that they stand for.
 @Suite(.timeLimit(.minutes(5))) struct ChartTests {
-    private static let hour = 3_600_000_000
+    private static let hour: Int64 = 3_600_000_000
 
     @Test func hoursAreDaysWhereThereAreManyOfThem() throws {
         let few = TimeSteps(covering: [0, 71 * Self.hour], in: .gmt)
@@ -23,8 +23,8 @@ import WaybillCore
     /// Clocks were put forward on 2026-03-29 at 2 o'clock: that day has 23 hours.
     @Test func daysAreThoseOfTheTimeZone() throws {
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
-        let start = 1_774_566_000_000_000  // 2026-03-27T00:00:00 there
-        let hours = (0..<100).map { start + $0 * Self.hour }
+        let start: Int64 = 1_774_566_000_000_000  // 2026-03-27T00:00:00 there
+        let hours = (0..<Int64(100)).map { start + $0 * Self.hour }
         let steps = TimeSteps(covering: hours, in: zone)
         #expect(
             (0..<steps.count).map(steps.title) == [
@@ -38,7 +38,7 @@ import WaybillCore
     }
 
     @Test(arguments: [[0], [LoginHistory.begun], [0, LoginHistory.begun], [-400 * 24 * hour, 0, 9_000_000 * hour]])
-    func howeverFarApartTimesAreThereAreFewColumns(times: [Int]) {
+    func howeverFarApartTimesAreThereAreFewColumns(times: [Int64]) {
         let steps = TimeSteps(covering: times, in: .gmt)
         #expect((1...97).contains(steps.count))
         for time in times {
@@ -50,7 +50,7 @@ import WaybillCore
     @Test func everyRunIsInOneColumnAndInOneRow() {
         let rates = (0..<500).map {
             UseCaseSummary.Rate(
-                start: Date(microseconds: LoginHistory.begun + $0 * 5 * Self.hour),
+                start: Date(microseconds: LoginHistory.begun + Int64($0) * 5 * Self.hour),
                 outcomes: [.succeeded: $0, .failed: 1])
         }
         let steps = OutcomeSteps(rates, steps: TimeSteps(covering: rates.map(\.startMicroseconds), in: .gmt))
@@ -61,13 +61,14 @@ import WaybillCore
     }
 
     /// Minutes of data in steps of an hour would be one column as wide as the page.
-    @Test(arguments: [
-        (0, 1, "second"), (71, 1, "second"), (72, 5, "5 seconds"), (359, 5, "5 seconds"), (600, 15, "15 seconds"),
-        (3_600, 60, "minute"),
-        (4 * 3_600, 300, "5 minutes"), (12 * 3_600, 900, "15 minutes"), (18 * 3_600, 3_600, "hour"),
-        (400 * 86_400, 3_600, "hour"),
-    ])
-    func stepsFitTheTimeThatTheDataTakes(seconds: Int, step: Int, length: String) {
+    @Test(
+        arguments: [
+            (0, 1, "second"), (71, 1, "second"), (72, 5, "5 seconds"), (359, 5, "5 seconds"), (600, 15, "15 seconds"),
+            (3_600, 60, "minute"),
+            (4 * 3_600, 300, "5 minutes"), (12 * 3_600, 900, "15 minutes"), (18 * 3_600, 3_600, "hour"),
+            (400 * 86_400, 3_600, "hour"),
+        ] as [(Int64, Int64, String)])
+    func stepsFitTheTimeThatTheDataTakes(seconds: Int64, step: Int64, length: String) {
         let (first, last) = (LoginHistory.begun, LoginHistory.begun + seconds * 1_000_000)
         let chosen = TimeSteps.step(from: first, to: last)
         #expect(chosen == step * 1_000_000)
@@ -105,7 +106,7 @@ import WaybillCore
 
     @Test func quantilesStandWhereTheyAreInTheirStep() {
         var durations = Durations()
-        for value in [10_000, 15_000, 15_000, 45_000] { durations.append(value) }
+        for value: Int64 in [10_000, 15_000, 15_000, 45_000] { durations.append(value) }
         let segment = DurationSegment(
             value: nil, statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0,
             histogram: [DurationSegment.Bar](of: durations))

@@ -16,7 +16,7 @@ import WaybillStore
             0xC8, 8, 6, 0, 0, 0,
         ]
 
-    private func html(_ body: ExchangeBody?, byteCount: Int? = nil) -> String {
+    private func html(_ body: ExchangeBody?, byteCount: Int64? = nil) -> String {
         BodyView(body: body, byteCount: byteCount, file: .responseBody, address: "./x:1/response-body").html.text
     }
 

@@ -15,11 +15,11 @@ import WaybillStore
 
     /// Breaks when a page says by which offset it shows times as another clock has it: wrong for half of the year.
     @Test(arguments: [(1_767_225_600_000_000, "+01:00"), (1_782_864_000_000_000, "+02:00")])  // 1 January, 1 July 2026
-    func theOffsetOfTheTimesIsThatOfTheClock(wall: Int, offset: String) throws {
+    func theOffsetOfTheTimesIsThatOfTheClock(wall: Int64, offset: String) throws {
         struct Fixed: TransactionClock {
-            var wall: Int
-            func uptimeMicroseconds() -> Int { 0 }
-            func wallMicroseconds() -> Int { wall }
+            var wall: Int64
+            func uptimeMicroseconds() -> Int64 { 0 }
+            func wallMicroseconds() -> Int64 { wall }
         }
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
         let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: zone, clock: Fixed(wall: wall))
@@ -59,7 +59,7 @@ import WaybillStore
                 useCaseName: record.summary.useCaseName)
             let text = Array(record.summary.useCaseName.utf8)
             let body = ExchangeBody(
-                contentType: record.summary.useCaseName, bytes: text, byteCount: text.count, omission: nil)
+                contentType: record.summary.useCaseName, bytes: text, byteCount: Int64(text.count), omission: nil)
             let bodies = ExchangeBodies(request: body, response: body)
             let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(record.summary))
             pages.append(
@@ -123,7 +123,7 @@ import WaybillStore
         return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
     }
 
-    private func summary(useCase: Int = 0, took duration: Int = 1000, _ attributes: Attributes = [:])
+    private func summary(useCase: Int = 0, took duration: Int64 = 1000, _ attributes: Attributes = [:])
         -> TransactionSummary
     {
         TransactionSummary(
@@ -216,12 +216,13 @@ import WaybillStore
         #expect(Waterfall(record, names: SourceNames(record.sources)).gaps.isEmpty)
     }
 
-    private func record(_ times: [(Int, String)], exchange: ClosedRange<Int>?) -> TransactionRecord {
+    private func record(_ times: [(Int64, String)], exchange: ClosedRange<Int64>?) -> TransactionRecord {
         var record = HostileText.records[0]
         let source = record.sources[0].id
         record.timeline = times.enumerated().map { index, entry in
             TransactionRecord.Entry(
-                id: Fact.ID(source: source, sequence: index + 1), kind: .event, part: 1, timeMicroseconds: entry.0,
+                id: Fact.ID(source: source, sequence: Int64(index + 1)), kind: .event, part: 1,
+                timeMicroseconds: entry.0,
                 label: entry.1)
         }
         record.parts[0].cause = nil

@@ -46,8 +46,8 @@ import WaybillStore
         let event = record.timeline[1]
         record.timeline = (0..<count).map { index in
             var entry = event
-            entry.id.sequence = index + 1
-            entry.timeMicroseconds += index
+            entry.id.sequence = Int64(index + 1)
+            entry.timeMicroseconds += Int64(index)
             entry.label = "row \(index)."
             return entry
         }

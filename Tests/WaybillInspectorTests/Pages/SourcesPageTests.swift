@@ -13,7 +13,7 @@ import WaybillStore
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
     private func record(
-        _ ledger: Ledger, gaps: [SourceRecord.Gap] = [], text: String = "app", heard: Int? = LoginHistory.begun
+        _ ledger: Ledger, gaps: [SourceRecord.Gap] = [], text: String = "app", heard: Int64? = LoginHistory.begun
     )
         -> SourceRecord
     {
@@ -24,7 +24,7 @@ import WaybillStore
             gaps: gaps)
     }
 
-    private func clocks(_ offset: Int, uncertainty: Int, samples: Int, app: String = "server") -> SourceClocks {
+    private func clocks(_ offset: Int64, uncertainty: Int64, samples: Int, app: String = "server") -> SourceClocks {
         let source = TransactionRecord.Source(
             id: GUID(), app: app, appVersion: app, device: app, os: app, osVersion: app)
         let offset = ClockAlignment.Offset(
@@ -109,7 +109,7 @@ import WaybillStore
 
     private func delivery(
         _ state: DeliveryState, _ collected: DeliveryPage.Collected? = nil, _ names: [NameConflict] = [],
-        starts: [AppVersion: Int] = [:]
+        starts: [AppVersion: Int64] = [:]
     ) -> String {
         DeliveryPage(
             unredacted(state), collected: unredacted(collected),
@@ -144,7 +144,7 @@ import WaybillStore
     @Test func rejectionsOfOneReasonStandTogether() {
         var facts = RejectedFacts()
         let source = GUID()
-        for sequence in [4, 2, 9] {
+        for sequence: Int64 in [4, 2, 9] {
             facts.add(Rejection(source: source, sequence: sequence, index: 0, reason: "too many"), at: sequence)
         }
         facts.add(Rejection(source: source, sequence: nil, index: 0, reason: "no fact"), at: 10)
@@ -156,7 +156,9 @@ import WaybillStore
         #expect(page.contains("<b>too many</b> <span>3 facts, sequences between 2 and 9</span>"))
         #expect(page.contains("without a readable sequence"))
         #expect(page.contains("<dt>Turned away<dd>4 requests without a token"))
-        for index in 0..<600 { facts.add(Rejection(source: GUID(), sequence: 1, index: 0, reason: "r"), at: index) }
+        for index in Int64(0)..<600 {
+            facts.add(Rejection(source: GUID(), sequence: 1, index: 0, reason: "r"), at: index)
+        }
         #expect(facts.groups.count == 500 && facts.othersCount == 104, "It takes no more than so much memory.")
     }
 

@@ -14,7 +14,7 @@ import WaybillStore
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
     private let filter = TransactionFilter()
 
-    private static func statistics(_ values: [Int]) -> DurationStatistics {
+    private static func statistics(_ values: [Int64]) -> DurationStatistics {
         var values = values
         return DurationStatistics(&values)
     }
@@ -30,7 +30,7 @@ import WaybillStore
             ], duration: Self.statistics([15_000, 20_000, 90_000]))
     }
 
-    private func segment(_ values: [Int]) -> DurationSegment {
+    private func segment(_ values: [Int64]) -> DurationSegment {
         var durations = Durations()
         for value in values { durations.append(value) }
         return DurationSegment(
@@ -46,8 +46,8 @@ import WaybillStore
         let legs = Leg.allCases.map { LegsSegment.Share(leg: $0, total: .milliseconds(1), statistics: spread) }
         var (a, b) = (ComparedSample(value: name), ComparedSample(value: nil))
         for index in 0..<60 {
-            a.add(index < 40 ? .succeeded : .failed, duration: 1000 + index)
-            b.add(index < 55 ? .succeeded : .failed, duration: 5000 + index)
+            a.add(index < 40 ? .succeeded : .failed, duration: 1000 + Int64(index))
+            b.add(index < 55 ? .succeeded : .failed, duration: 5000 + Int64(index))
         }
         let groups = CompareQuestion.Groups.values(of: .attribute("variant"), name, nil)
         return [

@@ -9,7 +9,7 @@ import WaybillTesting
     private let names = [
         RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "requestSent"),
     ]
-    private let now = 200_000_000_000
+    private let now: Int64 = 200_000_000_000
 
     private func filter(_ text: String) throws -> ExchangeFilter {
         try FilterExpression(text, about: .exchanges).filter(names: names, now: now)
@@ -85,10 +85,10 @@ import WaybillTesting
                 .text(value), .useCase(7),
                 .method(["GET", "PURGE"]), .status(400...Int.random(in: 400...999, using: &random)),
                 .state([.mocked, .interrupted]),
-                .tookMoreThan(.microseconds(Int.random(in: 0...9_999_999, using: &random))),
+                .tookMoreThan(.microseconds(Int64.random(in: 0...9_999_999, using: &random))),
                 .tookLessThan(.milliseconds(5)),
-                .receivedMoreThan(Int.random(in: 0...9_999_999, using: &random)),
-                .receivedLessThan(1_000 * Int.random(in: 0...9_999, using: &random)),
+                .receivedMoreThan(Int64.random(in: 0...9_999_999, using: &random)),
+                .receivedLessThan(1_000 * Int64.random(in: 0...9_999, using: &random)),
             ]
             guard var condition = conditions.randomElement(using: &random) else { continue }
             if random.oneIn(2) { condition = .not(condition) }
@@ -108,7 +108,7 @@ import WaybillTesting
     @Test(arguments: [
         ("500B", 500), ("100kB", 100_000), ("100KB", 100_000), ("1.5MB", 1_500_000), ("2gb", 2_000_000_000),
     ])
-    func sizesHaveUnits(text: String, byteCount: Int) throws {
+    func sizesHaveUnits(text: String, byteCount: Int64) throws {
         #expect(try filter("size>\(text)").conditions == [.receivedMoreThan(byteCount)])
     }
 }

@@ -10,7 +10,7 @@ import WaybillTesting
         RecordedName(useCase: 4, name: "sync"),
         RecordedName(useCase: 0, event: 1, name: "requestSent"), RecordedName(useCase: 3, event: 1, name: "paid"),
     ]
-    private let now = 200_000_000_000
+    private let now: Int64 = 200_000_000_000
 
     private func filter(_ text: String) throws -> TransactionFilter {
         try FilterExpression(text).filter(names: names, now: now)
@@ -168,7 +168,7 @@ import WaybillTesting
         ("80us", 80), ("500ms", 500_000), ("2s", 2_000_000), ("1.5s", 1_500_000), ("3m", 180_000_000),
         ("1h", 3_600_000_000),
     ])
-    func durationsHaveUnits(text: String, microseconds: Int) throws {
+    func durationsHaveUnits(text: String, microseconds: Int64) throws {
         #expect(try filter("took>\(text)").conditions == [.tookMoreThan(.microseconds(microseconds))])
     }
 

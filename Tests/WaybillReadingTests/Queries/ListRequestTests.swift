@@ -115,8 +115,12 @@ import WaybillTesting
             var filter = TransactionFilter()
             if random.oneIn(2) { filter.useCase = Int.random(in: 0...9, using: &random) }
             filter.outcomes = Set(TransactionOutcome.allCases.filter { _ in random.oneIn(3) })
-            if random.oneIn(2) { filter.sinceMicroseconds = Int.random(in: 0...9_000_000_000_000_000, using: &random) }
-            if random.oneIn(2) { filter.untilMicroseconds = Int.random(in: 0...9_000_000_000_000_000, using: &random) }
+            if random.oneIn(2) {
+                filter.sinceMicroseconds = Int64.random(in: 0...9_000_000_000_000_000, using: &random)
+            }
+            if random.oneIn(2) {
+                filter.untilMicroseconds = Int64.random(in: 0...9_000_000_000_000_000, using: &random)
+            }
             filter.order = TransactionFilter.Order.allCases.randomElement(using: &random) ?? .newest
             filter.beginner = TransactionFilter.Beginner.allCases.randomElement(using: &random) ?? .known
             let text =

@@ -7,7 +7,7 @@ import WaybillStore
 
 /// Records speak `Date` and `Duration` to their readers, and whole microseconds in JSON.
 @Suite(.timeLimit(.minutes(5))) struct RecordDatesTests {
-    private static let wall = 1_760_000_000_123_457
+    private static let wall: Int64 = 1_760_000_000_123_457
 
     @Test func aDateIsTheMicrosecondsThatTheRecordHolds() throws {
         var exchange = SampleExchange.record().exchange
@@ -40,7 +40,8 @@ import WaybillStore
         #expect(offset.uncertainty == .microseconds(250))
     }
 
-    @Test(arguments: [0, 1, -1, 999_999, wall, -wall, 9_007_199_254]) func microsecondsSurviveADate(microseconds: Int) {
+    @Test(arguments: [0, 1, -1, 999_999, wall, -wall, 9_007_199_254]) func microsecondsSurviveADate(microseconds: Int64)
+    {
         #expect(Date(microseconds: microseconds).microseconds == microseconds)
     }
 }

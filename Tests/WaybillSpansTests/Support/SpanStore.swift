@@ -7,7 +7,7 @@ import WaybillCore
 /// A collector's store in memory, with what tests do to one. All have the same secret, so that sources have the same IDs
 /// in all of them.
 struct SpanStore {
-    static let wall = 1_790_000_000_000_000
+    static let wall: Int64 = 1_790_000_000_000_000
 
     let store: Store
     let reader: StoreReader
@@ -22,7 +22,7 @@ struct SpanStore {
     @discardableResult
     func add(
         _ spans: [ReceivedSpan], of service: Attributes = SpanStore.shop, sentBy token: String = "t1",
-        at wall: Int = SpanStore.wall, factsPerTransaction: Int? = nil
+        at wall: Int64 = SpanStore.wall, factsPerTransaction: Int? = nil
     ) throws -> SpanVerdict {
         var request = TraceRequest()
         request.resources = [ReceivedResource(attributes: service, spans: spans)]
@@ -98,18 +98,18 @@ final class Trace {
 
     func span(
         _ name: String, _ kind: ReceivedSpan.Kind = .internal, below parent: SpanID? = nil, isRemote: Bool? = nil,
-        at start: Int = 0, took: Int = 1000, _ attributes: Attributes = [:]
+        at start: Int64 = 0, took: Int64 = 1000, _ attributes: Attributes = [:]
     ) -> ReceivedSpan {
         count += 1
         let begun = SpanStore.wall + start
         return ReceivedSpan(
-            transaction: transaction, id: SpanID(Fact.ID(source: transaction, sequence: 1_000_000 + Int(count))),
+            transaction: transaction, id: SpanID(Fact.ID(source: transaction, sequence: 1_000_000 + Int64(count))),
             parent: parent, isParentRemote: isRemote, kind: kind, name: name, startMicroseconds: begun,
             endMicroseconds: begun + took, attributes: attributes, events: [], links: [], hasFailed: false,
             statusMessage: "")
     }
 
-    func server(_ path: String, below parent: SpanID?, at start: Int = 0, took: Int = 1000) -> ReceivedSpan {
+    func server(_ path: String, below parent: SpanID?, at start: Int64 = 0, took: Int64 = 1000) -> ReceivedSpan {
         span(
             "GET \(path)", .server, below: parent, isRemote: parent == nil ? false : true, at: start, took: took,
             [
@@ -118,7 +118,7 @@ final class Trace {
             ])
     }
 
-    func client(_ url: String, below parent: SpanID?, at start: Int = 0, took: Int = 500) -> ReceivedSpan {
+    func client(_ url: String, below parent: SpanID?, at start: Int64 = 0, took: Int64 = 500) -> ReceivedSpan {
         span(
             "GET", .client, below: parent, isRemote: false, at: start, took: took,
             ["http.request.method": "GET", "url.full": .string(url), "http.response.status_code": 200])
@@ -127,7 +127,7 @@ final class Trace {
 
 /// Transactions as they are made at the time of the tests' stores.
 enum GUIDs {
-    static func next(at milliseconds: Int = SpanStore.wall / 1000 - 50) -> GUID {
+    static func next(at milliseconds: Int64 = SpanStore.wall / 1000 - 50) -> GUID {
         let random = GUID()
         return GUID(high: UInt64(milliseconds) << 16 | random.high & 0xFFFF, low: random.low)
     }
@@ -145,26 +145,26 @@ struct App {
     }
 
     private mutating func add(_ content: Fact.Content) {
-        let sequence = facts.count + 1
+        let sequence = Int64(facts.count + 1)
         facts.append(Fact(sequence: sequence, part: 1, atMicroseconds: sequence * 1000, content: content))
     }
 
     /// Asks a server; gives what the request's `traceparent` calls the caller.
     mutating func ask(_ path: String) -> (exchange: Fact.ID, span: SpanID) {
         add(.exchangeOpened(Fact.ExchangeOpened(method: "GET", scheme: "https", host: "shop.example", path: path)))
-        let id = Fact.ID(source: source, sequence: facts.count)
+        let id = Fact.ID(source: source, sequence: Int64(facts.count))
         add(.exchangeClosed(Fact.ExchangeClosed(exchange: id.sequence, state: .completed, status: 200)))
         return (id, SpanID(id))
     }
 
     mutating func finish() { add(.closed(Fact.Closed(outcome: .succeeded))) }
 
-    func set(_ range: ClosedRange<Int>? = nil) -> TransactionSet {
+    func set(_ range: ClosedRange<Int64>? = nil) -> TransactionSet {
         var share = TransactionSet.Share(
             source: RecordedSource(id: source, app: "app", appVersion: "1"),
             clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: SpanStore.wall)])
         share.facts = facts.filter { range?.contains($0.sequence) ?? true }
-        share.ledger = Ledger(recorded: facts.count, pending: facts.count)
+        share.ledger = Ledger(recorded: Int64(facts.count), pending: Int64(facts.count))
         return TransactionSet(id: GUID(), sources: [share])
     }
 }

@@ -31,7 +31,7 @@ import WaybillTesting
             }.max()
             // Some of what is open has timed out by then.
             naive = NaiveAnswers(
-                histories: histories, now: (end ?? 0) + 960_000 + Int.random(in: 0...60_000, using: &random))
+                histories: histories, now: (end ?? 0) + 960_000 + Int64.random(in: 0...60_000, using: &random))
             let names = Set((0...3).map { "event \($0)" } + histories.indices.map { "event of \($0)" } + ["event of 9"])
             points = [.begun, .finished] + names.sorted().map { .event($0) }
             filter = TransactionFilter()
@@ -108,7 +108,7 @@ import WaybillTesting
     @Test(arguments: seeds(300..<380)) func transitionsAreExact(seed: Int) throws {
         let it = try Case(seed: seed)
         let answer = try it.ask(TransitionsQuestion(filter: it.filter))
-        var durations: [[String]: [Int]] = [:]
+        var durations: [[String]: [Int64]] = [:]
         for run in it.naive.begun {
             let points = it.naive.inOrder(run)
             for (from, to) in zip(points, points.dropFirst()) {
@@ -191,7 +191,7 @@ import WaybillTesting
 }
 
 extension DurationSegment {
-    func agrees(with naive: (durations: [Int], withoutEnd: Int, reversed: Int)) -> Bool {
+    func agrees(with naive: (durations: [Int64], withoutEnd: Int, reversed: Int)) -> Bool {
         statistics == .naive(naive.durations) && withoutEnd == naive.withoutEnd && reversed == naive.reversed
             && histogram.map(\.count).reduce(0, +) == naive.durations.count { $0 >= 0 }
             && histogram.allSatisfy { bar in

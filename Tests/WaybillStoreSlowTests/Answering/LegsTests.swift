@@ -14,9 +14,9 @@ import WaybillTesting
     @Test(arguments: seeds(0..<40)) func legsAreThoseOfBruteForce(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         // Far enough apart that some exchanges say nothing of others.
-        let length = network.random.oneIn(2) ? 3_000_000 : 3_000_000_000
+        let length: Int64 = network.random.oneIn(2) ? 3_000_000 : 3_000_000_000
         for _ in 0..<Int.random(in: 1...12, using: &network.random) {
-            network.runTransaction(around: Int.random(in: 0...length, using: &network.random))
+            network.runTransaction(around: Int64.random(in: 0...length, using: &network.random))
         }
         var histories = network.histories()
         for index in histories.indices where network.random.oneIn(3) {
@@ -28,7 +28,7 @@ import WaybillTesting
         for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
 
         let query = LegsQuestion(filter: TransactionFilter(), segmentation: .appVersion)
-        let now = 1_700_100_000_000_000
+        let now: Int64 = 1_700_100_000_000_000
         let answer = try StoreReader(place).answer(query, now: now)
         let naive = NaiveLegs(answers: NaiveAnswers(histories: histories, now: now))
         let runs = naive.answers.begun
@@ -41,7 +41,7 @@ import WaybillTesting
     /// So that ten million events fit into memory, while what lies around a batch counts as it did.
     @Test(arguments: seeds(100..<110)) func itMakesNoDifferenceHowManyAreDividedAtATime(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
-        for _ in 0..<20 { network.runTransaction(around: Int.random(in: 0...1_000_000_000, using: &network.random)) }
+        for _ in 0..<20 { network.runTransaction(around: Int64.random(in: 0...1_000_000_000, using: &network.random)) }
         let (store, place) = try Store.inMemory()
         for history in network.histories() {
             let share = TransactionSet.Share(source: history.source, clocks: history.clocks, facts: history.facts)
@@ -146,7 +146,7 @@ import WaybillTesting
     }
 
     /// Rounded, of those legs that there are.
-    private func seconds(_ segment: LegsSegment) -> [Leg: Int] {
+    private func seconds(_ segment: LegsSegment) -> [Leg: Int64] {
         segment.legs.filter { $0.statistics.count > 0 }.reduce(into: [:]) {
             $0[$1.leg] = ($1.totalMicroseconds + 500_000) / 1_000_000
         }

@@ -11,7 +11,7 @@ import WaybillTesting
 @Suite(.timeLimit(.minutes(10))) struct OffsetTests {
     @Test(arguments: seeds(0..<25)) func theTrueOffsetLiesWithinTheUncertainty(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
-        for _ in 0..<30 { network.runTransaction(around: Int.random(in: 0...900_000_000, using: &network.random)) }
+        for _ in 0..<30 { network.runTransaction(around: Int64.random(in: 0...900_000_000, using: &network.random)) }
         let histories = network.histories()
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: network.random)
@@ -19,7 +19,7 @@ import WaybillTesting
         let reader = try StoreReader(place)
         let machines = Dictionary(
             uniqueKeysWithValues: histories.enumerated().map { ($0.element.source.id, $0.offset) })
-        var machineOfRow: [Int: Int] = [:]
+        var machineOfRow: [Int64: Int] = [:]
         try reader.connection.statement("SELECT id, uuid FROM sources").forEachRow { row in
             machineOfRow[row.int(0)] = machines[row.guid(1)]
         }
@@ -46,9 +46,9 @@ import WaybillTesting
     }
 
     @Test func moreExchangesBringTheEstimateNearer() throws {
-        var (uncertainties, errors): ([Int], [Int]) = ([], [])
+        var (uncertainties, errors): ([Int64], [Int64]) = ([], [])
         for count in [4, 16, 64] {
-            var (uncertainty, error) = (0, 0)
+            var (uncertainty, error): (Int64, Int64) = (0, 0)
             for seed in 0..<50 {
                 let estimate = try #require(OffsetSamples(samples(count, seed: seed)).estimate(at: 0, besides: 0))
                 uncertainty += estimate.interval.uncertainty
@@ -63,14 +63,14 @@ import WaybillTesting
         #expect(errors == errors.sorted(by: >) && errors[2] * 2 < errors[0], "\(errors)")
     }
 
-    private static let offset = 7_000_000
+    private static let offset: Int64 = 7_000_000
 
     /// One each millisecond, on its way for up to 20 ms in one direction and up to 100 ms in the other.
     private func samples(_ count: Int, seed: Int) -> [OffsetSamples.Sample] {
         var random = RandomNumbers(seed: seed)
-        return (1...count).map { number in
-            let request = Int.random(in: 100...20_000, using: &random)
-            let response = Int.random(in: 100...100_000, using: &random)
+        return (1...Int64(count)).map { number in
+            let request = Int64.random(in: 100...20_000, using: &random)
+            let response = Int64.random(in: 100...100_000, using: &random)
             return OffsetSamples.Sample(
                 at: number * 1_000, sequence: number,
                 interval: OffsetInterval(low: Self.offset - request, high: Self.offset + response))
@@ -85,10 +85,10 @@ import WaybillTesting
 
     /// A machine that was suspended: its clock stood still, and those before do not agree with those after.
     @Test func whatLiesBeyondAContradictionIsNotUsed() throws {
-        let before = (1...5).map {
+        let before = (1...Int64(5)).map {
             OffsetSamples.Sample(at: $0 * 1_000, sequence: $0, interval: OffsetInterval(low: -50, high: 50))
         }
-        let after = (6...10).map {
+        let after = (6...Int64(10)).map {
             OffsetSamples.Sample(at: $0 * 1_000, sequence: $0, interval: OffsetInterval(low: 8_950, high: 9_050))
         }
         let samples = OffsetSamples(before + after)
@@ -101,7 +101,7 @@ import WaybillTesting
     }
 
     @Test func whatIsMoreThanTenMinutesAwaySaysNothing() {
-        let far = (1...5).map {
+        let far = (1...Int64(5)).map {
             OffsetSamples.Sample(at: 600_000_001 + $0, sequence: $0, interval: OffsetInterval(low: 0, high: 1))
         }
         #expect(OffsetSamples(far).estimate(at: 0, besides: 0) == nil)
@@ -118,7 +118,7 @@ import WaybillTesting
     /// Whatever is known, and however wall clocks jumped meanwhile.
     @Test(arguments: seeds(0..<40)) func alignmentNeverReordersWhatOneSourceSaw(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
-        for _ in 0..<8 { network.runTransaction(around: Int.random(in: 0...900_000_000, using: &network.random)) }
+        for _ in 0..<8 { network.runTransaction(around: Int64.random(in: 0...900_000_000, using: &network.random)) }
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: network.random)
         for set in sets.sets(of: network.histories()) { try store.ingest(DecodedSet(set: set)) }

@@ -9,29 +9,29 @@ struct SimulatedNetwork {
     /// The clock of a source.
     struct Clock {
         /// The true time when it started, in microseconds.
-        var start: Int
+        var start: Int64
         /// How much faster than true time it goes.
         var millionths: Int
 
-        func reading(at time: Int) -> Double { Double(time - start) * (1 + Double(millionths) / 1_000_000) }
+        func reading(at time: Int64) -> Double { Double(time - start) * (1 + Double(millionths) / 1_000_000) }
     }
 
     /// A fact that has no sequence yet.
     final class Planned {
         enum Kind {
             case opened(GUID, cause: Planned?), closed, exchangeOpened(Fact.Role), exchangeClosed(
-                Fact.ExchangeState, firstByte: Int?)
+                Fact.ExchangeState, firstByte: Int64?)
         }
 
         let machine: Int
-        let time: Int
+        let time: Int64
         let kind: Kind
         /// nil: it is the opening of its part.
         let part: Planned?
         let exchange: Planned?
-        var sequence = 0
+        var sequence: Int64 = 0
 
-        init(_ machine: Int, _ time: Int, _ kind: Kind, part: Planned? = nil, exchange: Planned? = nil) {
+        init(_ machine: Int, _ time: Int64, _ kind: Kind, part: Planned? = nil, exchange: Planned? = nil) {
             self.machine = machine
             self.time = time
             self.kind = kind
@@ -52,7 +52,7 @@ struct SimulatedNetwork {
         for number in 0..<clientCount + Int.random(in: 1...2, using: &random) {
             clocks.append(
                 Clock(
-                    start: -Int.random(in: 0...5_000_000_000, using: &random),
+                    start: -Int64.random(in: 0...5_000_000_000, using: &random),
                     millionths: Int.random(in: -49...49, using: &random)))
             sources.append(
                 RecordedSource(
@@ -64,55 +64,55 @@ struct SimulatedNetwork {
     }
 
     /// What has to be added to one clock to get another, at some time: to the microsecond and beyond.
-    func offset(from server: Int, to client: Int, at time: Int) -> Double {
+    func offset(from server: Int, to client: Int, at time: Int64) -> Double {
         clocks[client].reading(at: time) - clocks[server].reading(at: time)
     }
 
     // MARK: Transactions
 
     /// One of a client with some exchanges, at about some time.
-    mutating func runTransaction(around time: Int) {
+    mutating func runTransaction(around time: Int64) {
         let client = Int.random(in: 0..<clientCount, using: &random)
         let guid = random.guid()
         var time = time
         let part = plan(client, time, .opened(guid, cause: nil))
         for _ in 0..<Int.random(in: 0...4, using: &random) {
-            time += Int.random(in: -200...600, using: &random)
+            time += Int64.random(in: -200...600, using: &random)
             let end = exchange(of: client, part, guid, at: max(part.time, time), depth: 0)
             // Some start the next while one is under way.
             if !random.oneIn(3) { time = end }
         }
         if !random.oneIn(6) {
-            plan(client, max(part.time, time + Int.random(in: -300...500, using: &random)), .closed, part: part)
+            plan(client, max(part.time, time + Int64.random(in: -300...500, using: &random)), .closed, part: part)
         }
     }
 
     @discardableResult
     private mutating func plan(
-        _ machine: Int, _ time: Int, _ kind: Planned.Kind, part: Planned? = nil, exchange: Planned? = nil
+        _ machine: Int, _ time: Int64, _ kind: Planned.Kind, part: Planned? = nil, exchange: Planned? = nil
     ) -> Planned {
         planned.append(Planned(machine, time, kind, part: part, exchange: exchange))
         return planned[planned.count - 1]
     }
 
     /// - Returns: When it ended.
-    private mutating func exchange(of client: Int, _ part: Planned, _ guid: GUID, at time: Int, depth: Int) -> Int {
+    private mutating func exchange(of client: Int, _ part: Planned, _ guid: GUID, at time: Int64, depth: Int) -> Int64 {
         let opened = plan(client, time, .exchangeOpened(.client), part: part)
-        var end = time + Int.random(in: 0...900, using: &random)
-        var firstByte: Int?
+        var end = time + Int64.random(in: 0...900, using: &random)
+        var firstByte: Int64?
         if !random.oneIn(6) {
             let isSentAgain = random.oneIn(12)
             let tellsCause = isSentAgain || !random.oneIn(12)
             let answered = serve(tellsCause ? opened : nil, guid, at: time + delay(), depth: depth)
             let response = answered + delay()
             firstByte = response
-            end = response + Int.random(in: 0...200, using: &random)
+            end = response + Int64.random(in: 0...200, using: &random)
             // By something between, which the client does not see.
             if isSentAgain { end = max(end, serve(opened, guid, at: time + delay(), depth: depth) + delay()) }
         }
         if random.oneIn(10) {
             // Given up, whatever the server does.
-            end = Int.random(in: time...max(time, end), using: &random)
+            end = Int64.random(in: time...max(time, end), using: &random)
             plan(client, end, .exchangeClosed(.failed, firstByte: nil), part: part, exchange: opened)
         } else if !random.oneIn(12) {
             plan(
@@ -123,20 +123,20 @@ struct SimulatedNetwork {
     }
 
     /// Mostly short, and different each way.
-    private mutating func delay() -> Int { Int.random(in: 20...(random.oneIn(3) ? 800 : 150), using: &random) }
+    private mutating func delay() -> Int64 { Int64.random(in: 20...(random.oneIn(3) ? 800 : 150), using: &random) }
 
     /// - Returns: When it answered.
-    private mutating func serve(_ cause: Planned?, _ guid: GUID, at time: Int, depth: Int) -> Int {
+    private mutating func serve(_ cause: Planned?, _ guid: GUID, at time: Int64, depth: Int) -> Int64 {
         let server = Int.random(in: clientCount..<sources.count, using: &random)
         let part = plan(server, time, .opened(guid, cause: cause))
         let isLogged = random.oneIn(2)
         let opened = isLogged ? plan(server, time, .exchangeOpened(.server), part: part) : nil
-        var end = time + Int.random(in: 0...700, using: &random)
+        var end = time + Int64.random(in: 0...700, using: &random)
         if depth == 0, random.oneIn(4) { end = max(end, exchange(of: server, part, guid, at: time, depth: 1)) }
         if let opened { plan(server, end, .exchangeClosed(.completed, firstByte: nil), part: part, exchange: opened) }
         // What it does after its answer does not count, where the exchange tells.
         if !random.oneIn(10) {
-            plan(server, end + (isLogged ? Int.random(in: 0...2_000, using: &random) : 0), .closed, part: part)
+            plan(server, end + (isLogged ? Int64.random(in: 0...2_000, using: &random) : 0), .closed, part: part)
         }
         return end
     }
@@ -145,7 +145,7 @@ struct SimulatedNetwork {
 
     /// What all of them recorded.
     mutating func histories() -> [SourceHistory] {
-        var next = Array(repeating: 1, count: sources.count)
+        var next = Array(repeating: Int64(1), count: sources.count)
         // What was planned first comes first where times are the same.
         let ordered = planned.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
             \.element)
@@ -159,13 +159,14 @@ struct SimulatedNetwork {
             var clocks = [
                 ClockAnchor(
                     atMicroseconds: 0,
-                    offsetMicroseconds: 1_700_000_000_000_000 + Int.random(in: 0...9_000_000, using: &random))
+                    offsetMicroseconds: 1_700_000_000_000_000 + Int64.random(in: 0...9_000_000, using: &random))
             ]
             while random.oneIn(2), let last = clocks.last {
                 clocks.append(
                     ClockAnchor(
-                        atMicroseconds: last.atMicroseconds + Int.random(in: 1...5_000_000_000, using: &random),
-                        offsetMicroseconds: last.offsetMicroseconds + Int.random(in: -900_000...900_000, using: &random)
+                        atMicroseconds: last.atMicroseconds + Int64.random(in: 1...5_000_000_000, using: &random),
+                        offsetMicroseconds: last.offsetMicroseconds
+                            + Int64.random(in: -900_000...900_000, using: &random)
                     ))
             }
             histories.append(
@@ -177,7 +178,7 @@ struct SimulatedNetwork {
     }
 
     private func fact(_ planned: Planned) -> Fact {
-        func reading(_ time: Int) -> Int { Int(clocks[planned.machine].reading(at: time).rounded(.down)) }
+        func reading(_ time: Int64) -> Int64 { Int64(clocks[planned.machine].reading(at: time).rounded(.down)) }
         let content: Fact.Content =
             switch planned.kind {
             case .opened(let guid, let cause):
@@ -200,7 +201,7 @@ struct SimulatedNetwork {
     }
 
     /// When the fact with this sequence was recorded, in true time.
-    func time(of sequence: Int, in machine: Int) -> Int? {
+    func time(of sequence: Int64, in machine: Int) -> Int64? {
         planned.first { $0.machine == machine && $0.sequence == sequence }?.time
     }
 }

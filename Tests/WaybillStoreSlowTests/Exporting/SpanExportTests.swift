@@ -45,7 +45,7 @@ import WaybillTesting
             writer.close(part, .succeeded)
         }
         let (store, place) = try Store.inMemory()
-        let closings = Set(stride(from: 5, through: 2_000, by: 5))
+        let closings = Set(stride(from: Int64(5), through: 2_000, by: 5))
         var early = writer.set()
         early.set.sources[0].facts.removeAll { closings.contains($0.sequence) && $0.sequence > 1_000 }
         try store.ingest(early)
@@ -143,7 +143,7 @@ import WaybillTesting
         let closedParts = Set(
             history.facts.compactMap { fact in if case .closed = fact.content { fact.part } else { nil } })
         return history.facts.compactMap { fact in
-            let start: Int
+            let start: Int64
             switch fact.content {
             case .closed: start = fact.part
             case .exchangeClosed(let content) where closedParts.contains(fact.part): start = content.exchange

@@ -20,7 +20,7 @@ import WaybillCore
 
     /// Leaves a journal behind as a process that died: drained up to a sequence, with these facts after it.
     private func leaveJournal(
-        drained: Int, facts: [Fact.Content] = [],
+        drained: Int64, facts: [Fact.Content] = [],
         size: JournalSize = JournalSize(segmentCount: 2, segmentByteCount: 8192, isMapped: false)
     ) throws {
         let anchor = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: FactWriter.wall)

@@ -142,10 +142,11 @@ import WaybillTesting
         var random = RandomNumbers(seed: seed)
         let (store, place) = try Store.inMemory()
         for _ in 0..<12 {
-            let writer = FactWriter("app", wall: FactWriter.wall + Int.random(in: -40...40, using: &random) * 1_000_000)
+            let writer = FactWriter(
+                "app", wall: FactWriter.wall + Int64.random(in: -40...40, using: &random) * 1_000_000)
             if random.oneIn(6) { writer.clocks = [] }
-            for at in [20, 45] where random.oneIn(2) {
-                let shift = Int.random(in: -50...50, using: &random) * 1_000_000
+            for at: Int64 in [20, 45] where random.oneIn(2) {
+                let shift = Int64.random(in: -50...50, using: &random) * 1_000_000
                 writer.clocks.append(
                     ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: FactWriter.wall + shift))
             }

@@ -12,7 +12,7 @@ import WaybillCore
     private let store: Store
     private let place: ResolvedLocation
     private let app = FactWriter("app")
-    private let day = 86_400_000_000
+    private let day: Int64 = 86_400_000_000
 
     init() throws { (store, place) = try Store.inMemory() }
 
@@ -20,7 +20,7 @@ import WaybillCore
 
     private func listed() throws -> [GUID] { try StoreReader(place).all().map(\.id).reversed() }
 
-    private func moment(days: Int, wall: Int? = nil, boot: String = "first") -> Moment {
+    private func moment(days: Int64, wall: Int64? = nil, boot: String = "first") -> Moment {
         Moment(uptime: days * day, wall: FactWriter.wall + (wall ?? days) * day, boot: boot)
     }
 
@@ -42,13 +42,13 @@ import WaybillCore
         return ids
     }
 
-    private func sweep(toBytes bytes: Int = 0, budget: Int = 1_000) throws -> RetentionSweep {
+    private func sweep(toBytes bytes: Int64 = 0, budget: Int = 1_000) throws -> RetentionSweep {
         var sweep = try RetentionSweep(store.connection, budget: budget)
         try store.write { () throws(WaybillError) in try sweep.shrink(to: bytes) }
         return sweep
     }
 
-    private func keeper(_ days: Int) -> RetentionKeeper {
+    private func keeper(_ days: Int64) -> RetentionKeeper {
         var retention = Retention()
         retention.maximumAge = .microseconds(days * day)
         return RetentionKeeper(retention)
@@ -185,7 +185,7 @@ import WaybillCore
         var keeper = RetentionKeeper(retention)
         try keeper.look(at: moment(days: 0), in: store)
         try store.register(app.source)
-        var sizes: [Int] = []
+        var sizes: [Int64] = []
         for _ in 0..<60 {
             for _ in 0..<50 {
                 let part = app.open(GUID())
@@ -293,8 +293,8 @@ import WaybillCore
     /// Breaks when each launch leaves something behind for ever, or what it leaves does not add up.
     @Test(arguments: [true, false]) func aThousandLaunchesDoNotGrowTheFile(isDelivered: Bool) throws {
         let folder = try TemporaryDirectory()
-        var sizes: [Int] = []
-        for launch in 0..<1_000 {
+        var sizes: [Int64] = []
+        for launch in Int64(0)..<1_000 {
             let store = try Store(.folder(folder.url))
             var keeper = isDelivered ? RetentionKeeper(.thisLaunchOnly) : keeper(1)
             try keeper.look(at: moment(days: launch), in: store)
@@ -312,11 +312,12 @@ import WaybillCore
         #expect(verification.problems == [])
         let total = try #require(verification.totals.first)
         #expect(total.sourceCount + (try store.connection.integer("SELECT count(*) FROM sources")) == 1_000)
+        let count = Int64(2 * total.sourceCount)
         #expect(
             total.ledger
                 == Ledger(
-                    recorded: 2 * total.sourceCount, delivered: isDelivered ? 2 * total.sourceCount : 0,
-                    dropped: isDelivered ? [:] : ["age": 2 * total.sourceCount]))
+                    recorded: count, delivered: isDelivered ? count : 0,
+                    dropped: isDelivered ? [:] : ["age": count]))
     }
 
     /// Breaks when a source is forgotten of which a journal would bring everything back as new, or of which the

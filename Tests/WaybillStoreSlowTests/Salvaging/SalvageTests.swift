@@ -19,8 +19,8 @@ import WaybillTesting
     private var path: String { folder.file("waybill.sqlite").path }
 
     private struct FixedClock: TransactionClock {
-        func uptimeMicroseconds() -> Int { 5_000_000 }
-        func wallMicroseconds() -> Int { FactWriter.wall }
+        func uptimeMicroseconds() -> Int64 { 5_000_000 }
+        func wallMicroseconds() -> Int64 { FactWriter.wall }
     }
 
     private func writer() -> SourceWriter {
@@ -95,7 +95,7 @@ import WaybillTesting
         let pages = try connection.statement(
             "SELECT pageno FROM dbstat WHERE name = 'events' AND pagetype = 'leaf' ORDER BY path"
         ).rows {
-            row in row.int(0)
+            row in row.int(0) as Int
         }
         try #require(pages.count > 20)
         try damage { bytes in

@@ -38,7 +38,7 @@ import WaybillTesting
                 ? -Int.random(in: 0...place, using: &random)
                 : Int.random(in: 0...(random.oneIn(9) ? 60 : 3), using: &random)
             if place >= keys.count { place = 0 }
-            let wanted = (keys[place][0], keys[place][1] + Int.random(in: -1...1, using: &random))
+            let wanted = (keys[place][0], keys[place][1] + Int64.random(in: -1...1, using: &random))
             let ofSource = keys.filter { $0[0] == wanted.0 }
             var found = try rows.row(from: wanted.0, wanted.1)
             #expect(found.map { [$0.int(2), $0.int(0), $0.int(1)] } == ofSource.first { $0[1] >= wanted.1 })

@@ -15,7 +15,7 @@ import WaybillTesting
     init() throws { (store, place) = try Store.inMemory() }
 
     /// An exchange in a transaction of its own.
-    private func exchange(in store: Store? = nil, part: Int? = nil) throws -> (part: Int, sequence: Int) {
+    private func exchange(in store: Store? = nil, part: Int64? = nil) throws -> (part: Int64, sequence: Int64) {
         let part = part ?? app.open(GUID())
         let sequence = app.openExchange(part: part)
         try app.record(into: store ?? self.store)
@@ -23,7 +23,8 @@ import WaybillTesting
     }
 
     private func piece(
-        _ exchange: (part: Int, sequence: Int), _ text: String, direction: BodyDirection = .response, number: Int = 0,
+        _ exchange: (part: Int64, sequence: Int64), _ text: String, direction: BodyDirection = .response,
+        number: Int64 = 0,
         end: BodyPiece.End? = nil
     ) -> BodyPiece {
         BodyPiece(
@@ -39,10 +40,10 @@ import WaybillTesting
     }
 
     private func whole(_ text: String) -> BodyPiece.End {
-        BodyPiece.End(byteCount: text.utf8.count, omission: nil, hash: nil)
+        BodyPiece.End(byteCount: Int64(text.utf8.count), omission: nil, hash: nil)
     }
 
-    private func body(_ exchange: (part: Int, sequence: Int), _ direction: BodyDirection = .response) throws
+    private func body(_ exchange: (part: Int64, sequence: Int64), _ direction: BodyDirection = .response) throws
         -> ExchangeBody?
     {
         try StoreReader(place).body(of: Fact.ID(source: app.id, sequence: exchange.sequence), direction)
@@ -52,7 +53,7 @@ import WaybillTesting
         try (store ?? self.store).connection.integer("SELECT count(*) FROM bodies")
     }
 
-    private func append(_ pieces: [BodyPiece], limit: Int = 1 << 20) throws {
+    private func append(_ pieces: [BodyPiece], limit: Int64 = 1 << 20) throws {
         _ = try store.append(pieces, of: app.id, limit: limit)
     }
 

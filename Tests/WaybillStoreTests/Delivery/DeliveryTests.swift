@@ -121,10 +121,10 @@ import WaybillCore
         write(2)
         try app.record(into: store)
         let (mine, other) = (GUID(), GUID())
-        let start = why == "earlier boot" ? 1_000_000 : 0
+        let start: Int64 = why == "earlier boot" ? 1_000_000 : 0
         let stale = try #require(
             try store.lease(owner: why == "own" ? mine : other, now: start, expiresIn: 100, isAlive: { _ in true }))
-        let now = why == "expired" ? 100 : 50
+        let now: Int64 = why == "expired" ? 100 : 50
         let set = try #require(try store.lease(owner: mine, now: now, expiresIn: 100, isAlive: { _ in why != "dead" }))
         #expect(set.id != stale.id)
         #expect(set.sources.map(\.facts) == stale.sources.map(\.facts))

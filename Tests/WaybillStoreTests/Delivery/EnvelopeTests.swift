@@ -70,7 +70,7 @@ import WaybillCore
                 [
                     ContinuedPart(part: parts.1, transaction: second, useCase: 4),
                     ContinuedPart(
-                        part: third, transaction: app.facts[third - 1].opened?.transaction ?? GUID(), useCase: 5),
+                        part: third, transaction: app.facts[Int(third) - 1].opened?.transaction ?? GUID(), useCase: 5),
                 ],
             ])
         // What another store hands on names them, too.

@@ -15,7 +15,7 @@ import WaybillCore
     init() throws { (store, place) = try Store.inMemory() }
 
     /// Appends what was written since, and makes sure that the books and the rows agree.
-    private func record(_ sequences: ClosedRange<Int>? = nil) throws {
+    private func record(_ sequences: ClosedRange<Int64>? = nil) throws {
         try app.record(into: store, sequences)
         try expectSound()
     }
@@ -28,7 +28,7 @@ import WaybillCore
     private func ledger() throws -> Ledger { try #require(try store.ledgers()[app.id]) }
 
     /// Leases and settles once; the facts' sequences.
-    private func deliver(at wall: Int? = nil) throws -> [Int] {
+    private func deliver(at wall: Int64? = nil) throws -> [Int64] {
         let set = try store.lease(
             owner: GUID(high: 1, low: 1), now: 0, at: wall, expiresIn: 1_000, isAlive: { _ in false })
         guard let set else { return [] }

@@ -61,7 +61,7 @@ import WaybillCore
         #expect(try StoreReader(place).all().allSatisfy { $0.exchangeCount == 0 })
         let left = app.facts.filter { ![3, 4, 8, 9, 11, 12].contains($0.sequence) }
         #expect(try store.facts(of: app.id) == left)
-        let dropped = isDelivered ? 4 : 6
+        let dropped: Int64 = isDelivered ? 4 : 6
         #expect(
             try store.ledgers() == [
                 app.id: Ledger(

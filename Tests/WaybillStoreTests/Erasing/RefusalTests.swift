@@ -73,7 +73,7 @@ import WaybillTesting
 
     /// Breaks when an exchange outside of any transaction is taken to have begun by the clock of another source.
     @Test func whatBeganBeforeATimeGoesByTheClockOfItsOwnSource() throws {
-        for hour in [0, 2, 4] {
+        for hour: Int64 in [0, 2, 4] {
             let writer = FactWriter(wall: FactWriter.wall + hour * 3_600_000_000)
             writer.openExchange(part: 0)
             try store.ingest(writer.set())

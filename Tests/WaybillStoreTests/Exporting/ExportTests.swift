@@ -229,7 +229,7 @@ import WaybillTesting
 /// A line of an export, as far as tests look at it.
 struct Line: Decodable {
     var source: GUID
-    var sequence: Int
+    var sequence: Int64
     var id: Fact.ID { Fact.ID(source: source, sequence: sequence) }
 
     static func lines(_ piece: [UInt8]) throws -> [Line] {

@@ -26,7 +26,7 @@ import WaybillCore
 
     /// Breaks when an event's error loses its code, which stands beside its text and in no column.
     @Test(arguments: [0, 401, -1_009, Limits.largestInteger, -Limits.largestInteger]) func anEventKeepsItsError(
-        code: Int
+        code: Int64
     ) throws {
         let part = app.open(GUID())
         app.event(1, part: part, error: RecordedError(code: code))
@@ -60,7 +60,7 @@ import WaybillCore
     }
 
     /// Breaks when a timeout is taken for the usual one, or the usual one for none.
-    @Test(arguments: [0, 1, 86_400_000_000, 1 << 52]) func aPartKeepsItsTimeout(timeout: Int) throws {
+    @Test(arguments: [0, 1, 86_400_000_000, 1 << 52]) func aPartKeepsItsTimeout(timeout: Int64) throws {
         app.open(GUID(), timeout: timeout)
         #expect(try recorded() == app.facts)
         #expect(try store.connection.integer("SELECT timeout_us FROM parts") == timeout)
@@ -95,8 +95,9 @@ import WaybillCore
             for code in 1...eventsEach { app.event(code, part: part) }
             app.close(part, .succeeded)
         }
-        for first in stride(from: 1, through: app.facts.count, by: 5_000) {
-            try app.record(into: store, first...min(first + 4_999, app.facts.count))
+        let count = Int64(app.facts.count)
+        for first in stride(from: 1, through: count, by: 5_000) {
+            try app.record(into: store, first...min(first + 4_999, count))
         }
         #expect(try store.connection.integer(pages) - empty <= limit * transactionCount * eventsEach)
     }

@@ -106,7 +106,7 @@ import WaybillCore
         let journal = journal(file)
         journal.append(RecordedName(useCase: 3, name: "purchase"))
         for (index, content) in contents.enumerated() {
-            guard case .done = journal.append(content, part: 1, atMicroseconds: index * 1_000) else {
+            guard case .done = journal.append(content, part: 1, atMicroseconds: Int64(index) * 1_000) else {
                 throw TestFailure("refused")
             }
         }
@@ -115,8 +115,8 @@ import WaybillCore
         let left = try recovered()
         let taken = journal.take(limit: 1_000)
         #expect(taken.map(\.content) == contents)
-        #expect(taken.map(\.sequence) == Array(1...contents.count))
-        #expect(taken.map(\.atMicroseconds) == contents.indices.map { $0 * 1_000 })
+        #expect(taken.map(\.sequence) == Array(1...Int64(contents.count)))
+        #expect(taken.map(\.atMicroseconds) == contents.indices.map { Int64($0) * 1_000 })
         #expect(taken.map(\.part) == [1, 2, 3, 4] + Array(repeating: 1, count: contents.count - 4))
         #expect(left.facts == taken)
         #expect(left.journal.damagedCount == 0)
@@ -181,7 +181,7 @@ import WaybillCore
     @Test func eightThreadsAndAReaderLoseAndDoubleNothing() throws {
         let file = try file(segments: 8, kibibytes: 64, isMapped: true)
         let journal = journal(file)
-        let appended = Locked<[Int: (thread: Int, number: Int)]>([:])
+        let appended = Locked<[Int64: (thread: Int, number: Int)]>([:])
         let isDone = Locked(false)
         let threads = DispatchGroup()
         for thread in 0..<8 {
@@ -189,11 +189,11 @@ import WaybillCore
             Thread.detachNewThread {
                 defer { threads.leave() }
                 var number = 0
-                var mine: [Int: (Int, Int)] = [:]
+                var mine: [Int64: (Int, Int)] = [:]
                 do {
                     try eventually("thread \(thread) finds room for fact \(number)") {
                         switch journal.append(
-                            .event(Fact.Event(code: thread * 100_000 + number)), part: 7, atMicroseconds: number)
+                            .event(Fact.Event(code: thread * 100_000 + number)), part: 7, atMicroseconds: Int64(number))
                         {
                         case .done(let sequence, _, _):
                             mine[sequence] = (thread, number)
@@ -237,7 +237,7 @@ import WaybillCore
     func whenItIsFullEventsAreRefusedAndWhatIsOpenCanBeClosed(isMapped: Bool) throws {
         let file = try file(isMapped: isMapped)
         let journal = journal(file)
-        var parts: [Int] = []
+        var parts: [Int64] = []
         while case .done(let part, _, _) = journal.append(
             .opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0, atMicroseconds: 0)
         {
@@ -263,7 +263,7 @@ import WaybillCore
             }
         }
         let facts = journal.take(limit: .max)
-        #expect(facts.map(\.sequence) == Array(1...(40 + events)))
+        #expect(facts.map(\.sequence) == Array(1...Int64(40 + events)))
         #expect(journal.refusedCount == 3)
     }
 
@@ -293,12 +293,12 @@ import WaybillCore
         #expect(!journal.wantsSync)
         let second = try fill()
         #expect(second > 100)
-        #expect(journal.take(limit: .max).map(\.sequence) == Array((first + 1)...(first + second)))
+        #expect(journal.take(limit: .max).map(\.sequence) == Array(Int64(first + 1)...Int64(first + second)))
         // A record of the round before must not pass for one of this round: recovery finds what was appended since, and
         // what is left of before.
         let sequences = try recovered().facts.map(\.sequence)
         #expect(Set(sequences).count == sequences.count)
-        #expect(sequences.suffix(second) == Array((first + 1)...(first + second))[...])
+        #expect(sequences.suffix(second) == Array(Int64(first + 1)...Int64(first + second))[...])
     }
 
     /// Breaks when a segment that is full to its last word, and stored, is freed before the next one took over its
@@ -311,7 +311,9 @@ import WaybillCore
         try #require(rest == 0)
         for round in 0..<6 {
             for _ in 0..<count { _ = journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) }
-            #expect(journal.take(limit: .max).map(\.sequence) == Array((round * count + 1)...((round + 1) * count)))
+            #expect(
+                journal.take(limit: .max).map(\.sequence)
+                    == Array(Int64(round * count + 1)...Int64((round + 1) * count)))
             journal.confirm()
             journal.scrub()
         }
@@ -419,7 +421,7 @@ import WaybillCore
     @Test(arguments: [1, 2, 7, 64]) func aJournalIsReadTheSameInBatchesOfAnySize(limit: Int) throws {
         let journal = journal(try file(kibibytes: 64, isMapped: true))
         for number in 1...200 {
-            _ = journal.append(contents[number % contents.count], part: 1, atMicroseconds: number)
+            _ = journal.append(contents[number % contents.count], part: 1, atMicroseconds: Int64(number))
             if number % 50 == 0 { journal.append(RecordedName(useCase: number, name: "name")) }
         }
         let whole = try recovered().facts
@@ -455,7 +457,7 @@ import WaybillCore
         let journal = journal(file)
         #expect(try dirtyKibibytes(of: file) <= 16, "nothing but the header")
         var most = 0
-        for round in 0..<200 {
+        for round in Int64(0)..<200 {
             for _ in 0..<500 { _ = journal.append(event: 1, part: 1, atMicroseconds: round) }
             while !journal.take(limit: 5_000).isEmpty {}
             journal.confirm()

@@ -12,7 +12,7 @@ import WaybillCore
 
     init() throws { (store, place) = try Store.inMemory() }
 
-    private func state(now: Int = FactWriter.wall) throws -> DeliveryState {
+    private func state(now: Int64 = FactWriter.wall) throws -> DeliveryState {
         try StoreReader(place).delivery(now: now, hours: 3)
     }
 
@@ -48,9 +48,9 @@ import WaybillCore
         write(4)
         try app.record(into: store)
         let set = try #require(try store.lease())
-        let reasons = [2: "code unknown", 4: "too large", 5: "code unknown"]
+        let reasons: [Int64: String] = [2: "code unknown", 4: "too large", 5: "code unknown"]
         let rejections = reasons.map {
-            Rejection(source: app.id, sequence: $0.key, index: $0.key - 1, reason: $0.value)
+            Rejection(source: app.id, sequence: $0.key, index: Int($0.key - 1), reason: $0.value)
         }
         #expect(try store.settle(set.id, rejections: rejections, at: 77))
         let state = try state()
@@ -63,7 +63,7 @@ import WaybillCore
     }
 
     @Test func whatCameIsCountedByTheHourWithoutHoles() throws {
-        let hour = 3_600_000_000
+        let hour: Int64 = 3_600_000_000
         let begin = FactWriter.wall / hour * hour
         write(1)
         _ = try store.ingest(app.set(1...1), receivedAt: begin - 3 * hour)  // before the three that are asked for
@@ -79,7 +79,7 @@ import WaybillCore
     }
 
     @Test func aVersionIsKnownSinceItsFirstStart() throws {
-        for (version, wall) in [("1", 50), ("2", 90), ("1", 20)] {
+        for (version, wall) in [("1", 50), ("2", 90), ("1", 20)] as [(String, Int64)] {
             let writer = FactWriter("shop", version: version, wall: wall)
             writer.open(GUID())
             try store.ingest(writer.set())

@@ -95,7 +95,7 @@ import WaybillCore
     @Test func listsGoByUseCaseAndTimeOfBeginning() throws {
         for second in 0..<4 { client.open(GUID(), useCase: second % 2, at: second) }
         try store.ingest(client.set())
-        func seconds(_ change: (inout TransactionFilter) -> Void) throws -> [Int] {
+        func seconds(_ change: (inout TransactionFilter) -> Void) throws -> [Int64] {
             var filter = TransactionFilter()
             change(&filter)
             return try reader.all(filter).map { ($0.begunMicroseconds - FactWriter.wall) / 1_000_000 }

@@ -26,7 +26,7 @@ import WaybillCore
         let writers = (0..<5).map { FactWriter("app \($0)") }
         for (index, writer) in writers.enumerated() {
             writer.open(GUID())
-            _ = try store.ingest(writer.set(), receivedAt: FactWriter.wall + index)
+            _ = try store.ingest(writer.set(), receivedAt: FactWriter.wall + Int64(index))
         }
         writers[1].open(GUID())
         _ = try store.ingest(writers[1].set(2...2), receivedAt: FactWriter.wall + 100)

@@ -61,8 +61,8 @@ import WaybillCore
             let opened = try open()
             #expect(opened.problems == [])
             for (source, count) in zip(sources, counts) {
-                #expect(opened.facts[source]?.map(\.sequence) == Array(1...count))
-                #expect(opened.ledgers[source]?.pending == count)
+                #expect(opened.facts[source]?.map(\.sequence) == Array(1...Int64(count)))
+                #expect(opened.ledgers[source]?.pending == Int64(count))
             }
         }
         #expect(

@@ -153,9 +153,9 @@ private final class CountingClock: TransactionClock {
 
     var wallReadCount: Int { count.withLock { $0 } }
 
-    func uptimeMicroseconds() -> Int { SystemClock().uptimeMicroseconds() }
+    func uptimeMicroseconds() -> Int64 { SystemClock().uptimeMicroseconds() }
 
-    func wallMicroseconds() -> Int {
+    func wallMicroseconds() -> Int64 {
         count.withLock { $0 += 1 }
         return SystemClock().wallMicroseconds()
     }

@@ -21,11 +21,11 @@ import WaybillCore
     }
 
     private func receive(_ set: DecodedSet, day: Int) throws -> Receipt {
-        try store.ingest(set, receivedAt: FactWriter.wall + day * 86_400_000_000)
+        try store.ingest(set, receivedAt: FactWriter.wall + Int64(day) * 86_400_000_000)
     }
 
     private func retire(before day: Int) throws -> Int {
-        try store.retire(receivedBefore: FactWriter.wall + day * 86_400_000_000)
+        try store.retire(receivedBefore: FactWriter.wall + Int64(day) * 86_400_000_000)
     }
 
     @Test func whatWasReceivedLongAgoGoesAndIsStillKnown() throws {
@@ -94,7 +94,9 @@ import WaybillCore
             for code in 1...(length - 2) { writer.event(code, part: part, attributes: ["text": "as long as it takes"]) }
             writer.close(part, .succeeded)
         }
-        for day in 0..<100 { _ = try receive(writer.set(day * length + 1...(day + 1) * length), day: day) }
+        for day in 0..<100 {
+            _ = try receive(writer.set(Int64(day * length + 1)...Int64((day + 1) * length)), day: day)
+        }
         let size = try store.connection.usedByteCount()
         try eventually("the store is small enough") { try store.retire(beyond: size / 2, budget: 200) == 0 }
         #expect(try store.connection.usedByteCount() <= size / 2)

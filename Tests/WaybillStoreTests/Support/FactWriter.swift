@@ -15,9 +15,9 @@ final class FactWriter {
     var installationProof: IdentityProof? = IdentityProof()
     private var now = 0
 
-    static let wall = 1_760_000_000_000_000
+    static let wall: Int64 = 1_760_000_000_000_000
 
-    init(_ app: String = "app", version: String = "1", wall: Int = FactWriter.wall) {
+    init(_ app: String = "app", version: String = "1", wall: Int64 = FactWriter.wall) {
         source = RecordedSource(
             id: GUID(), app: app, appVersion: version, device: "device", os: "Linux", osVersion: "6")
         clocks = [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: wall)]
@@ -27,10 +27,10 @@ final class FactWriter {
 
     @discardableResult
     func open(
-        _ transaction: GUID, useCase: Int = 0, joined: Bool = false, timeout: Int = 86_400_000_000,
-        cause: Fact.ID? = nil, parent: GUID? = nil, parentPart: Int? = nil,
+        _ transaction: GUID, useCase: Int = 0, joined: Bool = false, timeout: Int64 = 86_400_000_000,
+        cause: Fact.ID? = nil, parent: GUID? = nil, parentPart: Int64? = nil,
         attributes: Attributes = [:], sampling: Fact.Sampling? = nil, at seconds: Int? = nil
-    ) -> Int {
+    ) -> Int64 {
         add(
             .opened(
                 Fact.Opened(
@@ -42,56 +42,58 @@ final class FactWriter {
 
     @discardableResult
     func event(
-        _ code: Int, part: Int, error: RecordedError? = nil, attributes: Attributes = [:], at seconds: Int? = nil
-    ) -> Int {
+        _ code: Int, part: Int64, error: RecordedError? = nil, attributes: Attributes = [:], at seconds: Int? = nil
+    ) -> Int64 {
         add(.event(Fact.Event(code: code, error: error, attributes: attributes)), part: part, at: seconds)
     }
 
     @discardableResult
-    func close(_ part: Int, _ outcome: TransactionOutcome, error: RecordedError? = nil, at seconds: Int? = nil) -> Int {
+    func close(_ part: Int64, _ outcome: TransactionOutcome, error: RecordedError? = nil, at seconds: Int? = nil)
+        -> Int64
+    {
         add(.closed(Fact.Closed(outcome: outcome, error: error)), part: part, at: seconds)
     }
 
     @discardableResult
     func openExchange(
-        _ exchange: Fact.ExchangeOpened = Fact.ExchangeOpened(method: "GET", path: "/"), part: Int,
+        _ exchange: Fact.ExchangeOpened = Fact.ExchangeOpened(method: "GET", path: "/"), part: Int64,
         at seconds: Int? = nil
     )
-        -> Int
+        -> Int64
     {
         add(.exchangeOpened(exchange), part: part, at: seconds)
     }
 
     @discardableResult
-    func closeExchange(_ exchange: Fact.ExchangeClosed, part: Int, at seconds: Int? = nil) -> Int {
+    func closeExchange(_ exchange: Fact.ExchangeClosed, part: Int64, at seconds: Int? = nil) -> Int64 {
         add(.exchangeClosed(exchange), part: part, at: seconds)
     }
 
-    private func add(_ content: Fact.Content, part: Int?, at seconds: Int?) -> Int {
+    private func add(_ content: Fact.Content, part: Int64?, at seconds: Int?) -> Int64 {
         now = seconds ?? now + 1
-        let sequence = facts.count + 1
+        let sequence = Int64(facts.count + 1)
         facts.append(
-            Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: now * 1_000_000, content: content))
+            Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: Int64(now) * 1_000_000, content: content))
         return sequence
     }
 
     /// A share of some of its facts, by sequence; all unless told otherwise.
-    func share(_ sequences: ClosedRange<Int>? = nil, ended: Bool = false, dropped: [DroppedRange] = [])
+    func share(_ sequences: ClosedRange<Int64>? = nil, ended: Bool = false, dropped: [DroppedRange] = [])
         -> TransactionSet.Share
     {
         TransactionSet.Share(
-            source: source, clocks: clocks, hasEnded: ended, names: names, ledger: Ledger(recorded: facts.count),
+            source: source, clocks: clocks, hasEnded: ended, names: names, ledger: Ledger(recorded: Int64(facts.count)),
             dropped: dropped,
             facts: facts.filter { sequences?.contains($0.sequence) ?? true }, sourceProof: proof,
             installationProof: source.installation == nil ? nil : installationProof)
     }
 
-    func set(_ sequences: ClosedRange<Int>? = nil, ended: Bool = false, dropped: [DroppedRange] = []) -> DecodedSet {
+    func set(_ sequences: ClosedRange<Int64>? = nil, ended: Bool = false, dropped: [DroppedRange] = []) -> DecodedSet {
         DecodedSet(set: TransactionSet(id: GUID(), sources: [share(sequences, ended: ended, dropped: dropped)]))
     }
 
     /// Registers with a store and appends what it has written.
-    func record(into store: Store, _ sequences: ClosedRange<Int>? = nil) throws {
+    func record(into store: Store, _ sequences: ClosedRange<Int64>? = nil) throws {
         if let installation = source.installation, let installationProof {
             try InstallationRows(connection: store.connection).register(installation, proof: installationProof)
         }
@@ -108,7 +110,7 @@ extension Store {
     func ingest(_ decoded: DecodedSet) throws -> Receipt { try ingest(decoded, receivedAt: FactWriter.wall) }
 
     /// Leases as the only process there is.
-    func lease(_ limit: LeaseLimit = LeaseLimit(), owner: GUID = GUID(high: 1, low: 1), at uptime: Int = 0) throws
+    func lease(_ limit: LeaseLimit = LeaseLimit(), owner: GUID = GUID(high: 1, low: 1), at uptime: Int64 = 0) throws
         -> TransactionSet?
     {
         try lease(owner: owner, now: uptime, expiresIn: 1_000, limit: limit, isAlive: { _ in false })
@@ -117,7 +119,7 @@ extension Store {
 
 extension StoreReader {
     /// Every transaction, whoever began it, read long before anything times out.
-    func all(_ filter: TransactionFilter? = nil, at wall: Int = FactWriter.wall) throws -> [TransactionSummary] {
+    func all(_ filter: TransactionFilter? = nil, at wall: Int64 = FactWriter.wall) throws -> [TransactionSummary] {
         var all = TransactionFilter()
         all.beginner = .any
         return try transactions(matching: filter ?? all, limit: 1_000, after: nil, now: wall).rows

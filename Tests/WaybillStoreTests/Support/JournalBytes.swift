@@ -25,7 +25,7 @@ enum JournalBytes {
         guard facts.count * JournalRecord.prefixWordCount * 8 < bytes.count else {
             throw Failure(text: "more facts than room")
         }
-        var latest = 0
+        var latest: Int64 = 0
         for fact in facts {
             let numbers = [fact.sequence, fact.part, fact.atMicroseconds]
             guard numbers.allSatisfy({ (0...Limits.largestInteger).contains($0) }), fact.sequence > 0 else {
@@ -81,7 +81,7 @@ enum JournalBytes {
     private static func seal(_ segment: Int, of words: inout [UInt64], _ layout: JournalLayout) {
         let index = layout.headerWordCount + segment * layout.segmentWordCount
         if words[index] == 0 || words[index] >= 1 << 40 { words[index] = UInt64(segment + 1) }
-        let turn = Int(words[index]) - 1
+        let turn = Int64(words[index]) - 1
         words[index + 2] = layout.checksum(ofTurn: turn, base: words[index + 1])
         var offset = JournalLayout.segmentHeaderWordCount
         while offset < layout.segmentWordCount {
@@ -94,7 +94,7 @@ enum JournalBytes {
                 buffer.baseAddress.map {
                     JournalChecksum.sum(
                         kind, $0 + index + offset, count: heading.wordCount, salt: layout.salt,
-                        position: turn * layout.segmentWordCount + offset)
+                        position: turn * Int64(layout.segmentWordCount) + Int64(offset))
                 }
             }
             words[index + offset] = JournalHeading(kind, wordCount: heading.wordCount, checksum: sum ?? 0).word

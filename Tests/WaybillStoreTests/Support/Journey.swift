@@ -16,7 +16,7 @@ struct Journey {
     private var random: RandomNumbers
     private var waiting: [(history: SourceHistory, facts: ArraySlice<Fact>)]
     private var ended: Set<GUID> = []
-    private var uptime = 0
+    private var uptime: Int64 = 0
     private let owner = GUID()
 
     init(_ histories: [SourceHistory], _ random: RandomNumbers) throws {

@@ -42,13 +42,15 @@ import WaybillTesting
         guard let history = maker.histories().first(where: { $0.facts.count > 3 }) else { return }
         let lost = 1..<Int.random(in: 2..<history.facts.count, using: &maker.random)
         let share = TransactionSet.Share(
-            source: history.source, clocks: history.clocks, ledger: Ledger(recorded: history.facts.count + 5),
+            source: history.source, clocks: history.clocks, ledger: Ledger(recorded: Int64(history.facts.count + 5)),
             facts: history.facts.enumerated().filter { !lost.contains($0.offset) }.map(\.element))
         let (store, place) = try Store.inMemory()
         try deliver([TransactionSet(id: GUID(), sources: [share])], to: store)
         let record = try #require(try StoreReader(place).sources().first)
-        #expect(record.gaps == [SourceRecord.Gap(first: lost.lowerBound + 1, last: lost.upperBound)], "seed \(seed)")
-        #expect(record.ledger.pending == lost.count + 5, "seed \(seed)")
+        #expect(
+            record.gaps == [SourceRecord.Gap(first: Int64(lost.lowerBound + 1), last: Int64(lost.upperBound))],
+            "seed \(seed)")
+        #expect(record.ledger.pending == Int64(lost.count + 5), "seed \(seed)")
     }
 
     /// Breaks when a fact that was appended is not leased, or leased changed, or twice without need; when a ledger does
@@ -91,7 +93,7 @@ import WaybillTesting
 
     private func dropSome(of history: inout SourceHistory, _ random: inout RandomNumbers) {
         guard history.facts.count > 6, random.oneIn(3) else { return }
-        let first = Int.random(in: 1...(history.facts.count - 4), using: &random)
+        let first = Int64.random(in: 1...Int64(history.facts.count - 4), using: &random)
         history.dropped = [
             DroppedRange(first: first, last: first + 1, reason: .quota),
             DroppedRange(first: first + 2, last: first + 3, reason: .age),

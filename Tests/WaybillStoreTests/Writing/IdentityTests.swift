@@ -101,7 +101,7 @@ import WaybillCore
 
     /// Breaks when the sums of many sources overflow by what a few of them tell.
     @Test func aSourceIsBelievedToHaveRecordedSoMuchAndNoMore() throws {
-        let limit = 1 << 40
+        let limit: Int64 = 1 << 40
         var share = victim.share()
         share.ledger.recorded = Limits.largestInteger
         share.ledger.refused = Limits.largestInteger

@@ -8,8 +8,8 @@ import WaybillTesting
 /// What a set costs follows from what it brings, and not from what its source has already.
 @Suite(.timeLimit(.minutes(5))) struct RangeCostTests {
     /// Single sequences with one between two.
-    private static func ranges(_ count: Int, from first: Int = 1, _ reason: DropReason) -> [DroppedRange] {
-        (0..<count).map { DroppedRange(first: first + 2 * $0, last: first + 2 * $0, reason: reason) }
+    private static func ranges(_ count: Int, from first: Int64 = 1, _ reason: DropReason) -> [DroppedRange] {
+        (0..<Int64(count)).map { DroppedRange(first: first + 2 * $0, last: first + 2 * $0, reason: reason) }
     }
 
     private static func set(_ share: TransactionSet.Share) -> DecodedSet {
@@ -24,7 +24,7 @@ import WaybillTesting
         share.ledger.recorded = 1_000_000
         share.dropped = Self.ranges(count, reason)
         try store.ingest(Self.set(share))
-        func small(_ sequence: Int) throws {
+        func small(_ sequence: Int64) throws {
             share.dropped = [DroppedRange(first: sequence, last: sequence, reason: reason)]
             share.facts = [
                 Fact(
@@ -62,9 +62,11 @@ import WaybillTesting
             try store.ingest(Self.set(share))
         }
         func rows() throws -> Int { try store.connection.integer("SELECT count(*) FROM dropped") }
-        for part in 0..<limit / 1_000 { try tell(Self.ranges(1_000, from: 1 + part * 2_000, .quota)) }
+        for part in 0..<Int64(limit / 1_000) { try tell(Self.ranges(1_000, from: 1 + part * 2_000, .quota)) }
         #expect(try rows() == limit)
-        for part in 0..<4 { try tell(Self.ranges(1_000, from: 500_000 + part * 2_000, part < 2 ? .quota : .erased)) }
+        for part in Int64(0)..<4 {
+            try tell(Self.ranges(1_000, from: 500_000 + part * 2_000, part < 2 ? .quota : .erased))
+        }
         #expect(try rows() == limit, "what has no room is left out")
 
         client.open(GUID())
@@ -85,7 +87,7 @@ import WaybillTesting
         client.open(GUID())
         var share = client.share(2...2)
         share.ledger.recorded = 200_000
-        for part in 0..<6 {
+        for part in Int64(0)..<6 {
             share.dropped = Self.ranges(10_000, from: 3 + part * 20_000, .erased)
             try store.ingest(Self.set(share))
         }
@@ -133,7 +135,7 @@ import WaybillTesting
     @Test(arguments: 0..<40) func manyRangesInOneSetSayTheSameAsEachInItsOwn(seed: Int) throws {
         var random = RandomNumbers(seed: seed)
         let client = FactWriter()
-        var part = 0
+        var part: Int64 = 0
         for number in 0..<200 {
             switch number % 5 {
             case 0: part = client.open(GUID())
@@ -143,9 +145,9 @@ import WaybillTesting
             }
         }
         let told = (0..<40).map { _ in
-            let first = Int.random(in: 1...200, using: &random)
+            let first = Int64.random(in: 1...200, using: &random)
             let reason: DropReason = random.oneIn(2) ? .erased : .quota
-            return DroppedRange(first: first, last: first + Int.random(in: 0...4, using: &random), reason: reason)
+            return DroppedRange(first: first, last: first + Int64.random(in: 0...4, using: &random), reason: reason)
         }
         let arrived = client.facts.filter { _ in !random.oneIn(3) }
         func dump(_ sets: [[DroppedRange]]) throws -> [String] {

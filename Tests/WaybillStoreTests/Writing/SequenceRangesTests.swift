@@ -8,12 +8,12 @@ import WaybillTesting
     @Test(arguments: 0..<100)
     func rangesAreWhatASetOfNumbersIs(seed: Int) {
         var random = RandomNumbers(seed: seed)
-        func some() -> (SequenceRanges, Set<Int>) {
+        func some() -> (SequenceRanges, Set<Int64>) {
             var ranges = SequenceRanges()
-            var numbers: Set<Int> = []
+            var numbers: Set<Int64> = []
             for _ in 0..<Int.random(in: 0...8, using: &random) {
-                let first = Int.random(in: 1...40, using: &random)
-                let range = first...(first + Int.random(in: 0...6, using: &random))
+                let first = Int64.random(in: 1...40, using: &random)
+                let range = first...(first + Int64.random(in: 0...6, using: &random))
                 ranges.insert(range)
                 numbers.formUnion(range)
             }
@@ -21,9 +21,10 @@ import WaybillTesting
         }
         let (left, leftNumbers) = some()
         let (right, rightNumbers) = some()
-        func agree(_ ranges: SequenceRanges, _ numbers: Set<Int>) -> Bool {
+        func agree(_ ranges: SequenceRanges, _ numbers: Set<Int64>) -> Bool {
             let isApart = zip(ranges.ranges, ranges.ranges.dropFirst()).allSatisfy { $0.upperBound + 1 < $1.lowerBound }
-            return isApart && ranges.ranges.flatMap(Array.init) == numbers.sorted() && ranges.count == numbers.count
+            return isApart && ranges.ranges.flatMap(Array.init) == numbers.sorted()
+                && ranges.count == Int64(numbers.count)
                 && (0...60).allSatisfy { ranges.contains($0) == numbers.contains($0) }
         }
         #expect(agree(left, leftNumbers))
@@ -31,16 +32,18 @@ import WaybillTesting
         #expect(agree(left.subtracting(right), leftNumbers.subtracting(rightNumbers)))
         for index in -1...leftNumbers.count {
             let expected = leftNumbers.sorted().indices.contains(index) ? leftNumbers.sorted()[index] : nil
-            #expect(left.element(at: index) == expected)
+            #expect(left.element(at: Int64(index)) == expected)
         }
     }
 
     /// Breaks when a file with numbers that no sequence can be ends the process that reads it.
     @Test func theEndsOfNumbersAreNoTrap() {
-        var ranges = SequenceRanges([Int.min...Int.max, 5...Int.max, Int.max...Int.max, Int.min...Int.min])
+        var ranges = SequenceRanges([
+            Int64.min...Int64.max, 5...Int64.max, Int64.max...Int64.max, Int64.min...Int64.min,
+        ])
         ranges.insert(7...9)
         #expect(ranges.ranges.count == 1 && ranges.contains(8))
-        let rest = ranges.subtracting(SequenceRanges([5...Int.max]))
+        let rest = ranges.subtracting(SequenceRanges([5...Int64.max]))
         #expect(rest.contains(4) && !rest.contains(5))
         #expect(ranges.count > 1 << 60)
     }

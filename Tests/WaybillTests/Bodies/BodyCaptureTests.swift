@@ -59,7 +59,8 @@ import WaybillTesting
         let id = record(try request(), sent, response(), Data(#"{"token":"x","ok":true}"#.utf8), by: tx)
         let question = try #require(try await tx.body(of: id, .request))
         #expect(text(question) == #"{"user":"bob","password":"[redacted]"}"#)
-        #expect(question.isWhole && question.byteCount == sent.count && question.contentType == "application/json")
+        #expect(
+            question.isWhole && question.byteCount == Int64(sent.count) && question.contentType == "application/json")
         #expect(text(try await tx.body(of: id, .response)) == #"{"token":"[redacted]","ok":true}"#)
         #expect(tx.health.isGood)
     }
@@ -198,7 +199,7 @@ import WaybillTesting
         let body = try #require(
             try await tx.body(
                 of: Fact.ID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence), .response))
-        #expect(body.omission == .room && body.byteCount == 512 * line.count && body.bytes.count <= 8 << 20)
+        #expect(body.omission == .room && body.byteCount == Int64(512 * line.count) && body.bytes.count <= 8 << 20)
         #expect(tx.health.omittedBodies == 1)
         #expect(waiting.byteCount == 0, "all that was reserved is given back")
     }

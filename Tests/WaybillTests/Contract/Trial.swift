@@ -60,7 +60,7 @@ struct Trial {
             #expect(exchange.state == .completed)
             #expect(exchange.status == status)
             #expect(exchange.error == nil)
-            if !way.limits.contains(.responseBody) { #expect(exchange.receivedByteCount == body.count) }
+            if !way.limits.contains(.responseBody) { #expect(exchange.receivedByteCount == Int64(body.count)) }
             for (name, value) in fields where name != "WWW-Authenticate" {
                 #expect(exchange.responseHeaderFields.contains(Fact.HeaderField(name: name, value: value)))
             }
@@ -69,7 +69,7 @@ struct Trial {
         case .failed(let code):
             #expect(exchange.state == .failed)
             if !way.limits.contains(.errors) {
-                #expect(exchange.error == RecordedError(domain: NSURLErrorDomain, code: code.rawValue))
+                #expect(exchange.error == RecordedError(domain: NSURLErrorDomain, code: Int64(code.rawValue)))
             }
         case .strange(let what): Issue.record("No answer to HTTP, and no URLError: \(what)")
         }

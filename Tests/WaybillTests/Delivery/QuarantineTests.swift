@@ -20,7 +20,9 @@ import WaybillTesting
         tx.perform(Login.self) { $0.log(.requestSent) }
         transport.answerNext { set in
             let source = set.sources[0].source.id
-            let rejections = [2, 4].map { Rejection(source: source, sequence: $0, index: $0 - 1, reason: "Odd \($0).") }
+            let rejections = ([2, 4] as [Int64]).map {
+                Rejection(source: source, sequence: $0, index: Int($0) - 1, reason: "Odd \($0).")
+            }
             return Receipt(set: set.id, acceptedCount: set.factCount - 2, rejections: rejections)
         }
         #expect(await tx.flush() == FlushReport(delivered: 4, rejected: 2))

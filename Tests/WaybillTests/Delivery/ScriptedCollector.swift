@@ -39,7 +39,7 @@ final class ScriptedCollector: Sendable {
     var taken: [TransactionSet] { state.withLock { $0.taken } }
 
     /// The sequences of the facts that it took.
-    var sequences: [Int] { taken.flatMap { $0.sources.flatMap { $0.facts.map(\.sequence) } } }
+    var sequences: [Int64] { taken.flatMap { $0.sources.flatMap { $0.facts.map(\.sequence) } } }
 }
 
 extension LoopbackServer.Response {

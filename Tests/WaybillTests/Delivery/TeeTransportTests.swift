@@ -17,9 +17,9 @@ import WaybillTesting
         for _ in 0..<times { transport.answerNext { _ in throw WaybillError(.transport, "Down.") } }
     }
 
-    private static func reject(_ sequences: [Int], known: Int = 0, in set: TransactionSet) -> Receipt {
+    private static func reject(_ sequences: [Int64], known: Int = 0, in set: TransactionSet) -> Receipt {
         let source = set.sources[0].source.id
-        let rejections = sequences.map { Rejection(source: source, sequence: $0, index: $0 - 1, reason: "No.") }
+        let rejections = sequences.map { Rejection(source: source, sequence: $0, index: Int($0) - 1, reason: "No.") }
         return Receipt(
             set: set.id, acceptedCount: set.factCount - known - rejections.count, knownCount: known,
             rejections: rejections,

@@ -16,7 +16,7 @@ import FoundationNetworking
 
     init() { tx = TransactionManager.testing(delivery: .transport(transport)) }
 
-    private var sequences: [Int] { transport.sets.flatMap { $0.sources.flatMap { $0.facts.map(\.sequence) } } }
+    private var sequences: [Int64] { transport.sets.flatMap { $0.sources.flatMap { $0.facts.map(\.sequence) } } }
 
     @Test func everythingRecordedIsDeliveredOnce() async {
         tx.perform(Login.self, attributes: ["variant": "B"]) { $0.log(.requestSent) }

@@ -103,7 +103,7 @@ import WaybillTesting
         let lines = output.split(separator: "\n").map { $0.split(separator: "\t").map(String.init) }
         return (
             Set(lines.compactMap(\.first)), Set(lines.compactMap(\.last)),
-            withExtendedLifetime(tx) { tx.health.withheld }
+            withExtendedLifetime(tx) { Int(tx.health.withheld) }
         )
     }
 

@@ -21,7 +21,7 @@ import WaybillTesting
         let events = events(tx)
         #expect(events.map(\.label) == ["SELECT orders", "initiated", "SELECT orders"])
         #expect(events.first?.attributes == ["rows": 3])
-        #expect(events.last?.error?.code == URLError.timedOut.rawValue)
+        #expect(events.last?.error?.code == Int64(URLError.timedOut.rawValue))
     }
 
     @Test func theCodeIsTheSameInEveryProcessAndNoneOfTheApps() throws {

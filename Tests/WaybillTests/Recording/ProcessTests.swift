@@ -83,15 +83,15 @@ import WaybillTesting
         let said = 2_000 + child.finish().output.split(separator: "\n").count
         let next = TransactionManager(store: .directory(folder.url))
         let record = try #require(try next.allRecords().first)
-        let numbers = record.timeline.compactMap { entry -> Int? in
+        let numbers = record.timeline.compactMap { entry -> Int64? in
             if case .integer(let number) = entry.attributes["number"] { number } else { nil }
         }
         // What was refused or in memory has the number of the one that was journaled after it.
-        var journaled: [Int] = []
+        var journaled: [Int64] = []
         for number in numbers where journaled.last != number { journaled.append(number) }
-        #expect(journaled.prefix(said) == ArraySlice(0..<said))
+        #expect(journaled.prefix(said) == ArraySlice(0..<Int64(said)))
         #expect(journaled.count <= said + 1, "one may have been journaled and not said")
-        #expect(record.timeline.map(\.id.sequence) == Array(1...record.timeline.count))
+        #expect(record.timeline.map(\.id.sequence) == Array(1...Int64(record.timeline.count)))
         #expect(record.summary.outcome == .interrupted)
         #expect(next.health.isGood)
         #expect(try !folder.names().contains("journal-\(record.sources[0].id)"), "what it held is in the store")

@@ -156,13 +156,13 @@ import WaybillTesting
 
         let next = manager("child")
         let record = try #require(try next.allRecords().first)
-        let numbers = record.timeline.compactMap { entry -> Int? in
+        let numbers = record.timeline.compactMap { entry -> Int64? in
             if case .integer(let number) = entry.attributes["number"] { number } else { nil }
         }
-        var journaled: [Int] = []
+        var journaled: [Int64] = []
         for number in numbers where journaled.last != number { journaled.append(number) }
-        #expect(journaled.prefix(said) == ArraySlice(0..<said))
-        #expect(record.timeline.map(\.id.sequence) == Array(1...record.timeline.count))
+        #expect(journaled.prefix(said) == ArraySlice(0..<Int64(said)))
+        #expect(record.timeline.map(\.id.sequence) == Array(1...Int64(record.timeline.count)))
         #expect(record.summary.outcome == .interrupted)
         #expect(next.health.isGood, "\(next.health.problems)")
         let left = try FileManager.default.contentsOfDirectory(atPath: shared.path)

@@ -51,7 +51,7 @@ struct RequestBodyTests {
         _ = try await send(request, tx.begin(Login.self))
         #expect(server.requests.map(\.body) == [Data(text.utf8)])
         let exchange = try #require(tx.exchanges.first)
-        #expect(exchange.sentByteCount == text.utf8.count)
+        #expect(exchange.sentByteCount == Int64(text.utf8.count))
         let kept = try #require(try await tx.body(of: exchange.id, .request))
         #expect(String(decoding: kept.bytes, as: UTF8.self) == text)
         #expect(kept.isWhole)

@@ -90,7 +90,7 @@ import FoundationNetworking
         carrier.end(code, "")
         let record = try #require(tx.exchanges.first)
         #expect(record.state == (isFailure ? .failed : .completed))
-        #expect(record.error == (isFailure ? RecordedError(domain: "WebSocket", code: code) : nil))
+        #expect(record.error == (isFailure ? RecordedError(domain: "WebSocket", code: Int64(code)) : nil))
         #expect(record.transfer.webSocket?.closeCode == code)
         var messages: [String] = []
         do {
@@ -109,7 +109,7 @@ import FoundationNetworking
         carrier.open()
         carrier.tell(.ended(URLError(.networkConnectionLost), nil))
         #expect(tx.exchanges.first?.state == .failed)
-        #expect(tx.exchanges.first?.error?.code == URLError.networkConnectionLost.rawValue)
+        #expect(tx.exchanges.first?.error?.code == Int64(URLError.networkConnectionLost.rawValue))
         #expect(tx.exchanges.first?.transfer.webSocket?.closeCode == nil)
     }
 
@@ -320,7 +320,7 @@ import FoundationNetworking
                 $0.name.lowercased() == "sec-websocket-protocol" && $0.value == "graphql-transport-ws"
             } == true)
         if server.requests.isEmpty {
-            #expect(tx.exchanges.first?.error?.code == URLError.unsupportedURL.rawValue)
+            #expect(tx.exchanges.first?.error?.code == Int64(URLError.unsupportedURL.rawValue))
             #expect(told.withLock { $0 }.filter { $0 == TaskWebSocket.refusal }.count == 1)
         }
     }

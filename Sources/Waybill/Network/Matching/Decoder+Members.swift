@@ -28,8 +28,10 @@ extension KeyedDecodingContainer {
     }
 
     /// An integer; nil where it is absent.
-    func integer(_ key: Key, in range: ClosedRange<Int> = 0...Limits.largestInteger) throws -> Int? {
-        guard let value = try value(Int.self, key) else { return nil }
+    func integer<Number: FixedWidthInteger & Decodable>(
+        _ key: Key, in range: ClosedRange<Number> = 0...Number(clamping: Limits.largestInteger)
+    ) throws -> Number? {
+        guard let value = try value(Number.self, key) else { return nil }
         guard range.contains(value) else {
             throw failure(key, "an integer from \(range.lowerBound) to \(range.upperBound) was expected")
         }
@@ -38,7 +40,7 @@ extension KeyedDecodingContainer {
 
     /// A time in microseconds, 0 where it is absent, and the longest it may be drawn up to, which is not below it.
     func delay(_ key: Key, _ longestKey: Key) throws -> (Duration, longest: Duration?) {
-        let shortest = try integer(key) ?? 0
+        let shortest: Int64 = try integer(key) ?? 0
         let longest = try integer(longestKey, in: shortest...Limits.largestInteger)
         return (.microseconds(shortest), longest.map { .microseconds($0) })
     }

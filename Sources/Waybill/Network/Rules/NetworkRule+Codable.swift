@@ -24,7 +24,8 @@ extension NetworkRule: Codable {
         self.init(
             try members.decode(String.self, forKey: .name),
             matching: try members.value(RequestPattern.self, .matching) ?? RequestPattern(),
-            try Self.only(actions, decoder), times: try members.integer(.times, in: 1...Limits.largestInteger),
+            try Self.only(actions, decoder),
+            times: try members.integer(.times, in: 1...Int(clamping: Limits.largestInteger)),
             isEnabled: try members.value(Bool.self, .isDisabled) != true)
         guard (1...Limits.labelLength).contains(name.unicodeScalars.count) else {
             throw members.failure(.name, "a name of 1 to \(Limits.labelLength) characters was expected")
@@ -104,13 +105,13 @@ private struct Failure: Codable {
 
 /// The members of `cut`.
 private struct Cut: Codable {
-    var byteCount: Int
+    var byteCount: Int64
 
     private enum Member: String, CodingKey {
         case byteCount = "after_bytes"
     }
 
-    init(byteCount: Int) { self.byteCount = byteCount }
+    init(byteCount: Int64) { self.byteCount = byteCount }
 
     init(from decoder: any Decoder) throws {
         byteCount = try decoder.members(Member.self).integer(.byteCount) ?? 0

@@ -25,7 +25,7 @@ public struct NetworkRule: Sendable, Hashable {
         case fail(URLError.Code, after: Duration = .zero, upTo: Duration? = nil)
         /// The request is sent, and the connection is lost (`URLError.networkConnectionLost`) after so many bytes of
         /// the response's body; a shorter one comes whole.
-        case cut(afterByteCount: Int)
+        case cut(afterByteCount: Int64)
     }
 
     /// What it is called, in lists and in the records of what it did to: unique among the rules of a manager.

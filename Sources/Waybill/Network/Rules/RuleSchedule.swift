@@ -23,7 +23,7 @@ extension Duration {
     /// A time between this one and the longest, drawn anew each time; this one where there is no longest.
     func drawn(upTo longest: Duration?) -> Duration {
         guard let longest, longest > self else { return self }
-        return .microseconds(Int.random(in: microseconds...longest.microseconds))
+        return .microseconds(Int64.random(in: microseconds...longest.microseconds))
     }
 
     /// Why no time can be drawn between these; nil where one can.

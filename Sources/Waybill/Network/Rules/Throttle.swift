@@ -9,10 +9,10 @@ public struct Throttle: Sendable, Hashable {
     ///
     /// What the network carries meanwhile waits in memory, so this is for looking at progress bars, not for bodies of
     /// gigabytes.
-    public var bytesPerSecond: Int?
+    public var bytesPerSecond: Int64?
 
     /// Makes a throttle.
-    public init(latency: Duration = .zero, longestLatency: Duration? = nil, bytesPerSecond: Int? = nil) {
+    public init(latency: Duration = .zero, longestLatency: Duration? = nil, bytesPerSecond: Int64? = nil) {
         self.latency = latency
         self.longestLatency = longestLatency
         self.bytesPerSecond = bytesPerSecond

@@ -7,7 +7,7 @@ import WaybillExport
 /// Columns that say how long something took, all in one unit.
 struct DurationColumns {
     let scale: TimeScale
-    private let shown: [(title: String, value: KeyPath<DurationStatistics, Int?>)]
+    private let shown: [(title: String, value: KeyPath<DurationStatistics, Int64?>)]
 
     /// - Parameters:
     ///   - statistics: Of all rows; they decide the unit.
@@ -30,7 +30,7 @@ struct DurationColumns {
     /// Columns that a narrow terminal does without, the first ones first.
     static let spare = ["P75", "P95", "MEAN", "MIN"]
 
-    private static var all: [(title: String, value: KeyPath<DurationStatistics, Int?>)] {
+    private static var all: [(title: String, value: KeyPath<DurationStatistics, Int64?>)] {
         [
             ("MIN", \.minimumMicroseconds), ("P50", \.p50Microseconds), ("P75", \.p75Microseconds),
             ("P90", \.p90Microseconds),

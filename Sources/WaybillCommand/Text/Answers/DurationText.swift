@@ -62,7 +62,7 @@ struct DurationText: AnswerText {
     }
 
     /// `20 ms`, `5 s`: the bounds are round numbers of a decimal unit.
-    private static func round(_ microseconds: Int) -> String {
+    private static func round(_ microseconds: Int64) -> String {
         switch microseconds {
         case ..<1000: "\(microseconds) µs"
         case ..<1_000_000: "\(microseconds / 1000) ms"

@@ -55,9 +55,10 @@ struct SummaryText: AnswerText {
         guard let first = all.min(), let last = all.max() else { return [] }
         let step = max(1, query.stepMicroseconds)
         let count = (last - first) / step + 1
-        var runs = [Int](repeating: 0, count: min(count, Self.sparkWidth))
+        var runs = [Int](repeating: 0, count: Int(min(count, Int64(Self.sparkWidth))))
         for rate in rates {
-            runs[Int(Double((rate.startMicroseconds - first) / step) / Double(count) * Double(runs.count))] += rate.runs
+            let place = Double((rate.startMicroseconds - first) / step) / Double(count)
+            runs[Int(place * Double(runs.count))] += rate.runs
         }
         return runs
     }

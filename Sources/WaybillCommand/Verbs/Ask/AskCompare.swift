@@ -46,12 +46,12 @@ extension Ask {
                     to: to.point, occurrence: last ? .last : .first))
         }
 
-        private func groups(now: Int) throws -> CompareQuestion.Groups {
+        private func groups(now: Int64) throws -> CompareQuestion.Groups {
             if let by { return .values(of: by.segmentation, a.isEmpty ? nil : a, b.isEmpty ? nil : b) }
             return .windows(try Self.window(a, now: now), try Self.window(b, now: now))
         }
 
-        private static func window(_ text: String, now: Int) throws -> Range<Date> {
+        private static func window(_ text: String, now: Int64) throws -> Range<Date> {
             guard let window = TimeExpression.window(text, now: now) else {
                 throw ValidationError(
                     "“\(text)” is no stretch of time, as 48h..24h; or say with --by what has this value.")

@@ -5,7 +5,7 @@ import WaybillLegacy
 
 @Suite(.timeLimit(.minutes(5))) struct LegacyDateTests {
     /// 2015-02-06T05:59:27Z
-    private static let time = 1_423_202_367_000_000
+    private static let time: Int64 = 1_423_202_367_000_000
 
     @Test(arguments: [
         "Fri, 06 Feb 2015 00:59:27 EST", "Fri, 06 Feb 2015 05:59:27 GMT", "Fri, 6 Feb 2015 06:59:27 CET",
@@ -36,7 +36,7 @@ import WaybillLegacy
         formatter.timeZone = .gmt
         formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss z"
         // Some 11 days and a few hours on each time, over a year that leaps not (2100) and one that does (2400).
-        for seconds in stride(from: 0, to: 13_700_000_000, by: 987_654) {
+        for seconds in stride(from: Int64(0), to: 13_700_000_000, by: 987_654) {
             let text = formatter.string(from: Date(timeIntervalSince1970: Double(seconds)))
             #expect(LegacyDate.microseconds(text) == seconds * 1_000_000)
             #expect(LegacyDate.text(seconds * 1_000_000 + 999_999) == text, "to the second below")

@@ -10,7 +10,7 @@ import WaybillCore
     private let app = FactWriter()
     private let transaction = GUID()
 
-    private func rendition(_ openings: [Fact.ID: Fact.Opened] = [:], _ sequences: ClosedRange<Int>? = nil)
+    private func rendition(_ openings: [Fact.ID: Fact.Opened] = [:], _ sequences: ClosedRange<Int64>? = nil)
         -> LegacyRendition
     {
         LegacyRendition(of: app.set(sequences).set, openings: openings)

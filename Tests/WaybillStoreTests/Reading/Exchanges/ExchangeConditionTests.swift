@@ -25,8 +25,8 @@ import WaybillCore
         writer.event(1, part: part, at: 0)
         var paths: [Fact.ID: String] = [:]
         func exchange(
-            _ host: String, _ path: String, method: String = "GET", part: Int, took seconds: Int? = nil,
-            received: Int? = nil,
+            _ host: String, _ path: String, method: String = "GET", part: Int64, took seconds: Int? = nil,
+            received: Int64? = nil,
             error: RecordedError? = nil, socket: Fact.WebSocket? = nil
         ) {
             let opened = Fact.ExchangeOpened(method: method, scheme: "https", host: host, path: path)
@@ -129,12 +129,12 @@ import WaybillCore
 
     // MARK: Bodies
 
-    private func keep(_ texts: [String], of exchange: Int, _ direction: BodyDirection) throws {
+    private func keep(_ texts: [String], of exchange: Int64, _ direction: BodyDirection) throws {
         for (number, text) in texts.enumerated() {
             let isLast = number == texts.count - 1
-            let end = BodyPiece.End(byteCount: texts.joined().utf8.count, omission: nil, hash: nil)
+            let end = BodyPiece.End(byteCount: Int64(texts.joined().utf8.count), omission: nil, hash: nil)
             let piece = BodyPiece(
-                part: 0, exchange: exchange, direction: direction, number: number, contentType: "text/plain",
+                part: 0, exchange: exchange, direction: direction, number: Int64(number), contentType: "text/plain",
                 bytes: Array(text.utf8),
                 end: isLast ? end : nil)
             #expect(try store.append([piece], of: writer.id, limit: 1 << 20).isEmpty)
@@ -162,7 +162,7 @@ import WaybillCore
         for exchange in exchanges { try keep(["basket and more"], of: exchange, .response) }
         var filter = ExchangeFilter()
         filter.text = "basket"
-        func list(_ limit: Int) throws -> (Set<Int>, String?) {
+        func list(_ limit: Int64) throws -> (Set<Int64>, String?) {
             let list = try ExchangeList(filter, now: FactWriter.wall, bodyLimit: limit, reader.connection)
             return (Set(try list.keys(limit: 10, after: nil).map(\.sequence)), list.note)
         }

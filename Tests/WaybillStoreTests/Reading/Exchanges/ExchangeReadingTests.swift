@@ -36,10 +36,11 @@ import WaybillTesting
     @Test func pagesFollowEachOtherInTheOrderOfOpeningWhateverTheClocksDid() throws {
         var random = RandomNumbers(seed: 5)
         for _ in 0..<30 {
-            let writer = FactWriter("app", wall: FactWriter.wall + Int.random(in: -40...40, using: &random) * 1_000_000)
+            let writer = FactWriter(
+                "app", wall: FactWriter.wall + Int64.random(in: -40...40, using: &random) * 1_000_000)
             if random.oneIn(6) { writer.clocks = [] }
-            for at in [20, 45] where random.oneIn(2) {
-                let shift = Int.random(in: -50...50, using: &random) * 1_000_000
+            for at: Int64 in [20, 45] where random.oneIn(2) {
+                let shift = Int64.random(in: -50...50, using: &random) * 1_000_000
                 writer.clocks.append(
                     ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: FactWriter.wall + shift))
             }
@@ -74,7 +75,7 @@ import WaybillTesting
         let writer = FactWriter()
         for second in 0..<10 { writer.openExchange(part: 0, at: second) }
         try store.ingest(writer.set())
-        var seen: [Int] = []
+        var seen: [Int64] = []
         var cursor: String?
         try eventually("the last page comes") {
             let page = try page(limit: 3, after: cursor)
@@ -124,7 +125,7 @@ import WaybillTesting
         writer.names = [RecordedName(useCase: 3, name: "checkout")]
         let part = writer.open(GUID(high: 7, low: 7), useCase: 3, at: 0)
         func close(
-            _ exchange: Int, _ state: Fact.ExchangeState, status: Int? = nil, error: RecordedError? = nil,
+            _ exchange: Int64, _ state: Fact.ExchangeState, status: Int? = nil, error: RecordedError? = nil,
             isMocked: Bool = false
         ) {
             writer.closeExchange(
@@ -134,7 +135,7 @@ import WaybillTesting
             )
         }
         var ids: [ExchangeRecord.State: Fact.ID] = [:]
-        func open(_ state: ExchangeRecord.State, _ method: String, _ path: String, part: Int) -> Int {
+        func open(_ state: ExchangeRecord.State, _ method: String, _ path: String, part: Int64) -> Int64 {
             let sequence = writer.openExchange(
                 Fact.ExchangeOpened(
                     method: method, scheme: "https", host: "api.example.com", port: 8443, path: path,

@@ -31,7 +31,8 @@ import WaybillCore
 
     /// Of bytes that are those of no other set, unless told otherwise.
     @discardableResult
-    private func ingest(_ set: LegacySet, body: String = UUID().uuidString, after seconds: Int = 60) throws -> Receipt {
+    private func ingest(_ set: LegacySet, body: String = UUID().uuidString, after seconds: Int64 = 60) throws -> Receipt
+    {
         try store.ingest(set, digest: Array(body.utf8), receivedAt: FactWriter.wall + seconds * 1_000_000)
     }
 
@@ -187,7 +188,7 @@ import WaybillCore
         try store.connection.execute("UPDATE legacy_quarantine SET id = \(1 << 40)")
         for number in 1...3 {
             let one = LegacySet.Unread(transaction: nil, reason: "\(number)", json: [])
-            try quarantine.add(one, redactor: Redactor(), at: number)
+            try quarantine.add(one, redactor: Redactor(), at: Int64(number))
             try store.connection.execute(
                 "UPDATE legacy_quarantine SET id = id + \(LegacyQuarantine.limit - 1) WHERE reason = '\(number)'")
         }

@@ -112,7 +112,7 @@ struct Behavior: Sendable, CustomTestStringConvertible {
 final class Told: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
     private struct State {
         var lines: [String] = []
-        var byteCount = 0
+        var byteCount: Int64 = 0
         var sentByteCount: Int64 = 0
     }
 
@@ -168,7 +168,7 @@ final class Told: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, 
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        state.withLock { $0.byteCount += data.count }
+        state.withLock { $0.byteCount += Int64(data.count) }
     }
 
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
@@ -180,6 +180,6 @@ final class Told: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, 
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
-    ) { state.withLock { $0.byteCount += Int(bytesWritten) } }
+    ) { state.withLock { $0.byteCount += bytesWritten } }
 }
 #endif

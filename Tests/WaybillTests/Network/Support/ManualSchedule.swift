@@ -49,7 +49,7 @@ final class ToldEvents: HTTPEvents {
 
     private func add(_ event: String) { told.withLock { $0.append(event) } }
 
-    func sent(byteCount: Int, expected: Int?) { add("sent \(byteCount) of \(expected.map(String.init) ?? "?")") }
+    func sent(byteCount: Int64, expected: Int64?) { add("sent \(byteCount) of \(expected.map(String.init) ?? "?")") }
     func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
         add("redirected")
         return request

@@ -10,7 +10,7 @@ final class CutTransport: HTTPTransport, HTTPEvents {
     private struct State {
         /// nil before the start and after the end.
         var events: (any HTTPEvents)?
-        var remainingByteCount: Int
+        var remainingByteCount: Int64
     }
 
     private let transport: any HTTPTransport
@@ -20,7 +20,7 @@ final class CutTransport: HTTPTransport, HTTPEvents {
     /// - Parameters:
     ///   - byteCount: Of the body, decoded; with 0 the head still comes.
     ///   - error: How it ends.
-    init(_ transport: any HTTPTransport, afterByteCount byteCount: Int, with error: URLError) {
+    init(_ transport: any HTTPTransport, afterByteCount byteCount: Int64, with error: URLError) {
         self.transport = transport
         self.error = error
         state = Locked(State(remainingByteCount: byteCount))
@@ -40,7 +40,7 @@ final class CutTransport: HTTPTransport, HTTPEvents {
 
     private var events: (any HTTPEvents)? { state.withLock { $0.events } }
 
-    func sent(byteCount: Int, expected: Int?) { events?.sent(byteCount: byteCount, expected: expected) }
+    func sent(byteCount: Int64, expected: Int64?) { events?.sent(byteCount: byteCount, expected: expected) }
 
     func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
         events?.redirected(by: response, to: request)
@@ -53,8 +53,8 @@ final class CutTransport: HTTPTransport, HTTPEvents {
 
     func received(_ bytes: Data) {
         let (events, seen) = state.withLock { state in
-            let seen = bytes.prefix(state.remainingByteCount)
-            state.remainingByteCount -= seen.count
+            let seen = bytes.prefix(Int(clamping: state.remainingByteCount))
+            state.remainingByteCount -= Int64(seen.count)
             return (state.events, seen)
         }
         events?.received(seen)

@@ -62,8 +62,8 @@ final class MockTransport: HTTPTransport {
 
 extension OutgoingRequest {
     /// The length of the body; nil where there is none, or its length is not known.
-    fileprivate var byteCount: Int? {
-        guard case .file(let file) = body else { return data?.count }
-        return (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize
+    fileprivate var byteCount: Int64? {
+        guard case .file(let file) = body else { return data.map { Int64($0.count) } }
+        return (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize.map { Int64($0) }
     }
 }

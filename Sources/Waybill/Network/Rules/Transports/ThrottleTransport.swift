@@ -11,7 +11,7 @@ import FoundationNetworking
 /// memory and in order.
 final class ThrottleTransport: HTTPTransport, HTTPEvents {
     fileprivate enum Step {
-        case sent(byteCount: Int, expected: Int?)
+        case sent(byteCount: Int64, expected: Int64?)
         case responded(URLResponse)
         case received(Data)
         case ended(URLError?)
@@ -68,7 +68,7 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
 
     // MARK: What the other transport tells
 
-    func sent(byteCount: Int, expected: Int?) { add(.sent(byteCount: byteCount, expected: expected)) }
+    func sent(byteCount: Int64, expected: Int64?) { add(.sent(byteCount: byteCount, expected: expected)) }
 
     /// Not delayed: the caller waits for the answer, and nothing but bytes of the request's body can be waiting.
     func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
@@ -111,7 +111,7 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
 
     /// Takes what is told next: of bytes no more than come in a tenth of a second, so that they flow.
     private func nextStep() -> Step? {
-        let pieceByteCount = throttle.bytesPerSecond.map { min(max(1, $0 / 10), 65_536) } ?? .max
+        let pieceByteCount = throttle.bytesPerSecond.map { Int(min(max(1, $0 / 10), 65_536)) } ?? .max
         return state.withLock { state in
             guard let first = state.steps.first else {
                 state.isTelling = false
@@ -139,20 +139,23 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
 
 extension ThrottleTransport.Step {
     /// The bytes that take time; nil for what takes none.
-    fileprivate var byteCount: Int? {
+    fileprivate var byteCount: Int64? {
         switch self {
         case .sent(let count, _): count
-        case .received(let bytes): bytes.count
+        case .received(let bytes): Int64(bytes.count)
         case .responded, .ended: nil
         }
     }
 
     /// A piece of so many bytes, and the rest; nil where there is no rest.
     fileprivate func split(at count: Int) -> (Self, Self)? {
-        guard let total = byteCount, total > count else { return nil }
+        guard let total = byteCount, total > Int64(count) else { return nil }
         switch self {
         case .sent(_, let expected):
-            return (.sent(byteCount: count, expected: expected), .sent(byteCount: total - count, expected: expected))
+            return (
+                .sent(byteCount: Int64(count), expected: expected),
+                .sent(byteCount: total - Int64(count), expected: expected)
+            )
         case .received(let bytes): return (.received(bytes.prefix(count)), .received(bytes.dropFirst(count)))
         case .responded, .ended: return nil
         }
