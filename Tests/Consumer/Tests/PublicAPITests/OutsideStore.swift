@@ -91,7 +91,7 @@ struct OutsideStore: ExplorableStore, ExportingStore {
     func apps(limit: Int) async throws -> [String] { [] }
     func names() async throws -> [RecordedName] { [] }
     func firstStarts() async throws -> [AppVersion: Date] { [AppVersion(app: "", version: ""): Date()] }
-    func version() async throws -> Int { 0 }
+    func version() async throws -> Int64 { 0 }
     func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] { [:] }
     func neighbors(of transaction: GUID) async throws -> (before: TransactionSummary?, after: TransactionSummary?) {
         (nil, nil)
