@@ -91,7 +91,7 @@ def write_sets(folder, dice):
 
 PREPARE = """
     CREATE TEMP TABLE facts AS FROM {facts} WHERE transaction_id IS NOT NULL;
-    CREATE TEMP TABLE leaders AS SELECT o.*, c.outcome AS ended, c.error_domain AS domain, c.error_code AS error,
+    CREATE TEMP TABLE leaders AS SELECT o.*, c.outcome AS closing, c.error_domain AS domain, c.error_code AS error,
       c.error_name AS called FROM (
       FROM facts WHERE kind = 'opened' QUALIFY row_number() OVER (
         PARTITION BY transaction_id ORDER BY is_joined, CASE WHEN is_joined THEN time_us END, source, sequence) = 1
@@ -166,7 +166,7 @@ QUESTIONS = {
         lambda a: [{key: a["use_cases"][0][key] for key in ["runs", "installations"]}]),
     "outcomes": (
         ["summary"],
-        "SELECT ended AS outcome, count(*) AS count FROM leaders WHERE ended IS NOT NULL GROUP BY 1 ORDER BY 1",
+        "SELECT closing AS outcome, count(*) AS count FROM leaders WHERE closing IS NOT NULL GROUP BY 1 ORDER BY 1",
         lambda a: [
             {"outcome": name, "count": count} for name, count in sorted(a["use_cases"][0]["outcomes"].items())
             if name in OUTCOMES]),
@@ -176,8 +176,8 @@ QUESTIONS = {
         ORDER BY count(*) DESC, domain, coalesce(called, ''), min(error)""", lambda a: a["use_cases"][0]["errors"]),
     "rates": (
         ["summary"], f"""SELECT time_us // {DAY} * {DAY} AS start_us, count(*) AS runs,
-        count(*) FILTER (ended = 'failed') AS failed, count(*) FILTER (ended = 'abandoned') AS abandoned,
-        count(*) FILTER (ended = 'succeeded') AS succeeded, count(*) FILTER (ended = 'canceled') AS canceled
+        count(*) FILTER (closing = 'failed') AS failed, count(*) FILTER (closing = 'abandoned') AS abandoned,
+        count(*) FILTER (closing = 'succeeded') AS succeeded, count(*) FILTER (closing = 'canceled') AS canceled
         FROM leaders GROUP BY 1 ORDER BY 1""",
         lambda a: [
             {key: rate[key] for key in ["start_us", "runs", "failed", "abandoned"]}
@@ -194,7 +194,7 @@ QUESTIONS = {
         SELECT l.transaction_id, e.name AS event, took(l, e) AS took, count(*) OVER (PARTITION BY e.name) AS runs
         FROM leaders l
         LEFT JOIN (FROM ordered QUALIFY row_number() OVER (PARTITION BY transaction_id ORDER BY place DESC) = 1) e
-        USING (transaction_id) WHERE l.ended = 'abandoned') GROUP BY 1, 2 ORDER BY runs DESC, event NULLS FIRST""",
+        USING (transaction_id) WHERE l.closing = 'abandoned') GROUP BY 1, 2 ORDER BY runs DESC, event NULLS FIRST""",
         lambda a: [of({"event": e.get("event"), "runs": e["count"], **e["statistics"]}) for e in a["last_events"]]),
 }
 for start, end in [("^", "$"), ("requestSent", "responseReceived"), ("initiated", "serverStarted"), ("typed", "typed")]:

@@ -13,7 +13,7 @@ READ = "lists, one transaction or exchange"
 # By the beginning of a line of the table, the operations of the description that it is about.
 LINES = {
     "`GET /v1/health`": ["GET /v1/health", "GET /v1/ready"],
-    "`POST /v1/sets`": ["POST /v1/sets"],
+    "`POST /v1/sets`": ["POST /v1/sets", "POST /v1/traces"],
     READ: [
         "GET /v1/transactions", "GET /v1/transactions/{id}", "GET /v1/exchanges", "GET /v1/exchanges/{id}", "POST /v1/answers",
         "GET /v1/names", "GET /v1/sources", "GET /v1/export", "GET /metrics"],
@@ -69,6 +69,8 @@ def request(operation, transaction, exchange):
     path = path.replace("{id}", exchange if "exchanges" in path else transaction)
     if operation == "POST /v1/sets":
         return method, path, json.dumps(recorder.set()), MEDIA_TYPE
+    if operation == "POST /v1/traces":
+        return method, path, json.dumps({"resourceSpans": []}), "application/json"
     if operation == "POST /v1/answers":
         return method, path, json.dumps({"question": "summary"}), "application/json"
     if method == "DELETE":
