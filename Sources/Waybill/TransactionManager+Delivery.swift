@@ -46,8 +46,10 @@ extension TransactionManager {
             }
             let timer = Task { if (try? await Task.sleep(for: deadline)) != nil { end.end() } }
             Task {
-                finish(await task.value)
+                let report = await task.value
                 timer.cancel()
+                // What was canceled because of the end has an error that says less than the report of the end.
+                if report.error == nil || !end.hasEnded { finish(report) }
             }
         }
     }

@@ -9,6 +9,8 @@ final class FlushEnd: Sendable {
 
     private let state = Locked(State())
 
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
     /// Ends it, once; before it has begun, as soon as it begins.
     func end() {
         let handler = state.withLock { state in
