@@ -160,7 +160,8 @@ package struct SourceRows {
         try connection.statement(
             """
             DELETE FROM names WHERE (app, app_version) NOT IN (SELECT app, app_version FROM sources s \
-            WHERE s.heard_us IS NULL OR s.heard_us >= ? OR EXISTS(SELECT 1 FROM parts p WHERE p.source = s.id))
+            WHERE s.heard_us IS NULL OR s.heard_us >= ? \
+            OR EXISTS(SELECT 1 FROM parts p WHERE p.source = s.id AND p.sequence > 0))
             """
         ).run(wall)
     }

@@ -40,6 +40,19 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
     }
 
+    /// Breaks when what belongs to no transaction keeps names of use cases and events.
+    @Test func namesGoWithTheLastTransactionAlsoWhereExchangesOutsideOfAnyAreLeft() throws {
+        let (store, place) = try Store.inMemory()
+        let (app, transaction) = (FactWriter(), GUID())
+        app.names = [RecordedName(useCase: 0, name: "login")]
+        app.close(app.open(transaction), .succeeded)
+        app.openExchange(part: 0)
+        try store.ingest(app.set())
+        #expect(try StoreReader(place).names() == app.names)
+        _ = try store.erase(.transactions([transaction]), at: FactWriter.wall)
+        #expect(try StoreReader(place).names() == [])
+    }
+
     /// Breaks when more than what was asked for is erased, or less, or when it is not booked.
     @Test func erasedTransactionsAreGoneAndWhatWasPendingIsBooked() throws {
         try write()
