@@ -32,6 +32,9 @@ let package = Package(
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
         .library(name: "WaybillTracing", targets: ["WaybillTracing"]),
         .library(name: "WaybillLogging", targets: ["WaybillLogging"]),
+        .library(name: "WaybillAsyncHTTPClient", targets: ["WaybillAsyncHTTPClient"]),
+        .library(name: "WaybillServiceLifecycle", targets: ["WaybillServiceLifecycle"]),
+        .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
         .library(name: "WaybillHummingbird", targets: ["WaybillHummingbird"]),
         .library(name: "WaybillCollector", targets: ["WaybillCollector"]),
         .executable(name: "waybill-cli", targets: ["WaybillCommand"]),
@@ -40,6 +43,10 @@ let package = Package(
     traits: [
         .trait(name: "Tracing", description: "WaybillTracing: a tracer for swift-distributed-tracing."),
         .trait(name: "Logging", description: "WaybillLogging: a log handler for swift-log."),
+        .trait(
+            name: "AsyncHTTPClient", description: "WaybillAsyncHTTPClient: requests of async-http-client are recorded."),
+        .trait(name: "ServiceLifecycle", description: "WaybillServiceLifecycle: a manager is a service."),
+        .trait(name: "Metrics", description: "WaybillMetrics: health and ledger as gauges."),
         .trait(
             name: "Hummingbird", description: "WaybillHummingbird: middleware that joins the transaction of a request."),
         .trait(
@@ -51,7 +58,9 @@ let package = Package(
         .trait(
             name: "TLS", description: "`waybill serve` with a certificate of its own.", enabledTraits: ["Collector"]),
         // For whoever works on Waybill: a new trait is added here, and to nothing else that builds.
-        .trait(name: "All", description: "All of them.", enabledTraits: ["TLS", "Tracing", "Logging"]),
+        .trait(
+            name: "All", description: "All of them.",
+            enabledTraits: ["TLS", "Tracing", "Logging", "AsyncHTTPClient", "ServiceLifecycle", "Metrics"]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -60,8 +69,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -99,6 +110,11 @@ let package = Package(
         // Behind traits.
         .target(name: "WaybillTracing", dependencies: ["WaybillCore", "Waybill", .tracing]),
         .target(name: "WaybillLogging", dependencies: ["WaybillCore", "Waybill", .logHandling]),
+        .target(
+            name: "WaybillAsyncHTTPClient",
+            dependencies: ["WaybillCore", "Waybill", .asyncHTTPClient, .clientNIO, .clientHTTP, .clientLogging]),
+        .target(name: "WaybillServiceLifecycle", dependencies: ["Waybill", .services]),
+        .target(name: "WaybillMetrics", dependencies: ["WaybillCore", "Waybill", .metrics]),
         .target(name: "WaybillHummingbird", dependencies: ["Waybill", .hummingbird, .httpTypes]),
         .target(
             name: "WaybillCollector",
@@ -226,6 +242,30 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "WaybillAsyncHTTPClientTests",
+            dependencies: [
+                "WaybillCore", "WaybillReading", "Waybill", "WaybillTesting", "WaybillAsyncHTTPClient",
+                "WaybillTracing", "TestSupport", .asyncHTTPClient, .clientNIO, .clientHTTP, .tracing,
+            ]
+        ),
+        // Servers among whose services a manager is, for signals to end.
+        .executableTarget(
+            name: "ServiceProcess",
+            dependencies: ["Waybill", "WaybillServiceLifecycle", .services, .unixSignals, .serviceLogging],
+            path: "Tests/ServiceProcess"),
+        .testTarget(
+            name: "WaybillServiceLifecycleTests",
+            dependencies: [
+                "WaybillCore", "WaybillReading", "Waybill", "WaybillServiceLifecycle", "WaybillTesting",
+                "WaybillCommand", "TestSupport", "ServiceProcess",
+            ]
+        ),
+        .testTarget(
+            name: "WaybillMetricsTests",
+            dependencies: [
+                "WaybillCore", "Waybill", "WaybillTesting", "WaybillMetrics", "TestSupport", .metrics, .metricsTesting,
+            ]),
+        .testTarget(
             name: "WaybillHummingbirdTests",
             dependencies: [
                 "WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird,
@@ -262,6 +302,24 @@ extension Target.Dependency {
     static let inMemoryTracing = product(
         name: "InMemoryTracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"]))
     static let logHandling = product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"]))
+    static let asyncHTTPClient = product(
+        name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"]))
+    static let clientNIO = product(
+        name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"]))
+    static let clientHTTP = product(
+        name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"]))
+    static let clientLogging = product(
+        name: "Logging", package: "swift-log", condition: .when(traits: ["AsyncHTTPClient"]))
+    static let services = product(
+        name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
+    static let unixSignals = product(
+        name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
+    static let serviceLogging = product(
+        name: "Logging", package: "swift-log", condition: .when(traits: ["ServiceLifecycle"]))
+    static let metrics = product(
+        name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
+    static let metricsTesting = product(
+        name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
     static let hummingbird = product(
         name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"]))
     static let httpTypes = product(

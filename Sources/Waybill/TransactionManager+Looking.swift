@@ -108,6 +108,14 @@ extension TransactionManager {
         get async throws { try await read { reader, now in try reader.counts(now: now) } ?? TransactionCounts() }
     }
 
+    /// What became of everything that was recorded into the store, by all its sources: so many facts are pending, were
+    /// delivered, and were given up, and why.
+    ///
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
+    public func ledger() async throws -> Ledger {
+        try await read { reader, _ in try reader.ownLedger() } ?? Ledger()
+    }
+
     /// Which transactions have just changed, also by other processes that record into the same store, an app's
     /// extension say: of those it is told within about a second.
     ///

@@ -20,6 +20,9 @@ package final class SourceRegistry: Sendable {
     /// Told which hosts got requests without the header field, each once.
     let uncorrelated: Diagnostics
 
+    /// Says why a request carried no header field: a hint of `health`, told once.
+    package func noteUncorrelated(_ sentence: String) { uncorrelated.once(sentence) }
+
     /// - Parameter diagnostics: Told what a developer would want to know, e.g. on the store's thread when the store is
     ///   not the one asked for.
     init(_ settings: RecordingSettings?, diagnostics: Diagnostics) {
