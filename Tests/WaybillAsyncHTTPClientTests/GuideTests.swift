@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
 import Foundation
+import NIOCore
 import TestSupport
 import Testing
 import Waybill
