@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "WaybillAsyncHTTPClient", targets: ["WaybillAsyncHTTPClient"]),
         .library(name: "WaybillServiceLifecycle", targets: ["WaybillServiceLifecycle"]),
         .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
+        .library(name: "WaybillGRPC", targets: ["WaybillGRPC"]),
         .library(name: "WaybillHummingbird", targets: ["WaybillHummingbird"]),
         .library(name: "WaybillCollector", targets: ["WaybillCollector"]),
         .executable(name: "waybill-cli", targets: ["WaybillCommand"]),
@@ -43,6 +44,7 @@ let package = Package(
     traits: [
         .trait(name: "Tracing", description: "WaybillTracing: a tracer for swift-distributed-tracing."),
         .trait(name: "Logging", description: "WaybillLogging: a log handler for swift-log."),
+        .trait(name: "GRPC", description: "WaybillGRPC: interceptors for clients and servers of grpc-swift 2."),
         .trait(
             name: "AsyncHTTPClient", description: "WaybillAsyncHTTPClient: requests of async-http-client are recorded."),
         .trait(name: "ServiceLifecycle", description: "WaybillServiceLifecycle: a manager is a service."),
@@ -60,7 +62,7 @@ let package = Package(
         // For whoever works on Waybill: a new trait is added here, and to nothing else that builds.
         .trait(
             name: "All", description: "All of them.",
-            enabledTraits: ["TLS", "Tracing", "Logging", "AsyncHTTPClient", "ServiceLifecycle", "Metrics"]),
+            enabledTraits: ["TLS", "Tracing", "Logging", "GRPC", "AsyncHTTPClient", "ServiceLifecycle", "Metrics"]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -73,6 +75,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -115,6 +118,7 @@ let package = Package(
             dependencies: ["WaybillCore", "Waybill", .asyncHTTPClient, .clientNIO, .clientHTTP, .clientLogging]),
         .target(name: "WaybillServiceLifecycle", dependencies: ["Waybill", .services]),
         .target(name: "WaybillMetrics", dependencies: ["WaybillCore", "Waybill", .metrics]),
+        .target(name: "WaybillGRPC", dependencies: ["WaybillCore", "Waybill", .grpc]),
         .target(name: "WaybillHummingbird", dependencies: ["Waybill", .hummingbird, .httpTypes]),
         .target(
             name: "WaybillCollector",
@@ -266,6 +270,13 @@ let package = Package(
                 "WaybillCore", "Waybill", "WaybillTesting", "WaybillMetrics", "TestSupport", .metrics, .metricsTesting,
             ]),
         .testTarget(
+            name: "WaybillGRPCTests",
+            dependencies: [
+                "WaybillCore", "WaybillReading", "Waybill", "WaybillTesting", "WaybillGRPC", "TestSupport", .grpc,
+                .grpcInProcess,
+            ]
+        ),
+        .testTarget(
             name: "WaybillHummingbirdTests",
             dependencies: [
                 "WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird,
@@ -320,6 +331,9 @@ extension Target.Dependency {
         name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
     static let metricsTesting = product(
         name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
+    static let grpc = product(name: "GRPCCore", package: "grpc-swift-2", condition: .when(traits: ["GRPC"]))
+    static let grpcInProcess = product(
+        name: "GRPCInProcessTransport", package: "grpc-swift-2", condition: .when(traits: ["GRPC"]))
     static let hummingbird = product(
         name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"]))
     static let httpTypes = product(

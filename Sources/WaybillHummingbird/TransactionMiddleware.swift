@@ -62,7 +62,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
             finish(transaction, status: response.status.code)
             return response
         } catch {
-            if error is CancellationError {
+            if error.isCancellation {
                 exchange.fail(error)
                 transaction.finish(.canceled)
             } else {

@@ -128,24 +128,12 @@ struct SpanResponse {
         if let status = attributes.integer("http.response.status_code", "http.status_code") {
             (self.status, isFailure) = (status, status >= 500)
         } else if let code = attributes.integer("rpc.grpc.status_code")
-            ?? attributes.text("rpc.response.status_code").flatMap(Self.codes.firstIndex)
+            ?? attributes.text("rpc.response.status_code").flatMap(GRPCStatus.code(named:))
         {
             // The status of HTTP says nothing about an RPC.
-            (status, isFailure) = (200, Self.serverErrors.contains(code))
-            if code != 0 {
-                let name = Self.codes.indices.contains(code) ? Self.codes[code] : nil
-                error = RecordedError(domain: "grpc", code: numericCast(code), name: name)
-            }
+            (status, isFailure) = (200, GRPCStatus.isServerFailure(code))
+            error = GRPCStatus.error(code)
         }
     }
-
-    /// By their numbers: https://github.com/grpc/grpc/blob/master/doc/statuscodes.md.
-    private static let codes = [
-        "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
-        "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
-        "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
-    ]
-    /// Those for which a server's span is an error: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/.
-    private static let serverErrors: Set<Int> = [2, 4, 12, 13, 14, 15]
 }
 #endif

@@ -164,7 +164,7 @@ final class SpanRecord: Sendable {
     }
 
     private func finish(_ joined: UseCaseTransaction<Int>, _ last: State, _ response: SpanResponse) {
-        if last.error is CancellationError { return joined.finish(.canceled) }
+        if last.error?.isCancellation == true { return joined.finish(.canceled) }
         guard response.isFailure ?? (last.error != nil || last.status?.code == .error) else { return joined.finish() }
         if let error = last.error ?? response.error { return joined.finish(.failed, error: error) }
         joined.finish(.failed, error: response.status ?? 0)

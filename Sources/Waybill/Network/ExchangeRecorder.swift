@@ -255,10 +255,10 @@ public final class ExchangeRecorder: Sendable {
     /// - Parameter error: What the response was made of, on a server; nil: of no error.
     public func finish(error: (any Error)? = nil) { end(.completed, error: error) }
 
-    /// There will be no whole response; `URLError.cancelled` and `CancellationError` count as canceled.
+    /// There will be no whole response; `URLError.cancelled`, `CancellationError` and what says so of itself
+    /// (``WaybillCore/TransactionError/recordedAsCanceled``) count as canceled.
     public func fail(_ error: any Error) {
-        let isCanceled = error is CancellationError || (error as? URLError)?.code == .cancelled
-        end(isCanceled ? .canceled : .failed, error: error)
+        end(error.isCancellation ? .canceled : .failed, error: error)
     }
 
     /// The caller no longer wants it.

@@ -133,7 +133,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     }
 
     private func finish(_ error: any Error) {
-        if error is CancellationError || (error as? URLError)?.code == .cancelled {
+        if error.isCancellation {
             finish(.canceled)
         } else {
             finish(.failed, error: error)

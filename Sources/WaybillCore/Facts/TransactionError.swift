@@ -21,6 +21,9 @@ public protocol TransactionError: Error {
     /// The error behind it; by default what stands under `NSUnderlyingErrorKey`, else an error in the payload of an
     /// enum's case. nil: none.
     var recordedUnderlying: (any Error)? { get }
+    /// Whether it says that somebody no longer wanted what was under way: then what ends by it is canceled, and has not
+    /// failed; by default false.
+    var recordedAsCanceled: Bool { get }
 }
 
 extension TransactionError {
@@ -30,6 +33,7 @@ extension TransactionError {
     public var recordedCode: Int { (self as NSError).code }
     public var recordedName: String? { ErrorIdentity.caseName(of: self) }
     public var recordedUnderlying: (any Error)? { ErrorIdentity.underlying(self, as: self as NSError) }
+    public var recordedAsCanceled: Bool { false }
 }
 
 extension RecordedError {

@@ -84,8 +84,10 @@ struct SpanExchange {
     }
 
     private static func rpcError(of attributes: Attributes) -> RecordedError? {
-        if let code = attributes.number("rpc.grpc.status_code") { return RecordedError(domain: "grpc", code: code) }
-        return attributes.text("rpc.response.status_code").map { RecordedError(domain: "grpc", code: 0, name: $0) }
+        if let code = attributes.number("rpc.grpc.status_code") { return GRPCStatus.error(Int(clamping: code)) }
+        guard let name = attributes.text("rpc.response.status_code") else { return nil }
+        return GRPCStatus.code(named: name).map(GRPCStatus.error)
+            ?? RecordedError(domain: GRPCStatus.domain, code: 0, name: name)
     }
 
     private static func headerFields(of attributes: Attributes, _ prefix: String) -> [Fact.HeaderField] {

@@ -1,0 +1,270 @@
+#if GRPC
+import Foundation
+import GRPCCore
+import GRPCInProcessTransport
+import TestSupport
+import Testing
+import Waybill
+import WaybillCore
+import WaybillGRPC
+import WaybillReading
+import WaybillTesting
+
+/// One call, seen from both ends: broken, client and server would be two stories, or one that is not true.
+@Suite(.timeLimit(.minutes(5))) struct CallTests {
+    let tx = TransactionManager.calling()
+    let server = TransactionManager.calling()
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private func withBoth<Result: Sendable>(
+        _ orders: Orders = Orders(), _ body: (GRPCClient<InProcessTransport.Client>) async throws -> Result
+    ) async throws -> Result {
+        try await withOrders(
+            orders, client: [TransactionClientInterceptor(tx)], server: [TransactionServerInterceptor(server)], body)
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func aCallIsAnExchangeOnBothSidesOfOneTransaction() async throws {
+        let answer = try await withBoth { client in
+            try await tx.perform(Login.self) { _ in
+                try await client.unary(
+                    request: ClientRequest(
+                        message: "ann",
+                        metadata: [
+                            "authorization": "Bearer s3cret", "token-bin": .binary([1, 2, 3]), "tenant": "blue",
+                        ]),
+                    descriptor: .orders("Join"), serializer: Text(), deserializer: Text(), options: .defaults
+                ) { response in try response.message }
+            }
+        }
+        #expect(answer == "ann")
+        let sent = try #require(tx.exchanges.first)
+        #expect((sent.method, sent.url) == ("POST", "http://in-process/shop.Orders/Join"))
+        #expect((sent.state, sent.status, sent.error) == (.completed, 200, nil))
+        let fields = Dictionary(uniqueKeysWithValues: sent.requestHeaderFields.map { ($0.name, $0.value) })
+        #expect(fields["authorization"] == "[redacted]" && fields["token-bin"]?.contains("1, 2") == false)
+        #expect(fields["tenant"] == "blue")
+        #expect(sent.responseHeaderFields.map(\.name) == ["first", "last", "grpc-status"])
+        #expect(sent.responseHeaderFields.map(\.value) == ["1", "2", "0"])
+
+        let record = try #require(server.transactions(Login.self).first)
+        #expect(record.summary.id == tx.transactions(Login.self).first?.summary.id)
+        #expect(record.parts.map(\.cause) == [sent.id] && record.parts.map(\.outcome) == [.succeeded])
+        #expect(
+            record.timeline.map(\.kind) == [.opened, .exchangeOpened, .event, .exchangeClosed, .event, .closed])
+        let handled = try #require(record.exchanges.first)
+        #expect((handled.role, handled.status, handled.state) == (.server, 200, .completed))
+        #expect(handled.url.hasSuffix("/shop.Orders/Join"))
+        #expect(handled.requestHeaderFields.contains { $0.name == "authorization" && $0.value == "[redacted]" })
+        #expect(tx.outcome(Login.self) == .succeeded)
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test(
+        arguments: [
+            ("Join", ["a"], ["a"]), ("Join", ["a", "b", "c"], ["a+b+c"]), ("Split", ["a+b+c"], ["a", "b", "c"]),
+            ("Split", ["a+b", "c+d"], ["a", "b", "c", "d"]),
+        ]) func messagesAreCountedBothWaysInCallsOfAnyKind(
+            _ method: String, _ request: [String], _ response: [String]
+        ) async throws
+    {
+        let answer = try await withBoth { client in
+            try await tx.perform(Login.self) { _ in try await client.call(method, request) }
+        }
+        #expect(answer == response)
+        let expected: Attributes = [
+            "rpc.method": .string("shop.Orders/\(method)"), "rpc.response.status_code": "OK",
+            "request_messages": .integer(Int64(request.count)), "response_messages": .integer(Int64(response.count)),
+        ]
+        #expect(tx.events(named: "grpc.call").map(\.attributes) == [expected])
+        #expect(server.events(named: "grpc.handled").map(\.attributes) == [expected])
+    }
+
+    /// Breaks where what makes a stream of responses runs after the handler has returned, outside of all transactions.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func theTransactionIsCurrentWhereResponsesAreMade() async throws {
+        _ = try await withBoth { client in
+            try await tx.perform(Login.self) { _ in try await client.call("Split", ["a+b", "c"]) }
+        }
+        let handled = server.events(named: "handled")
+        #expect(handled.map(\.attributes) == [["message": "a+b"], ["message": "c"]])
+        #expect(server.transactions(Login.self).count == 1)
+    }
+
+    /// Breaks when what an app does while it makes the messages of a request is taken for a part of that request.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func aRequestThatIsSentWhileMessagesAreMadeIsAnExchangeOfItsOwn() async throws {
+        let photo = try #require(URL(string: "https://img.example.com/photo"))
+        _ = try await withBoth { client in
+            try await tx.perform(Login.self) { _ in
+                try await client.clientStreaming(
+                    request: StreamingClientRequest(of: String.self) { [tx] writer in
+                        tx.openExchange(ExchangeRequest(url: photo)).finish()
+                        try await writer.write("photo")
+                    }, descriptor: .orders("Join"), serializer: Text(), deserializer: Text(), options: .defaults
+                ) { try $0.message }
+            }
+        }
+        #expect(
+            Set(tx.exchanges.map(\.url)) == ["http://in-process/shop.Orders/Join", "https://img.example.com/photo"])
+    }
+
+    /// Breaks when a call takes the transaction of the one beside it.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func callsBesideEachOtherKeepTheirTransactionsAndCauses() async throws {
+        try await withBoth { client in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { [tx] in
+                        try await tx.perform(Login.self) { login in
+                            async let one = client.call("Split", ["\(login.id)"])
+                            async let two = client.call("Split", ["\(login.id)"])
+                            let answers = try await one + two
+                            #expect(answers == ["\(login.id)", "\(login.id)"])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        let sent = Dictionary(
+            uniqueKeysWithValues: tx.transactions(Login.self).map { ($0.summary.id, Set($0.exchanges.map(\.id))) })
+        let handled = server.transactions(Login.self)
+        #expect(sent.count == 20 && handled.count == 20)
+        for record in handled {
+            #expect(Set(record.parts.compactMap(\.cause)) == sent[record.summary.id])
+            #expect(record.parts.count == 2)
+            let told = record.timeline.filter { $0.label == "handled" }.map { $0.attributes["message"] }
+            #expect(told == Array(repeating: .string("\(record.summary.id)"), count: 2))
+        }
+    }
+
+    // MARK: Ends
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test(
+        arguments: [
+            ("Fail", "mistake", Int64(5), "NOT_FOUND", TransactionOutcome.succeeded, true),
+            ("Fail", "break", 2, "UNKNOWN", .failed, true), ("FailLate", "", 15, "DATA_LOSS", .failed, false),
+        ]) func aStatusIsTheResult(
+            _ method: String, _ message: String, _ code: Int64, _ name: String, _ outcome: TransactionOutcome,
+            _ isRejected: Bool
+        ) async throws
+    {
+        await #expect(throws: RPCError.self) {
+            try await withBoth { client in
+                try await tx.perform(Login.self) { _ in _ = try await client.call(method, [message]) }
+            }
+        }
+        let error = RecordedError(domain: "grpc", code: code, name: name)
+        let sent = try #require(tx.exchanges.first)
+        #expect((sent.state, sent.status) == (.completed, 200))
+        #expect(sent.error == error && tx.transactions(Login.self).first?.parts.first?.error == error)
+        #expect(sent.responseHeaderFields.last == Fact.HeaderField(name: "grpc-status", value: "\(code)"))
+        #expect(tx.events(named: "grpc.call").first?.attributes["rpc.response.status_code"] == .string(name))
+        #expect(tx.events(named: "grpc.call").first?.attributes["response_messages"] == (isRejected ? 0 : 1))
+
+        let part = try #require(server.transactions(Login.self).first?.parts.first)
+        #expect(part.outcome == outcome)
+        #expect(server.events(named: "grpc.handled").first?.attributes["rpc.response.status_code"] == .string(name))
+        if name == "UNKNOWN" { #expect(part.error?.domain.hasSuffix("Broken") == true) }
+    }
+
+    /// A client counts from where its call has a connection, which on a busy machine may be late: what it makes of that is
+    /// the test below.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func aDeadlineThatPassesIsAFailureOfTheTransactionAndOfTheServer() async throws {
+        try await withBoth { client in
+            await #expect(throws: RPCError(code: .deadlineExceeded, message: "RPC timed out before completing")) {
+                try await tx.perform(Login.self) { _ in
+                    _ = try await client.call("Wait", ["a"], timeout: .seconds(2))
+                }
+            }
+            // A server that ends would cancel it before its own time is up.
+            try await eventually("the server has given up") { server.exchanges.map(\.state) == [.failed] }
+        }
+        let error = RecordedError(domain: "grpc", code: 4, name: "DEADLINE_EXCEEDED")
+        #expect(tx.outcome(Login.self) == .failed)
+        #expect(tx.transactions(Login.self).first?.parts.first?.error == error)
+        let called = try #require(tx.events(named: "grpc.call").first)
+        #expect(tx.exchanges.first?.state != .completed)
+        guard case .integer(let timeout) = called.attributes["timeout_us"] else {
+            Issue.record("no timeout")
+            return
+        }
+        #expect(timeout > 0 && timeout <= 2_000_000)
+        let handled = try #require(server.transactions(Login.self).first)
+        #expect(handled.parts.map(\.outcome) == [.failed] && handled.parts.map(\.error) == [error])
+        #expect(handled.exchanges.map(\.state) == [.failed] && handled.exchanges.map(\.error) == [error])
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func aCallThatIsCanceledIsCanceledOnBothSides() async throws {
+        let orders = Orders()
+        try await withBoth(orders) { client in
+            let login = Task { [tx] in
+                try await tx.perform(Login.self) { _ in
+                    _ = try await client.call("Wait", ["a"], timeout: .seconds(3_600))
+                }
+            }
+            try await eventually("the call is handled") { orders.waiting.withLock { $0 == 1 } }
+            login.cancel()
+            await #expect(throws: (any Error).self) { try await login.value }
+        }
+        #expect(tx.exchanges.map(\.state) == [.canceled])
+        #expect(tx.events(named: "grpc.call").first?.attributes["rpc.response.status_code"] == "CANCELLED")
+        #expect(tx.outcome(Login.self) == .canceled)
+        #expect(server.transactions(Login.self).first?.parts.map(\.outcome) == [.canceled])
+        #expect(server.exchanges.map(\.state) == [.canceled])
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func aStreamWhoseReaderStopsHalfWayIsCanceled() async throws {
+        try await withBoth { client in
+            try await tx.perform(Login.self) { _ in
+                try await client.serverStreaming(
+                    request: ClientRequest(message: "a+b+c+d"), descriptor: .orders("Split"), serializer: Text(),
+                    deserializer: Text(), options: .defaults
+                ) { response in
+                    var count = 0
+                    for try await _ in response.messages {
+                        count += 1
+                        if count == 2 { break }
+                    }
+                }
+            }
+        }
+        try await eventually("its end is told") { tx.exchanges.map(\.state) == [.canceled] }
+        let called = try #require(tx.events(named: "grpc.call").first)
+        #expect(called.attributes["response_messages"] == 2)
+        #expect(called.attributes["rpc.response.status_code"] == "CANCELLED")
+        #expect(tx.outcome(Login.self) == .succeeded, "the reader had what it wanted")
+    }
+
+    /// Only the time tells a deadline from somebody who no longer wants it.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test(arguments: [
+        ("1n", Fact.ExchangeState.failed), ("0S", .failed), ("8H", .canceled), ("99999999H", .canceled),
+        ("123456789n", .canceled), ("1x", .canceled), ("-1n", .canceled), ("n", .canceled), ("", .canceled),
+    ])
+    func whatTheMetadataSayOfADeadlineIsReadAndNeverTrusted(
+        _ timeout: String, _ state: Fact.ExchangeState
+    ) async throws {
+        let interceptor = TransactionClientInterceptor(tx)
+        await tx.perform(Login.self) { _ in
+            _ = try? await interceptor.intercept(
+                request: StreamingClientRequest(of: String.self, metadata: ["grpc-timeout": .string(timeout)]) { _ in },
+                context: ClientContext(
+                    descriptor: .orders("Wait"), remotePeer: "in-process:1", localPeer: "in-process:1")
+            ) { _, _ -> StreamingClientResponse<String> in throw CancellationError() }
+        }
+        #expect(tx.exchanges.map(\.state) == [state])
+        let isLate = state == .failed
+        #expect(
+            tx.events(named: "grpc.call").first?.attributes["rpc.response.status_code"]
+                == (isLate ? "DEADLINE_EXCEEDED" : "CANCELLED"))
+        let error = RecordedError(domain: "grpc", code: 4, name: "DEADLINE_EXCEEDED")
+        #expect(tx.exchanges.map(\.error) == [isLate ? error : nil])
+    }
+}
+#endif
