@@ -125,9 +125,8 @@ extension CapturingDelegate {
 
     /// A redirect without our header field, if it goes to another origin: the field was given for the first alone.
     func withoutField(_ request: URLRequest, of task: URLSessionTask) -> URLRequest {
-        guard let exchange = exchange(of: task), let first = task.originalRequest else { return request }
-        let policy = RedirectPolicy.follow(droppingFieldsForOtherOrigins: Array(exchange.headers.keys))
-        return policy.request(after: request, of: first) ?? request
+        guard let first = task.originalRequest else { return request }
+        return RedirectPolicy.follow(exchange(of: task), of: sources).request(after: request, of: first) ?? request
     }
 
     /// What to tell the session about a redirect, once it is decided what to do with it.

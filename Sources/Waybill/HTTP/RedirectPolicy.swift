@@ -1,4 +1,5 @@
 import Foundation
+import WaybillCore
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -28,5 +29,20 @@ package enum RedirectPolicy: Sendable {
         var clean = next
         for field in fields { clean.setValue(nil, forHTTPHeaderField: field) }
         return clean
+    }
+}
+
+extension RedirectPolicy {
+    /// To another origin goes neither what was added to a request nor, of what ties it to a transaction, what its caller
+    /// has set.
+    ///
+    /// - Parameter record: Of the request; nil where it is not known yet.
+    static func follow(_ record: ExchangeRecorder?, of sources: SourceRegistry) -> RedirectPolicy {
+        var fields = sources.settings?.header.fieldNames ?? []
+        if let record { fields += record.headers.keys }
+        if let policy = sources.settings?.traceContext, policy != .off {
+            fields += [TraceParent.fieldName, TraceParent.stateFieldName]
+        }
+        return .follow(droppingFieldsForOtherOrigins: fields)
     }
 }

@@ -87,12 +87,8 @@ public final class CapturedSession: Sendable {
             of: outgoing,
             by: rules.transport(
                 for: outgoing, deadline: deadline, record: record, else: TaskTransport(outgoing, in: http)),
-            redirects: redirects(of: record), deadline: deadline, record: record, sentBytes: sentBytes, progress: tell)
-    }
-
-    /// To another origin goes neither what was added nor, of the transaction's own fields, what the caller has set.
-    private func redirects(of record: ExchangeRecorder) -> RedirectPolicy {
-        .follow(droppingFieldsForOtherOrigins: (sources.settings?.header.fieldNames ?? []) + record.headers.keys)
+            redirects: .follow(record, of: sources), deadline: deadline, record: record, sentBytes: sentBytes,
+            progress: tell)
     }
 
     /// Records that a WebSocket is about to be opened, and makes what carries it.
@@ -114,7 +110,7 @@ public final class CapturedSession: Sendable {
             return .init(carrier: carrier, record: record)
         }
         let carrier = TaskWebSocket(
-            request, redirects: redirects(of: record), in: http
+            request, redirects: .follow(record, of: sources), in: http
         ) { [diagnostics = sources.diagnostics] in diagnostics.once(TaskWebSocket.refusal) }
         return .init(carrier: carrier, record: record)
     }

@@ -106,6 +106,28 @@ struct CapturingDelegateTests {
         session.finishTasksAndInvalidate()
     }
 
+    /// Breaks when a field that code adds by itself, to a task that is not made by the delegate, goes on to another host.
+    @Test func aFieldThatTheCallerHasAddedStaysWithItsOriginToo() async throws {
+        var options = TransactionManager.Options()
+        (options.traceContext, options.diagnostics) = (.propagate, { _ in })
+        let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"], options: options)
+        let target = try LoopbackServer { _ in .text("hello") }
+        let place = target.url("/there", host: "localhost")
+        let server = try LoopbackServer { _ in .redirect(to: place) }
+        let session = URLSession(configuration: .ephemeral, delegate: tx.capturing(waiting), delegateQueue: nil)
+        var request = URLRequest(url: server.url())
+        for (name, value) in tx.begin(Login.self).headers(for: server.url()) {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        await run(session.dataTask(with: request))
+        let (here, there) = (try #require(server.requests.first), try #require(target.requests.first))
+        for name in ["Waybill-Transaction", "traceparent"] {
+            #expect(here.header(name) != nil)
+            #expect(there.header(name) == nil, "\(name)")
+        }
+        session.finishTasksAndInvalidate()
+    }
+
     @Test func whileRecordingIsOffNothingIsRecordedAndEverythingWorks() async throws {
         let server = try LoopbackServer { _ in .text("hello") }
         let login = tx.begin(Login.self)
