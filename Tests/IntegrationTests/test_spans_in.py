@@ -10,7 +10,8 @@ import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict, Parse
+from google.rpc.status_pb2 import Status as RPCStatus
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
@@ -310,3 +311,29 @@ def test_spans_that_come_again_are_known(exporter, collector):
         f"SELECT count(*) FROM spans WHERE hex(guid) = '{uuid.UUID(transaction).hex.upper()}'")
     assert "2" in str(count)
     verified(collector)
+
+
+@pytest.mark.parametrize("role, body, status, word", [
+    ("ingest", b"\x0a\xff", 400, "OTLP"), ("ingest", b"{", 400, "OTLP"), ("ingest", b'{"resourceSpans": 1}', 422, "resourceSpans"),
+    ("read", b"", 403, "role"), ("none", b"", 401, "token")])
+def test_an_error_is_a_status_in_the_encoding_of_the_request(collector, role, body, status, word):
+    media_type = "application/json" if body.startswith(b"{") else "application/x-protobuf"
+    connection = http.client.HTTPConnection(collector.address, timeout=TIMEOUT)
+    token = {"Authorization": f"Bearer {collector.tokens[role]}"} if role in collector.tokens else {}
+    connection.request("POST", "/v1/traces", body, {"Content-Type": media_type, **token})
+    response = connection.getresponse()
+    answer = response.read()
+    connection.close()
+    assert (response.status, response.headers["Content-Type"]) == (status, media_type), answer
+    read = Parse(answer, RPCStatus()) if media_type == "application/json" else RPCStatus.FromString(answer)
+    assert word in read.message and not read.details
+
+
+def test_what_is_in_neither_encoding_gets_a_problem_document(collector):
+    connection = http.client.HTTPConnection(collector.address, timeout=TIMEOUT)
+    connection.request(
+        "POST", "/v1/traces", b"spans", {"Content-Type": "text/plain", "Authorization": f"Bearer {collector.tokens['ingest']}"})
+    response = connection.getresponse()
+    assert (response.status, response.headers["Content-Type"]) == (415, "application/problem+json")
+    assert "application/x-protobuf" in json.loads(response.read())["accept"]
+    connection.close()

@@ -42,5 +42,26 @@ enum SpanEncoding: String, CaseIterable {
         case .json: verdict.json
         }
     }
+
+    /// A problem as `google.rpc.Status`, as OTLP asks of every error (https://opentelemetry.io/docs/specs/otlp/#failures).
+    /// The number in it is gRPC's, and none is needed.
+    func answer(_ problem: Problem) -> Response {
+        let place = problem.pointer.map { $0.isEmpty ? "" : " It is at \($0)." } ?? ""
+        let message = problem.detail + place
+        let body: [UInt8]
+        switch self {
+        case .protobuf: body = ProtobufWriter.text(message, field: 2)
+        case .json:
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.member("message", message)
+            writer.endObject()
+            body = writer.bytes
+        }
+        var headers = problem.headers
+        headers[.contentType] = rawValue
+        return Response(
+            status: problem.status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
 }
 #endif

@@ -58,7 +58,11 @@ extension Collector {
         }
         project?.counters.count(route, status: result.status)
         log(result, of: route, token, project, to: context.logger)
-        return try result.get()
+        do { return try result.get() } catch let problem as Problem where route == .addSpans {
+            // What is in neither encoding is answered as any other request.
+            guard let encoding = try? SpanEncoding(request) else { throw problem }
+            return encoding.answer(problem)
+        }
     }
 
     /// Says in the log how a request was answered, and counts a refusal.

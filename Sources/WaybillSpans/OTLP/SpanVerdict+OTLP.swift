@@ -20,18 +20,7 @@ extension SpanVerdict {
 
     package var protobuf: [UInt8] {
         guard refusedCount > 0 else { return [] }
-        var partial: [UInt8] = [0x08] + Self.varint(refusedCount)
-        let text = Array((message ?? "").utf8)
-        partial += [0x12] + Self.varint(text.count) + text
-        return [0x0A] + Self.varint(partial.count) + partial
-    }
-
-    private static func varint(_ value: Int) -> [UInt8] {
-        var (bytes, rest): ([UInt8], Int) = ([], value)
-        while rest > 0x7F {
-            bytes.append(UInt8(rest & 0x7F) | 0x80)
-            rest >>= 7
-        }
-        return bytes + [UInt8(rest)]
+        let partial = ProtobufWriter.integer(refusedCount, field: 1) + ProtobufWriter.text(message ?? "", field: 2)
+        return ProtobufWriter.bytes(partial, field: 1)
     }
 }
