@@ -16,8 +16,11 @@ extension HTTPClient {
 extension HTTPClientRequest.Body {
     enum StatedLength { case bytes(Int64), unknown }
 
+    /// How it is given; nil where that cannot be seen, or is none that can be read from outside: its unstable interface
+    /// has bodies that write themselves, which trap when they are iterated.
     private var mode: Mirror.Child? {
-        Mirror(reflecting: self).descendant("mode").flatMap { Mirror(reflecting: $0).children.first }
+        let mode = Mirror(reflecting: self).descendant("mode").flatMap { Mirror(reflecting: $0).children.first }
+        return ["byteBuffer", "sequence", "asyncSequence"].contains(mode?.label) ? mode : nil
     }
 
     /// How long it says that it is; nil where that cannot be seen.
