@@ -19,10 +19,7 @@ extension ExchangeResponse {
 
 extension Error {
     /// As an exchange ends with it.
-    var recorded: any Error {
-        guard let error = self as? HTTPClientError else { return self }
-        return error == .cancelled ? CancellationError() : NamedClientError(error: error)
-    }
+    var recorded: any Error { (self as? HTTPClientError).map(NamedClientError.init) ?? self }
 }
 
 /// An error of the client by its name, which is the case of an enum that is not to be seen.
@@ -34,6 +31,7 @@ private struct NamedClientError: TransactionError, CustomStringConvertible {
     var description: String { error.description }
     /// There are no numbers.
     var recordedCode: Int { 0 }
+    var recordedAsCanceled: Bool { error == .cancelled }
 
     /// `HTTPClientError.deadlineExceeded`; what stands behind it in brackets is a value.
     var recordedName: String? {
