@@ -56,6 +56,27 @@ import WaybillCore
         try expectSound()
     }
 
+    /// A service has no other way to tell. Either may come first.
+    @Test(arguments: [true, false]) func whatASpanAskedIsCausedByTheExchangeThatTheSpanIs(_ isSpanFirst: Bool) throws {
+        let trace = Trace()
+        let root = trace.span("order", took: 9000)
+        let client = trace.client("https://shop.example/cart", below: root.id, at: 100, took: 700)
+        var asked = App(trace.transaction, askedBy: client.id)
+        asked.finish()
+        var strange = App(trace.transaction, askedBy: SpanID(rawValue: 7))
+        strange.finish()
+        if isSpanFirst { try store.add([root, client]) }
+        for app in [asked, strange] { try store.add(app.set()) }
+        if !isSpanFirst { try store.add([root, client]) }
+
+        let record = try #require(try store.record(of: trace.transaction))
+        let part = { (app: App) in record.parts.first { $0.id.source == app.source } }
+        let exchange = try #require(record.exchanges.first)
+        #expect(exchange.role == .client && part(asked)?.cause == exchange.id)
+        #expect(part(strange)?.isJoined == true && part(strange)?.cause == nil)
+        try expectSound()
+    }
+
     @Test func aSpanWithoutAParentBeginsTheTransactionUnderItsOwnName() throws {
         let trace = Trace()
         try store.add([trace.span("nightly sync", at: 5, took: 70)])

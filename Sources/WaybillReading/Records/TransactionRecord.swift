@@ -90,7 +90,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var id: Fact.ID
         /// Whether another source began the transaction.
         public var isJoined: Bool
-        /// The exchange that caused a joined part; nil where none was told.
+        /// The exchange that caused a joined part; nil where none was told, nor a span that is known to be one.
         public var cause: Fact.ID?
         /// Microseconds since 1970.
         package var openedMicroseconds: Int64

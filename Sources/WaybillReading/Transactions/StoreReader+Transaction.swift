@@ -49,7 +49,17 @@ extension StoreReader {
             shares[index].facts = try PartFacts(connection: connection).facts(
                 of: shares[index].id.sequence, in: shares[index].row)
         }
+        try findCauses(of: &shares, in: transaction)
         return shares
+    }
+
+    /// What was joined by W3C Trace Context alone was told the span that asked, which a service may have sent since.
+    private func findCauses(of shares: inout [PartShare], in transaction: GUID) throws(WaybillError) {
+        let told = shares.map(\.toldCause)
+        let wanted = Set(told.compactMap(\.self))
+        guard !wanted.isEmpty else { return }
+        let exchanges = try SpanCauses(connection).exchanges(of: transaction, wanted)
+        for index in shares.indices { shares[index].foundCause = told[index].flatMap { exchanges[$0] } }
     }
 }
 
@@ -64,6 +74,16 @@ struct PartShare {
     var clock = WallClock([])
     /// In order of sequence.
     var facts: [Fact] = []
+    /// The exchange that its request named as a span alone; nil: none, or none that is known.
+    var foundCause: Fact.ID?
+
+    /// The span that its request named, where that was all it named.
+    var toldCause: SpanID? {
+        guard let opened, opened.isJoined, opened.cause == nil,
+            case .string(let text)? = opened.attributes[TraceParent.fieldName]
+        else { return nil }
+        return TraceParent(parsing: text)?.parent
+    }
 
     var opened: Fact.Opened? {
         for fact in facts { if case .opened(let opened) = fact.content { return opened } }
@@ -91,7 +111,7 @@ struct PartShare {
     func record(lastActivity: Int64, now wall: Int64) -> TransactionRecord.Part {
         let timeout = opened?.timeoutMicroseconds ?? 0
         return TransactionRecord.Part(
-            id: id, isJoined: opened?.isJoined ?? false, cause: opened?.cause, openedMicroseconds: begun,
+            id: id, isJoined: opened?.isJoined ?? false, cause: opened?.cause ?? foundCause, openedMicroseconds: begun,
             closedMicroseconds: closing.map { clock.wall($0.fact.atMicroseconds) },
             outcome: TransactionOutcome(stored: storedOutcome, lastActivity: lastActivity, timeout: timeout, now: wall),
             error: closing?.content.error,

@@ -55,7 +55,7 @@ package struct SpanCauses {
     }
 
     /// Exchanges of clients by the IDs under which others name them. Of two under one ID the lesser one counts.
-    private func exchanges(of transaction: GUID, _ wanted: Set<SpanID>) throws(WaybillError) -> [SpanID: Fact.ID] {
+    package func exchanges(of transaction: GUID, _ wanted: Set<SpanID>) throws(WaybillError) -> [SpanID: Fact.ID] {
         var found: [SpanID: Fact.ID] = [:]
         func note(_ exchange: Fact.ID, as id: SpanID) {
             guard wanted.contains(id) else { return }

@@ -139,9 +139,15 @@ struct App {
     let transaction: GUID
     private(set) var facts: [Fact] = []
 
-    init(_ transaction: GUID) {
+    /// - Parameter span: What asked it, by W3C Trace Context alone; nil: it began the transaction.
+    init(_ transaction: GUID, askedBy span: SpanID? = nil) {
         self.transaction = transaction
-        add(.opened(Fact.Opened(transaction: transaction, useCase: 3)))
+        let told = span.flatMap { TraceParent(of: transaction, parent: $0) }
+        add(
+            .opened(
+                Fact.Opened(
+                    transaction: transaction, useCase: 3, isJoined: told != nil,
+                    attributes: told.map { [TraceParent.fieldName: .string($0.description)] } ?? [:])))
     }
 
     private mutating func add(_ content: Fact.Content) {
