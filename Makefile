@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo examples exports otlp answers look e2e hostile bench bench-check bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation integration clean
+.PHONY: help setup build build-tests test test-busy demo examples exports otlp answers look e2e hostile bench bench-check bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -136,7 +136,11 @@ e2e: setup ## Use the inspector in Chromium; screenshots in .build/e2e
 
 integration: setup ## All of these, from schemas to e2e, side by side; EXAMPLES=3 for each operation of `hostile`; SHORT=1 attacks with less
 	$(built)
-	@$(PYTEST) -n 2 $(INTEGRATION)
+	@$(PYTEST) -n 2 $(INTEGRATION) --ignore $(INTEGRATION)/interop
+
+interop: setup ## Build Examples/ManyStacks, and have its five processes record: one transaction each, every cause right, nobody else told
+	$(call built,--product waybill-cli)
+	@Scripts/interop $(FLAGS)
 
 bench-inspector: setup ## Measure the inspector on a store of a million transactions, made once in .build
 	swift build -c release --traits Collector --product waybill-cli $(STRICT)
@@ -153,4 +157,4 @@ install: setup ## Install the command line and the collector's unit; PREFIX=/usr
 	Scripts/install
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-library .build-tsan .build-fuzz .build-simulator .build-tools
+	rm -rf .build Examples/ManyStacks/.build .build-library .build-tsan .build-fuzz .build-simulator .build-tools
