@@ -16,7 +16,8 @@ STRICT := --force-resolved-versions --explicit-target-dependency-import-check er
 PYTEST := Scripts/python -m pytest
 INTEGRATION := Tests/IntegrationTests
 # Always the same flags, so that no step has another one's work done again. `check` sets BUILT once everything is built: then there is nothing to do.
-built = $(if $(BUILT),,swift build --traits All $(1) $(STRICT) $(FLAGS))
+# SwiftPM hands over traits in the order of a set, which differs from process to process: without fixed hashing one new file has every module compiled again.
+built = $(if $(BUILT),,SWIFT_DETERMINISTIC_HASHING=1 swift build --traits All $(1) $(STRICT) $(FLAGS))
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
 
 help: ## Print this list
