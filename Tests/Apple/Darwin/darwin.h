@@ -1,5 +1,8 @@
 // What is used of Darwin's C library: by our sources, by the C of Sources/C*, and by the headers that these include. Names, types and values are
 // those of arm64 with 64 bits; nothing is declared that Darwin does not have, so that what only Linux has is not found.
+//
+// With INT_HAS_32_BITS what is as wide as the processor, as in watches before Series 9, is an `int`: Swift calls it `Int` there as everywhere, which
+// would show nothing, and `Int32` here, which fits nowhere without a conversion.
 #pragma once
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,6 +24,13 @@ typedef unsigned long uintmax_t;
 #define UINT32_MAX 4294967295U
 #define UINT64_MAX 18446744073709551615ULL
 
+#ifdef INT_HAS_32_BITS
+typedef int wide;
+typedef unsigned int unsigned_wide;
+#else
+typedef long wide;
+typedef unsigned long unsigned_wide;
+#endif
 typedef long ssize_t;
 typedef int64_t off_t;
 typedef int32_t pid_t;
@@ -34,12 +44,12 @@ typedef int64_t blkcnt_t;
 typedef int32_t blksize_t;
 typedef uint32_t useconds_t;
 typedef int32_t suseconds_t;
-typedef long time_t;
-typedef unsigned long clock_t;
+typedef wide time_t;
+typedef unsigned_wide clock_t;
 
-struct timespec { time_t tv_sec; long tv_nsec; };
+struct timespec { time_t tv_sec; wide tv_nsec; };
 struct timeval { time_t tv_sec; suseconds_t tv_usec; };
-struct tm { int tm_sec, tm_min, tm_hour, tm_mday, tm_mon, tm_year, tm_wday, tm_yday, tm_isdst; long tm_gmtoff; char *_Nullable tm_zone; };
+struct tm { int tm_sec, tm_min, tm_hour, tm_mday, tm_mon, tm_year, tm_wday, tm_yday, tm_isdst; wide tm_gmtoff; char *_Nullable tm_zone; };
 
 // time.h: an enumeration; the names without underscore are macros, and in the overlay here
 typedef enum {
