@@ -112,7 +112,6 @@ lint: ## Check format and style, that every test has a time limit, that no folde
 
 apple: ## Type-check what an app links as iOS, macOS, tvOS, watchOS and visionOS compile it, on Linux, and that mistakes put in on purpose are found; PLATFORMS=iOS checks one
 	@Scripts/check-apple $(PLATFORMS)
-	@Scripts/check-integers
 
 format: ## Format every Swift file in place
 	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)

@@ -21,7 +21,7 @@ let library: [Target.Dependency] = [
 
 let package = Package(
     name: "waybill",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Waybill", targets: ["Waybill"]),
         .library(name: "WaybillAnalysis", targets: ["WaybillAnalysis"]),
@@ -82,9 +82,10 @@ let package = Package(
         // The library, top to bottom: each target knows only those above it.
         .systemLibrary(name: "CSQLite", pkgConfig: sqlitePackage, providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: zlibPackage, providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CAtomicWords"),
         .systemLibrary(name: "CJournal"),
-        .target(name: "WaybillCore"),
-        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal", "CZlib"]),
+        .target(name: "WaybillCore", dependencies: ["CAtomicWords"]),
+        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CAtomicWords", "CSQLite", "CJournal", "CZlib"]),
         .target(name: "WaybillReading", dependencies: ["WaybillCore", "WaybillStore"]),
         .target(
             name: "Waybill", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"], exclude: unused,

@@ -4,7 +4,7 @@ import PackageDescription
 // The same work recorded in several ways, a program each; `measure` runs them. What they depend on stays here.
 let package = Package(
     name: "peers",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v13)],
     dependencies: [
         .package(name: "waybill", path: "../.."),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),

@@ -14,9 +14,3 @@ static inline uint32_t waybill_file_system(int descriptor) {
 /// Makes pages writable that are there, without writing to them (MADV_POPULATE_WRITE, madvise(2)); does nothing before Linux 5.14.
 static inline void waybill_make_writable(void *start, size_t length) { madvise(start, length, 23); }
 #endif
-
-// Words in mapped memory that several threads, or the next process, read. Swift's own atomics live in objects only.
-
-static inline uint64_t waybill_load_acquire(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-
-static inline void waybill_store_release(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }

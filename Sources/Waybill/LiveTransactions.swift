@@ -5,8 +5,8 @@ import WaybillStore
 /// What a badge shows of a manager, kept up to date: for a floating button or a menu bar item of the app's own.
 ///
 /// It is a sequence on every system, and, from iOS 17 and macOS 14 on, observable: a SwiftUI view that reads one of its
-/// properties is shown anew when there is something new. Nothing is read while nobody looks, five times a second at
-/// most while somebody does, and recording waits for neither. What cannot be read stays as it was; the manager's health
+/// properties is shown anew when there is something new. The store is read only while the state is watched, five times
+/// a second at most, and recording does not wait for that. What cannot be read stays as it was; the manager's health
 /// says why. Ends with the manager.
 ///
 /// ## Usage
@@ -45,7 +45,7 @@ public final class LiveTransactions: AsyncSequence, Sendable {
     private let observers: (any Sendable)?
     @MainActor private var known = State()
     @MainActor private var isFollowing = false
-    /// Whether somebody has looked since something new was shown.
+    /// Whether it was read since something new was shown.
     @MainActor private var isLookedAt = false
 
     init(_ sources: SourceRegistry) {
@@ -62,7 +62,7 @@ public final class LiveTransactions: AsyncSequence, Sendable {
 
     /// What there is to show, as it was read last; at the first look nothing.
     ///
-    /// Whoever looks is told of what is new once, and has to look again to be told again: a view does.
+    /// What reads it is told once when there is something new, and has to read again to be told again: a view does.
     @MainActor public var state: State {
         if #available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *) {
             (observers as? ObservationRegistrar)?.access(self, keyPath: \.state)
@@ -91,7 +91,7 @@ public final class LiveTransactions: AsyncSequence, Sendable {
         }
     }
 
-    /// - Returns: Whether somebody still looks: has done so since something new was shown last.
+    /// - Returns: Whether it is still read: it was since something new was shown last.
     @MainActor private func show(_ state: State) -> Bool {
         guard state != known else { return true }
         let wasLookedAt = isLookedAt
@@ -115,19 +115,17 @@ extension LiveTransactions {
     public struct Iterator: AsyncIteratorProtocol {
         private let sources: SourceRegistry
         private let watcher: ChangeWatcher
-        private var bell: AsyncStream<Void>.Iterator
+        private let bell: AsyncStream<Void>
         private var last: State?
         private var readAt = ContinuousClock.now
 
-        /// Between two looks at the store: twice as fast as anybody reads numbers.
+        /// Between two looks at the store: twice as fast as a person reads numbers.
         private static let pause = Duration.milliseconds(200)
         private static let failureLimit = 5
 
         fileprivate init(_ sources: SourceRegistry) {
             self.sources = sources
-            let bell: AsyncStream<Void>
             (watcher, bell) = sources.changes.watch()
-            self.bell = bell.makeAsyncIterator()
             sources.current?.writer.watchOthers()
         }
 
@@ -138,7 +136,7 @@ extension LiveTransactions {
         /// As ``next()``, on the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> State? {
             if last == nil, !Task.isCancelled { return await look() }
-            while await bell.next(isolation: actor) != nil {
+            while await bell.rings() {
                 // Of what has changed everything is read anew.
                 _ = watcher.take()
                 try? await Task.sleep(until: readAt + Self.pause, clock: .continuous)

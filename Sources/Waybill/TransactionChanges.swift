@@ -14,19 +14,19 @@ public struct TransactionChanges: AsyncSequence, Sendable {
 
     init(of feed: ChangeFeed) { (watcher, bell) = feed.watch() }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(watcher: watcher, bell: bell.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(watcher: watcher, bell: bell) }
 
     /// Waits for changes.
     public struct Iterator: AsyncIteratorProtocol {
         let watcher: ChangeWatcher
-        var bell: AsyncStream<Void>.Iterator
+        let bell: AsyncStream<Void>
 
         /// What has changed since the last call; nil when the manager has gone or the task was canceled.
         public mutating func next() async -> TransactionChange? { await next(isolation: nil) }
 
         /// As ``next()``, on the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> TransactionChange? {
-            while await bell.next(isolation: actor) != nil {
+            while await bell.rings() {
                 if let change = watcher.take() { return change }
             }
             return watcher.take()

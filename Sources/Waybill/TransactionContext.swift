@@ -26,7 +26,7 @@ public struct TransactionContext: Sendable {
         ///
         /// The first 64 bits of the SHA-256 of a salt and the ID. The salt is random, stays in the store's folder, and is
         /// never sent: who has the records alone cannot try out IDs, and the same user has other letters in another
-        /// installation, so that nobody can be followed from one device to the next. Who has the device's files can try
+        /// installation, so that no user can be followed from one device to the next. Who has the device's files can try
         /// out all IDs that there may be. It is a pseudonym, not anonymity: transactions of one user stay tied together,
         /// and other attributes may say who it is.
         case hashed
@@ -65,7 +65,7 @@ public struct TransactionContext: Sendable {
         sources.changeContext(attributes, removed: [], isRemembered: remembered)
     }
 
-    /// Sets who the user is, as the attribute `user`; nil: nobody is known any more.
+    /// Sets who the user is, as the attribute `user`; nil: no user is known any more.
     ///
     /// - Parameters:
     ///   - id: What the app knows the user by.

@@ -60,6 +60,7 @@ extension State: Sendable where Value: Sendable {}
     public subscript<Subject>(dynamicMember path: WritableKeyPath<Value, Subject>) -> Binding<Subject> { fatalError() }
 }
 extension Binding: @unchecked Sendable where Value: Sendable {}
+@available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
 @propertyWrapper @dynamicMemberLookup public struct Bindable<Value: AnyObject & Observable> {
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
     public var wrappedValue: Value
@@ -68,6 +69,7 @@ extension Binding: @unchecked Sendable where Value: Sendable {}
 }
 @propertyWrapper public struct Environment<Value> {
     public init(_ path: KeyPath<EnvironmentValues, Value>) {}
+    @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
     public init(_ type: Value.Type) where Value: AnyObject & Observable {}
     public var wrappedValue: Value { fatalError() }
 }
@@ -106,6 +108,7 @@ extension App { @MainActor public static func main() {} }
 }
 public struct WindowGroup<Content: View>: Scene { public nonisolated init(@ViewBuilder content: () -> Content) {} }
 extension Scene {
+    @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
     public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping (V, V) -> Void) -> some Scene { self }
 }
 
@@ -218,11 +221,13 @@ extension View {
     ) -> some View { self }
     public nonisolated func onAppear(perform action: (() -> Void)? = nil) -> some View { self }
     public nonisolated func onDisappear(perform action: (() -> Void)? = nil) -> some View { self }
+    @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
     public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping (V, V) -> Void) -> some View { self }
     public nonisolated func onSubmit(_ action: @escaping () -> Void) -> some View { self }
     public nonisolated func task(priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void) -> some View { self }
     public nonisolated func accessibilityLabel(_ label: LocalizedStringKey) -> some View { self }
     public nonisolated func interactiveDismissDisabled(_ isDisabled: Bool = true) -> some View { self }
+    @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
     public nonisolated func environment<T: AnyObject & Observable>(_ object: T?) -> some View { self }
     public nonisolated func monospaced(_ isActive: Bool = true) -> some View { self }
 }

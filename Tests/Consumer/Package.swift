@@ -4,7 +4,7 @@ import PackageDescription
 // An app as others write it. Scripts/check-consumer copies it out of the checkout, and says where Waybill is.
 let package = Package(
     name: "consumer",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v13)],
     dependencies: [
         .package(url: Context.environment["WAYBILL_URL"] ?? "https://waybill.invalid", from: "1.0.0")
     ],

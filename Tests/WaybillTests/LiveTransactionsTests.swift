@@ -111,6 +111,7 @@ import WaybillTesting
 /// The same as a view of SwiftUI uses it: it reads a property while it is made, and is made anew when told.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct ObservedTransactionsTests {
     /// Shows the number of failures, as often as it is told that there is something new.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor private final class Badge {
         private let live: LiveTransactions
         private(set) var shown: [Int] = []
@@ -130,6 +131,7 @@ import WaybillTesting
         }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func aViewIsToldOfEachChangeUntilItGoesAway() async throws {
         let transactions = TransactionManager.testing()
         let changes = transactions.sources.changes
@@ -159,6 +161,7 @@ import WaybillTesting
         try await eventually("a badge that comes back shows what was missed") { badge?.shown.last == 5 }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func everyViewIsTold() async throws {
         let transactions = TransactionManager.testing()
         let badges = [Badge(transactions.live), Badge(transactions.live)]
@@ -167,6 +170,7 @@ import WaybillTesting
         try await eventually("both show it") { badges.allSatisfy { $0.shown.last == 1 } }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func aBadgeThatOutlivesTheManagerKeepsWhatItShowed() async throws {
         var transactions: TransactionManager? = .testing()
         let live = try #require(transactions?.live)

@@ -31,6 +31,7 @@ private typealias LogIn = LoginAppModel.Login
         return manager
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor private func form(_ transactions: TransactionManager) -> LoginForm {
         LoginForm(transactions: transactions, server: server.url("/"))
     }
@@ -40,6 +41,7 @@ private typealias LogIn = LoginAppModel.Login
     }
 
     /// Breaks when the time in which somebody types is no part of what is recorded.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func theTimeThatTheFormTakesIsAsked() async throws {
         let transactions = manager()
         let form = form(transactions)
@@ -63,6 +65,7 @@ private typealias LogIn = LoginAppModel.Login
         #expect(await states.next()?.counts.failed == 0)
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func whoIsRefusedReadsTheSupportCodeAndTheNextKeyBeginsAnotherLogin() async throws {
         let transactions = manager()
         let form = form(transactions)
@@ -81,6 +84,7 @@ private typealias LogIn = LoginAppModel.Login
         #expect(try await outcomes(transactions) == [.succeeded, .failed])
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func whoLeavesTheFormHasAbandonedTheLogin() async throws {
         let transactions = manager()
         let form = form(transactions)
@@ -91,6 +95,7 @@ private typealias LogIn = LoginAppModel.Login
     }
 
     /// Breaks when a name or a password comes into the store.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func neitherNameNorPasswordIsRecorded() async throws {
         let transactions = manager()
         let form = form(transactions)
@@ -106,6 +111,7 @@ private typealias LogIn = LoginAppModel.Login
     }
 
     /// Breaks when something is recorded before the user has agreed, or after they took it back.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func nothingIsRecordedWithoutConsent() async throws {
         let defaults = try #require(UserDefaults(suiteName: "waybill-\(UUID())"))
         let transactions = manager(isRecording: false)

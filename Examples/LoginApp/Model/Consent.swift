@@ -3,6 +3,7 @@ public import Observation
 public import Waybill
 
 /// Whether the user lets the app record: asked once, and to be taken back at any time.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @MainActor @Observable public final class Consent {
     /// nil until the user has answered.
     public private(set) var isGiven: Bool?

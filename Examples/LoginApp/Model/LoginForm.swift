@@ -10,6 +10,7 @@ import FoundationNetworking
 ///
 /// The transaction begins when the form is shown. Leaving the form lets go of it, which records that the login was
 /// abandoned; an attempt that fails ends it, and the next key begins another one.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @MainActor @Observable public final class LoginForm {
     /// Where the form stands.
     public enum Phase: Hashable, Sendable {

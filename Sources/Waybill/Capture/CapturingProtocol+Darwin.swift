@@ -1,6 +1,5 @@
 #if !canImport(FoundationNetworking)
 import Foundation
-import Synchronization
 import WaybillCore
 
 /// Sends the requests of other sessions once more, by one session of its own, and records them on the way: the only way
@@ -116,11 +115,11 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
 extension CapturingProtocol {
     static func start(_ capture: PassiveCapture) {
         current.withLock { $0.capture = capture }
-        if runningCount.add(1, ordering: .relaxed).oldValue == 0 { registerClass(Self.self) }
+        if runningCount.add(1) == 1 { registerClass(Self.self) }
     }
 
     static func stop() {
-        if runningCount.subtract(1, ordering: .relaxed).newValue == 0 { unregisterClass(Self.self) }
+        if runningCount.subtract(1) == 0 { unregisterClass(Self.self) }
     }
 
     static func include(_ configuration: URLSessionConfiguration) {

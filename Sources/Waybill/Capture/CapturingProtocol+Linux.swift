@@ -1,7 +1,6 @@
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
-import Synchronization
 import WaybillCore
 
 /// Watches the HTTP protocol of swift-corelibs-foundation at work: it drives the native class for the same task, with a
@@ -81,12 +80,12 @@ final class CapturingProtocol: URLProtocol {
 // What `PassiveCapture` asks of its platform.
 extension CapturingProtocol {
     static func start(_ capture: PassiveCapture) {
-        ObservedSessions.runningCount.add(1, ordering: .relaxed)
+        ObservedSessions.runningCount.add(1)
         include(.shared, in: capture)
     }
 
     /// The class stays in the configurations, which are read without a lock: from now on it declines.
-    static func stop() { ObservedSessions.runningCount.subtract(1, ordering: .relaxed) }
+    static func stop() { ObservedSessions.runningCount.subtract(1) }
 
     static func include(_ session: URLSession, in capture: PassiveCapture) {
         guard NativeProtocol.class != nil else { return capture.give(up: NativeProtocol.isMissing) }

@@ -1,7 +1,6 @@
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
-import Synchronization
 import WaybillCore
 
 /// Which capture watches which session: told by the configuration, which is the session's own for as long as that

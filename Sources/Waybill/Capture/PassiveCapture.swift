@@ -1,4 +1,3 @@
-import Synchronization
 import WaybillCore
 
 #if canImport(FoundationNetworking)
@@ -36,13 +35,13 @@ public final class PassiveCapture: Sendable {
     ///
     /// Call it at start-up: on Linux before anything is sent by `URLSession.shared`.
     public func start() {
-        guard sources.settings != nil, !isOn.exchange(true, ordering: .relaxed) else { return }
+        guard sources.settings != nil, !isOn.exchange(true) else { return }
         CapturingProtocol.start(self)
     }
 
     /// Captures no further request. Sessions go on as before; exchanges under way are recorded to their end.
     public func stop() {
-        guard isOn.exchange(false, ordering: .relaxed) else { return }
+        guard isOn.exchange(false) else { return }
         CapturingProtocol.stop()
     }
 

@@ -12,7 +12,7 @@ final class BackgroundSession: NSObject, UploadSession, URLSessionDataDelegate {
     private struct State {
         /// Those who wait for an answer, by the upload's name.
         var waiting: [String: CheckedContinuation<Answer, Never>] = [:]
-        /// Answers for which nobody has waited yet.
+        /// Answers that came before they were waited for.
         var answers: [String: Answer] = [:]
         var received: [Int: Data] = [:]
     }
@@ -78,7 +78,7 @@ final class BackgroundSession: NSObject, UploadSession, URLSessionDataDelegate {
         Task { await task(name)?.cancel() }
     }
 
-    /// Hands an answer to the one who waits; keeps it, if it is one, where nobody does.
+    /// Hands an answer to what waits for it; where nothing does, keeps it, if it is an answer.
     private func answer(_ name: String, _ answer: Answer, isKept: Bool) {
         let waiting = state.withLock { state in
             let waiting = state.waiting.removeValue(forKey: name)

@@ -126,7 +126,7 @@ struct Flush {
         do {
             receipt = try await transport.send(lease.set).checked(for: lease.set)
         } catch is SetUnderWay {
-            // The lease stays, for whoever gets the answer.
+            // The lease stays: the answer settles it, when it comes.
             throw WaybillError(.transport, "A set is under way, and its answer is awaited; its facts stay pending.")
         } catch {
             uploads?.forget(lease.set.id)

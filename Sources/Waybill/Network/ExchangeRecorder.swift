@@ -121,20 +121,17 @@ public final class ExchangeRecorder: Sendable {
     /// Bytes of the request's body, as they are sent.
     public func sent(_ bytes: some DataProtocol) {
         keep(bytes, .request)
-        sent(byteCount: Int64(bytes.count))
+        sent(byteCount: bytes.count)
     }
 
     /// More bytes of the request's body were handed over, for a stack that counts them and does not show them.
-    public func sent(byteCount: Int64) {
-        update { progress, now in
-            progress.sentByteCount = (progress.sentByteCount ?? 0) + byteCount
-            progress.transfer.sentAtMicroseconds = now
-        }
-    }
+    @inlinable
+    public func sent(byteCount: some BinaryInteger) { count(sent: Int64(clamping: byteCount)) }
 
     /// The length of the request's body, where it is known beforehand, e.g. by its `Content-Length`; nil: it is not
     /// known.
-    public func sends(byteCount: Int64?) { update { progress, _ in progress.sentByteCount = byteCount } }
+    @inlinable
+    public func sends(byteCount: (some BinaryInteger)?) { expect(toSend: byteCount.map { Int64(clamping: $0) }) }
 
     /// An answer named another place, and is followed there.
     public func redirected(_ response: ExchangeResponse, to url: URL) {
@@ -162,11 +159,28 @@ public final class ExchangeRecorder: Sendable {
     /// Bytes of the response's body as the caller gets them, as they come.
     public func received(_ bytes: some DataProtocol) {
         keep(bytes, .response)
-        received(byteCount: Int64(bytes.count))
+        received(byteCount: bytes.count)
     }
 
     /// More bytes of the response's body came, for a stack that counts them and does not show them.
-    public func received(byteCount: Int64) {
+    @inlinable
+    public func received(byteCount: some BinaryInteger) { count(received: Int64(clamping: byteCount)) }
+
+    // Bytes are counted in 64 bits, also where an `Int` has 32.
+
+    @usableFromInline
+    func count(sent byteCount: Int64) {
+        update { progress, now in
+            progress.sentByteCount = (progress.sentByteCount ?? 0) + byteCount
+            progress.transfer.sentAtMicroseconds = now
+        }
+    }
+
+    @usableFromInline
+    func expect(toSend byteCount: Int64?) { update { progress, _ in progress.sentByteCount = byteCount } }
+
+    @usableFromInline
+    func count(received byteCount: Int64) {
         update { progress, _ in progress.receivedByteCount = (progress.receivedByteCount ?? 0) + byteCount }
     }
 

@@ -232,7 +232,7 @@ public final class CapturedWebSocket: Sendable {
     private func came(_ result: Result<URLSessionWebSocketTask.Message, any Error>, _ opened: Opened) {
         let (readers, asksAgain): ([Reader], Bool) = state.withLock { state in
             guard case .success(let message) = result else {
-                // There will be no more: nobody need wait.
+                // There will be no more messages to wait for.
                 defer { (state.readers, state.isReceiving) = ([], false) }
                 return (state.readers.map(\.continuation), false)
             }

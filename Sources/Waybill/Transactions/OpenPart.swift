@@ -1,4 +1,3 @@
-import Synchronization
 import WaybillCore
 import WaybillStore
 
@@ -34,9 +33,11 @@ package final class OpenPart: Sendable {
     /// The trace that its requests belong to: that of its root, which the request that it was joined by may know better.
     package let trace: GUID
 
-    private let isClosed: Atomic<Bool>
-    private let isServed = Atomic(false)
-    private let reportCount = Atomic(0)
+    /// Bits: whether it was closed, whether the server's side of its exchange is recorded; and, above these, how many
+    /// reports came. In one word, of which each needs room of its own.
+    private let marks: Atomic<UInt64>
+
+    private enum Mark { static let closed: UInt64 = 1, served: UInt64 = 2, report: UInt64 = 4 }
 
     /// Spans and log lines that are recorded of one part: what others report has no end of its own.
     package static let reportLimit = 1_000
@@ -60,7 +61,7 @@ package final class OpenPart: Sendable {
         self.traceParent = traceParent
         let told = traceParent.flatMap { $0.trace.isVersion7 ? $0.trace : nil }
         self.trace = told ?? trace ?? self.root
-        isClosed = Atomic(sequence == 0)
+        marks = Atomic(sequence == 0 ? Mark.closed : 0)
     }
 
     deinit { close(.abandoned, error: nil, attributes: [:]) }
@@ -68,20 +69,26 @@ package final class OpenPart: Sendable {
     /// Records an event; also after the part was closed, and then it counts as late.
     @usableFromInline
     func log(_ code: Int, error: (any Error)?, attributes: Attributes) -> LogResult {
-        log(Fact.Event(code: code, error: error == nil ? nil : source?.recorded(error), attributes: attributes))
+        if !asksApp, Fact.Event.isPlain(hasError: error != nil, attributes: attributes) { return logPlain(code) }
+        return logWhole(code, error: error, attributes: attributes)
     }
 
     /// As ``log(_:error:attributes:)``; a number needs no box on the heap.
     @usableFromInline
     func log(_ code: Int, error: Int, attributes: Attributes) -> LogResult {
-        log(Fact.Event(code: code, error: RecordedError(code: Int64(error)), attributes: attributes))
+        logWhole(Fact.Event(code: code, error: RecordedError(code: Int64(error)), attributes: attributes))
     }
 
     @inline(__always)
-    private func log(_ event: Fact.Event, name: String? = nil) -> LogResult {
-        guard event.isPlain, !asksApp else { return logWhole(event, name: name) }
+    private func logPlain(_ code: Int) -> LogResult {
         guard let borrowedSource else { return .off }
-        return borrowedSource._withUnsafeGuaranteedRef { $0.record(event: event.code, part: sequence) }
+        return borrowedSource._withUnsafeGuaranteedRef { $0.record(event: code, part: sequence) }
+    }
+
+    // Not inlined, so that what is plain needs no room for an event on the stack.
+    @inline(never)
+    private func logWhole(_ code: Int, error: (any Error)?, attributes: Attributes) -> LogResult {
+        logWhole(Fact.Event(code: code, error: error == nil ? nil : source?.recorded(error), attributes: attributes))
     }
 
     private func logWhole(_ event: Fact.Event, name: String? = nil) -> LogResult {
@@ -113,15 +120,16 @@ package final class OpenPart: Sendable {
         let code = source.code(ofEvent: name, in: useCase) { unnamed in
             if attributes["event.name"] == nil { attributes["event.name"] = .string(unnamed) }
         }
+        if !asksApp, Fact.Event.isPlain(hasError: error != nil, attributes: attributes) { return logPlain(code) }
         let event = Fact.Event(
             code: code, error: error == nil ? nil : source.recorded(error), attributes: attributes)
-        return log(event, name: name)
+        return logWhole(event, name: name)
     }
 
     /// Records what a library reports, a span or a line of a log, as an event; beyond ``reportLimit`` it is counted only.
     @discardableResult
     package func report(_ name: String, error: (any Error)? = nil, attributes: Attributes) -> LogResult {
-        guard reportCount.wrappingAdd(1, ordering: .relaxed).newValue <= Self.reportLimit else { return omitReport() }
+        guard marks.add(Mark.report) / Mark.report <= Self.reportLimit else { return omitReport() }
         return log(named: name, error: error, attributes: attributes)
     }
 
@@ -135,7 +143,7 @@ package final class OpenPart: Sendable {
 
     /// Whether the caller is the first to record the server's side of the exchange that it was joined for: there is one
     /// at most.
-    func takesServerExchange() -> Bool { !isServed.exchange(true, ordering: .relaxed) }
+    func takesServerExchange() -> Bool { marks.set(bits: Mark.served) & Mark.served == 0 }
 
     /// Sets and removes attributes; also after the part was closed, and then it counts as late.
     func set(_ changes: Fact.AttributesSet) -> LogResult {
@@ -152,7 +160,7 @@ package final class OpenPart: Sendable {
 
     /// Closes the part; only the first call counts. What the caller says is redacted here.
     package func close(_ outcome: TransactionOutcome, error: RecordedError?, attributes: Attributes) {
-        guard let source, !isClosed.exchange(true, ordering: .relaxed) else { return }
+        guard let source, marks.set(bits: Mark.closed) & Mark.closed == 0 else { return }
         source.context.closed(sequence, of: source)
         var closed = Fact.Closed(outcome: outcome, error: error, attributes: attributes)
         if let hook = source.hook {

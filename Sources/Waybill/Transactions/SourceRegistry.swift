@@ -1,4 +1,3 @@
-import Synchronization
 import WaybillCore
 package import WaybillStore
 

@@ -1,4 +1,3 @@
-import Synchronization
 public import WaybillCore
 
 /// A place where a transaction is current, inside of those around it: all of them are one chain, the innermost first.
@@ -17,7 +16,7 @@ public struct TransactionScope: Sendable {
     /// What `perform` and `makingCurrent` have put around the current task.
     @TaskLocal static var ofTask: TransactionScope?
 
-    private static let carriers = AtomicLazyReference<Carrier>()
+    private static let carriers = Carriers()
 
     private let place: Place
 
@@ -31,9 +30,29 @@ public struct TransactionScope: Sendable {
     /// One of a list that only grows: it is read wherever somebody asks what is current, without a lock.
     private final class Carrier: Sendable {
         let scope: @Sendable () -> TransactionScope?
-        let next = AtomicLazyReference<Carrier>()
+        let next = Carriers()
 
         init(_ scope: @escaping @Sendable () -> TransactionScope?) { self.scope = scope }
+    }
+
+    /// The rest of that list: its first one, none at first.
+    private struct Carriers: ~Copyable, Sendable {
+        /// The address of one that is kept alive for good.
+        private let address = Atomic<UInt>(0)
+
+        var first: Carrier? { Self.carrier(address.load(ordering: .acquiring)) }
+
+        /// - Returns: The one that is there then, if another thread was faster.
+        func begin(with carrier: Carrier) -> Carrier {
+            let kept = Unmanaged.passRetained(carrier)
+            let (isFirst, found) = address.compareExchange(expected: 0, desired: UInt(bitPattern: kept.toOpaque()))
+            if !isFirst { kept.release() }
+            return Self.carrier(isFirst ? 0 : found) ?? carrier
+        }
+
+        private static func carrier(_ address: UInt) -> Carrier? {
+            UnsafeRawPointer(bitPattern: address).map { Unmanaged<Carrier>.fromOpaque($0).takeUnretainedValue() }
+        }
     }
 
     /// Makes one of a transaction, inside of what is current here; it is current where it is carried.
@@ -47,10 +66,10 @@ public struct TransactionScope: Sendable {
     /// and a span inside `perform` keeps its transaction.
     public static var current: TransactionScope? {
         var current = ofTask
-        var carrier = carriers.load()
+        var carrier = carriers.first
         while let here = carrier {
             current = here.scope()?.innermost(beside: current) ?? current
-            carrier = here.next.load()
+            carrier = here.next.first
         }
         return current
     }
@@ -79,8 +98,8 @@ public struct TransactionScope: Sendable {
     ///   context that is current there, nil where there is none.
     public static func carry(_ scope: @escaping @Sendable () -> TransactionScope?) {
         let carrier = Carrier(scope)
-        var last = carriers.storeIfNil(carrier)
-        while last !== carrier { last = last.next.storeIfNil(carrier) }
+        var last = carriers.begin(with: carrier)
+        while last !== carrier { last = last.next.begin(with: carrier) }
     }
 
     package var part: OpenPart { place.part }

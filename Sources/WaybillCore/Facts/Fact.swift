@@ -112,8 +112,14 @@ public struct Fact: Hashable, Sendable {
         /// Whether there is no more to say of it than its code, as of most: what has nothing else takes no room, and
         /// needs no redaction.
         ///
-        /// The only place that decides it.
-        @inlinable package var isPlain: Bool { error == nil && attributes.isEmpty }
+        /// Decided here and in ``isPlain(hasError:attributes:)`` alone.
+        @inlinable package var isPlain: Bool { Self.isPlain(hasError: error != nil, attributes: attributes) }
+
+        /// Whether an event of this would be plain: to be asked before it is made, which costs more than to record it.
+        @inlinable
+        package static func isPlain(hasError: Bool, attributes: Attributes) -> Bool {
+            !hasError && attributes.isEmpty
+        }
     }
 
     /// What was said about a part after it was opened.

@@ -159,7 +159,7 @@ private struct Parser {
         while let byte = current {
             index += 1
             switch byte {
-            case UInt8(ascii: "\""): return String(validating: text, as: UTF8.self) == nil ? nil : .other
+            case UInt8(ascii: "\""): return String(utf8: text) == nil ? nil : .other
             case UInt8(ascii: "%"):
                 let digits = bytes[index...].prefix(2)
                 guard digits.count == 2,

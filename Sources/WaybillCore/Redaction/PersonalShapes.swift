@@ -6,7 +6,7 @@ extension SecretShapes {
     static func address(_ bytes: [UInt8], around index: Int, notBefore first: Int) -> Range<Int>? {
         guard let found = address(bytes, around: index, notBefore: first, upTo: .max) else { return nil }
         // What is no text around it, as in a picture, is no letter of an address.
-        if String(validating: bytes[found], as: UTF8.self) != nil { return found }
+        if String(utf8: bytes[found]) != nil { return found }
         return address(bytes, around: index, notBefore: first, upTo: 0x7F)
     }
 
@@ -139,7 +139,7 @@ extension SecretShapes {
         }
         guard count == length, index == bytes.count || !bytes[index].isLetterOrDigit else { return nil }
         // Two letters, of two digits each, and two digits.
-        return (remainder * 1_000_000 + head) % 97 == 1 ? index : nil
+        return (Int64(remainder) * 1_000_000 + Int64(head)) % 97 == 1 ? index : nil
     }
 
     /// ISO 7064: a letter is a number of two digits.

@@ -64,29 +64,33 @@ struct SensitiveNames: Sendable {
         }
 
         private static func add(_ stem: Stem, to groups: inout [[Stem]]) {
-            groups[Int(stem.letters & 31)].append(stem)
+            groups[Int(stem.letters.low & 31)].append(stem)
         }
     }
 
     private static let table = Table()
 
-    /// Letters as a number, to be compared with the last letters of a name, without allocating; of more than 16 the
-    /// last 16, which hide more rather than less.
+    /// Letters to be compared with the last ones of a name; of more than 16 the last 16, which hide more rather than
+    /// less.
     struct Stem: Sendable {
         enum Place { case anywhere, asWords, whole }
 
-        let letters: UInt128
-        let mask: UInt128
+        let letters: LastLetters
+        let mask: LastLetters
         let count: Int
         let place: Place
         let meaning: Meaning
 
         init(_ text: String, _ place: Place = .anywhere, _ meaning: Meaning = .secret) {
             let last = text.utf8.suffix(16)
-            letters = last.reduce(0) { $0 << 8 | UInt128($1) }
-            mask = UInt128.max >> UInt128(128 - 8 * last.count)
+            letters = LastLetters(last)
+            mask = LastLetters(last.map { _ in .max })
             (count, self.place, self.meaning) = (text.utf8.count, place, meaning)
         }
+
+        /// Whether a name with these last letters ends with it.
+        @inline(__always)
+        func ends(_ name: LastLetters) -> Bool { name.equals(letters, where: mask) }
     }
 
     /// Whole names that were added, normalized.
@@ -138,7 +142,7 @@ struct SensitiveNames: Sendable {
     ///   - isSegment: Whether it is a segment of a path, and the value the next one.
     func meaning(of name: some Sequence<UInt8>, longerThan least: Int = 0, isSegment: Bool = false) -> Meaning {
         if isOff { return .harmless }
-        var last: UInt128 = 0
+        var last = LastLetters()
         // The lowest bit stands for the last letter, and is set where a word begins there.
         var starts: UInt64 = 0
         var count = 0
@@ -150,18 +154,18 @@ struct SensitiveNames: Sendable {
             defer { previous = byte }
             if Self.isIgnored(byte) { continue }
             let startsWord = Self.isIgnored(previous) || byte.isCapital && !previous.isCapital
-            last = last << 8 | UInt128(byte.lowercased)
+            last.append(byte.lowercased)
             starts = starts << 1 | (startsWord ? 1 : 0)
             count += 1
             let group = Int(byte & 31)
-            for stem in Self.table.stems[group] where last & stem.mask == stem.letters && stem.count > least {
+            for stem in Self.table.stems[group] where stem.ends(last) && stem.count > least {
                 hasStem = true
             }
             if !byte.isDigit { end = (last, starts, count, group) }
         }
         var meaning = hasStem ? Meaning.secret : .harmless
         if !hasStem, least == 0 {
-            for stem in Self.table.ends[end.group] where end.last & stem.mask == stem.letters {
+            for stem in Self.table.ends[end.group] where stem.ends(end.last) {
                 let fits =
                     switch stem.place {
                     case .anywhere: true
@@ -172,7 +176,7 @@ struct SensitiveNames: Sendable {
             }
             if isSegment, meaning == .harmless {
                 for stem in Self.table.segments[end.group]
-                where end.last & stem.mask == stem.letters && end.count == stem.count { meaning = stem.meaning }
+                where stem.ends(end.last) && end.count == stem.count { meaning = stem.meaning }
             }
         }
         guard !additional.isEmpty || !visible.isEmpty else { return meaning }

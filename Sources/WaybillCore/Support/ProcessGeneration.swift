@@ -1,5 +1,5 @@
+import CAtomicWords
 import Foundation
-import Synchronization
 
 /// Counts forks: a child process sees a higher number than its parent.
 ///
@@ -8,15 +8,17 @@ package enum ProcessGeneration {
     /// 0 in a process that was not forked since the library was loaded.
     package static var current: Int {
         _ = registered
-        return count.load(ordering: .relaxed)
+        return latest
     }
 
-    /// As ``current``, for callers that have asked for that before: a load, and nothing to make sure of first.
-    @inline(__always)
-    package static var latest: Int { count.load(ordering: .relaxed) }
+    // Neither is inlined, here or in other modules: each would have a count of its own.
 
-    private static let count = Atomic<Int>(0)
-    private static let registered: Void = {
-        _ = pthread_atfork(nil, nil) { ProcessGeneration.count.add(1, ordering: .relaxed) }
-    }()
+    /// As ``current``, for callers that have asked for that before: a load, and nothing to make sure of first.
+    @inline(never)
+    package static var latest: Int { Int(truncatingIfNeeded: waybill_load_relaxed(waybill_fork_count())) }
+
+    @inline(never)
+    private static func count() { _ = waybill_add(waybill_fork_count(), 1) }
+
+    private static let registered: Void = { _ = pthread_atfork(nil, nil) { ProcessGeneration.count() } }()
 }

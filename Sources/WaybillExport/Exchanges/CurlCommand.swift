@@ -100,7 +100,7 @@ private struct CurlData {
     init(_ bytes: [UInt8]) {
         // A text goes as it is: an argument is for the clipboard. Everything else comes from printf, which is part of
         // the shell and takes any length.
-        if bytes.count <= Self.longestArgument, let text = String(validating: bytes, as: UTF8.self),
+        if bytes.count <= Self.longestArgument, let text = String(utf8: bytes),
             text.unicodeScalars.allSatisfy({ !$0.isCommand || $0 == "\n" })
         {
             source = ""

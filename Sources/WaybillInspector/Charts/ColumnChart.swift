@@ -47,7 +47,8 @@ struct ColumnChart {
     private func column(_ index: Int, of top: Int) -> HTML {
         let column = columns[index]
         guard column.count > 0 else { return "" }
-        let (start, end) = (index * 100_000 / columns.count, (index + 1) * 100_000 / columns.count)
+        let start = Self.thousandths(index, of: columns.count)
+        let end = Self.thousandths(index + 1, of: columns.count)
         // A gap between columns, as long as they are wide enough to be told apart.
         let gap = columns.count > 60 ? (end - start) / 10 : (end - start) / 6
         var below = 0
@@ -67,7 +68,7 @@ struct ColumnChart {
         return "<a href=\"\(address)\" tabindex=-1>\(content)</a>"
     }
 
-    private static func thousandths(_ count: Int, of top: Int) -> Int { Int(Double(count) / Double(top) * 100_000) }
+    static func thousandths(_ count: Int, of top: Int) -> Int { Int(Int64(count) * 100_000 / Int64(top)) }
 
     /// The next number of the form 2, 4, 10, 20, 40, 100, ..., of which a half is a whole number.
     static func round(_ greatest: Int) -> Int {

@@ -67,7 +67,7 @@ struct Histogram {
         return stride(from: 0, to: all.count, by: step).enumerated().map { number, index -> HTML in
             let side: HTML = index == 0 ? "" : index == bars.count ? " text-anchor=end" : " text-anchor=middle"
             return """
-                <text x=\(thousandths: index * 100_000 / bars.count)% y=13\(side)\(" class=fine", if: number % 2 == 1)>\
+                <text x=\(thousandths: ColumnChart.thousandths(index, of: bars.count))% y=13\(side)\(" class=fine", if: number % 2 == 1)>\
                 \(Words.roundDuration(all[index]))</text>
                 """
         }

@@ -123,7 +123,7 @@ struct RuleForm: Sendable, Hashable {
 extension MockedResponse {
     /// The body, where a form can show it: it is text, and not too long.
     var shownBody: String? {
-        body.count <= RuleForm.bodyLimit ? String(validating: body, as: UTF8.self) : nil
+        body.count <= RuleForm.bodyLimit ? String(utf8: body) : nil
     }
 
     /// The first value of its field `Content-Type`; nil where it has none.

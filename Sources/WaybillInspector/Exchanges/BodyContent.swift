@@ -47,7 +47,7 @@ enum BodyContent: Equatable {
         }
         // Where a body was cut, half a character may be its end.
         for cut in 0...(body.isWhole ? 0 : min(3, body.bytes.count)) {
-            if let text = String(validating: body.bytes.dropLast(cut), as: UTF8.self) { return (text, "UTF-8") }
+            if let text = String(utf8: body.bytes.dropLast(cut)) { return (text, "UTF-8") }
         }
         return nil
     }

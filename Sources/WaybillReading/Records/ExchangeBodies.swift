@@ -45,5 +45,5 @@ extension ExchangeBody {
     package var isKept: Bool { !bytes.isEmpty || isWhole }
 
     /// What was kept, as text; nil for what is not UTF-8.
-    package var text: String? { String(validating: bytes, as: UTF8.self) }
+    package var text: String? { String(utf8: bytes) }
 }

@@ -1,6 +1,5 @@
 import CJournal
 import Foundation
-import Synchronization
 import WaybillCore
 
 /// Where a journal notes how its process ended: one word of its header, which `exit` sets and, where that is asked for,
@@ -23,8 +22,8 @@ struct EndMark {
     init(_ word: UnsafeMutablePointer<UInt64>, _ layout: JournalLayout, file: Int32?, catchesSignals: Bool) {
         let isCaught = catchesSignals || Self.catchesSignals.load(ordering: .relaxed)
         word.pointee = layout.endSeal | UInt64(isCaught ? waybill_end_unseen : waybill_end_unwatched)
-        if !Self.watchesExit.exchange(true, ordering: .relaxed) { waybill_watch_exit() }
-        if catchesSignals, !Self.catchesSignals.exchange(true, ordering: .relaxed) { waybill_catch_signals() }
+        if !Self.watchesExit.exchange(true) { waybill_watch_exit() }
+        if catchesSignals, !Self.catchesSignals.exchange(true) { waybill_catch_signals() }
         index = waybill_watch(
             word, layout.endSeal, file ?? -1, off_t(JournalLayout.HeaderWord.end * MemoryLayout<UInt64>.size))
         if index < 0 { word.pointee = layout.endSeal | UInt64(waybill_end_unwatched) }

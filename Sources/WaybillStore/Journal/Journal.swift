@@ -1,5 +1,4 @@
-import CJournal
-import Synchronization
+import CAtomicWords
 import WaybillCore
 
 /// Takes records from any thread without a lock, an allocation or a system call, and gives them to one reader in the
@@ -54,7 +53,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         layout = file.layout
         words = file.words
         let start = Int64(JournalLayout.segmentHeaderWordCount)
-        head = Atomic(UInt64(start))
+        head = Atomic(UInt64(start), isContended: true)
         limit = Atomic(Int64(file.layout.segmentWordCount * file.layout.segmentCount))
         self.openCount = Atomic(openCount)
         refused = Atomic(refusedCount)
@@ -86,16 +85,16 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         case .event, .attributesSet:
             return appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: false)
         case .opened, .exchangeOpened:
-            openCount.add(1, ordering: .relaxed)
+            openCount.add(1)
             let appended = appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: true)
-            if case .refused = appended { openCount.subtract(1, ordering: .relaxed) }
+            if case .refused = appended { openCount.subtract(1) }
             return appended
         case .closed, .exchangeClosed:
-            openCount.subtract(1, ordering: .relaxed)
+            openCount.subtract(1)
             let appended = appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: false)
             guard case .refused = appended else { return appended }
             // Room for the bare closing was kept; what was said about it has to go.
-            refused.subtract(1, ordering: .relaxed)
+            refused.subtract(1)
             return appendCounted(content.bare, part: part, atMicroseconds: atMicroseconds, isOpening: false)
         }
     }
@@ -113,7 +112,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     }
 
     /// A closing for which room is kept will never come.
-    func forgoClosing() { openCount.subtract(1, ordering: .relaxed) }
+    func forgoClosing() { openCount.subtract(1) }
 
     /// Keeps a name for the recovery of the journal; the reader passes over it.
     func append(_ name: RecordedName) {
@@ -145,12 +144,12 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
             guard position &+ Int64(wordCount &+ kept) <= limit.load(ordering: .acquiring),
                 wordCount <= layout.largestRecordWordCount
             else {
-                if isFact { refused.add(1, ordering: .relaxed) }
+                if isFact { refused.add(1) }
                 return .refused
             }
             guard offset >= JournalLayout.segmentHeaderWordCount, offset &+ wordCount <= layout.segmentWordCount else {
                 guard turn(from: position) else {
-                    if isFact { refused.add(1, ordering: .relaxed) }
+                    if isFact { refused.add(1) }
                     return .refused
                 }
                 isNewSegment = true
@@ -158,8 +157,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
                 continue
             }
             let new = old &+ UInt64(truncatingIfNeeded: wordCount) &+ (isFact ? 1 << 44 : 0)
-            let (isExchanged, found) = head.weakCompareExchange(
-                expected: old, desired: new, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+            let (isExchanged, found) = head.weakCompareExchange(expected: old, desired: new)
             guard isExchanged else {
                 old = found
                 continue
@@ -194,8 +192,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
                 let base = Int64((words + layout.index(of: turn * segmentLength))[1]) + Int64(old >> 44)
                 beginSegment(turn: turn + 1, base: base)
                 let start = UInt64(next + Int64(JournalLayout.segmentHeaderWordCount))
-                guard head.compareExchange(expected: old, desired: start, ordering: .acquiringAndReleasing).exchanged
-                else { continue }
+                guard head.compareExchange(expected: old, desired: start).exchanged else { continue }
                 if current < next { fill(from: current, wordCount: Int(next - current)) }
                 return true
             }
@@ -288,7 +285,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
                 let index = layout.index(of: state.freedTurn * segmentLength)
                 file.clear(index..<index + layout.segmentWordCount)
                 state.freedTurn += 1
-                limit.add(segmentLength, ordering: .releasing)
+                limit.add(segmentLength)
             }
         }
         file.touch()

@@ -93,3 +93,13 @@ extension TransactionChange {
         return all.count > ChangeFeed.maximumCount ? .reload : .transactions(all)
     }
 }
+
+extension AsyncStream<Void> {
+    /// Waits until it rings; false when it never will again, or the task was canceled.
+    ///
+    /// From any actor: `next(isolation:)` of an iterator is not on iOS before 18.
+    package func rings() async -> Bool {
+        var iterator = makeAsyncIterator()
+        return await iterator.next() != nil
+    }
+}

@@ -1,4 +1,3 @@
-import Synchronization
 package import WaybillCore
 
 /// Takes facts on the caller's thread and gives each its sequence and its time; never blocks on the store, never
@@ -60,7 +59,7 @@ package final class Recorder: Sendable {
                 if isFirst {
                     isAwake.store(true, ordering: .releasing)
                     wake(true)
-                } else if !isAwake.load(ordering: .relaxed), !isAwake.exchange(true, ordering: .acquiringAndReleasing) {
+                } else if !isAwake.load(ordering: .relaxed), !isAwake.exchange(true) {
                     wake(false)
                 }
                 return Recorded(sequence: sequence, result: isKept ? .journaled : .inMemory)

@@ -2,7 +2,6 @@
 import ArgumentParser
 import Dispatch
 import Foundation
-import Synchronization
 import Waybill
 import WaybillCore
 

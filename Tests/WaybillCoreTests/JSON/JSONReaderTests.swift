@@ -59,7 +59,7 @@ import Testing
         var validCount = 0
         for sequence in sequences where !sequence.contains(UInt8(ascii: "\"")) && !sequence.contains(UInt8(ascii: "\\"))
         {
-            let isValid = String(validating: sequence, as: UTF8.self) != nil
+            let isValid = String(utf8: sequence) != nil
             let document = [UInt8(ascii: "\"")] + sequence + [UInt8(ascii: "\"")]
             let isSkipped =
                 (try? JSONReader.read(document) { reader throws(JSONFailure) in try reader.skipValue() }) != nil

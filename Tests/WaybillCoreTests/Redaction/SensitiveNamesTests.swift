@@ -28,7 +28,7 @@ import Testing
         text: String
     ) {
         let stem = SensitiveNames.Stem(text)
-        let last = text.utf8.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
-        #expect(last & stem.mask == stem.letters)
+        #expect(stem.ends(LastLetters(text.utf8)) && stem.ends(LastLetters("another-\(text)".utf8)))
+        #expect(!stem.ends(LastLetters(text.utf8.dropLast())) && !stem.ends(LastLetters("\(text)s".utf8)))
     }
 }

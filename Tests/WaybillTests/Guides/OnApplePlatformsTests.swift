@@ -11,6 +11,7 @@ import FoundationNetworking
 
 private let loginURL = URL(filePath: "/nowhere")
 
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @MainActor @Observable final class LoginModel {
     private(set) var message = ""
     private let transactions: TransactionManager
@@ -39,6 +40,7 @@ private let loginURL = URL(filePath: "/nowhere")
 
 /// The model of the guide OnApplePlatforms.md, which knows nothing of SwiftUI.
 @Suite(.timeLimit(.minutes(5))) struct OnApplePlatformsTests {
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func theModelRecordsWhatTheGuidesTestAsks() async throws {
         let server = try LoopbackServer { _ in .text("no", status: 401) }
         let request = URLRequest(url: server.url("/login"))
@@ -48,6 +50,7 @@ private let loginURL = URL(filePath: "/nowhere")
         #expect(tx.outcome(Login.self) == .failed)
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func theSupportCodeThatTheUserReadsIsTheTransactions() async throws {
         let server = try LoopbackServer { _ in .text("no", status: 401) }
         let tx = TransactionManager.testing()
@@ -57,6 +60,7 @@ private let loginURL = URL(filePath: "/nowhere")
         #expect(model.message == "That did not work. Tell support: \(code)")
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func anyManagerOfAPreviewWorks() async throws {
         let server = try LoopbackServer { _ in .text("hello") }
         let request = URLRequest(url: server.url("/login"))

@@ -45,7 +45,7 @@ extension MockedResponse: Codable {
         if !headerFields.isEmpty {
             try members.encode(headerFields.map { [$0.name, $0.value] }, forKey: .headerFields)
         }
-        if let text = String(validating: body, as: UTF8.self) {
+        if let text = String(utf8: body) {
             if !text.isEmpty { try members.encode(text, forKey: .text) }
         } else {
             try members.encode(body.base64EncodedString(), forKey: .base64)

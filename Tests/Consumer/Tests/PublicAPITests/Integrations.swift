@@ -12,7 +12,7 @@ struct RecordingClient: Sendable {
             ExchangeRequest(method: request.method, url: url, headerFields: fields(request.headers)))
         var request = request
         for (name, value) in exchange.headers { request.headers.append((name, value)) }
-        exchange.sent(byteCount: Int64(request.body.count))
+        exchange.sent(byteCount: request.body.count)
         do {
             let response = try await client.send(request)
             exchange.responded(ExchangeResponse(status: response.status, headerFields: fields(response.headers)))
@@ -37,12 +37,12 @@ struct RecordingMiddleware: ToyMiddleware {
         let exchange = transactions.openServerExchange(
             method: request.method, authority: request.host, target: request.target,
             headerFields: fields(request.headers), in: transaction)
-        exchange.sends(byteCount: Int64(request.body.count))
+        exchange.sends(byteCount: request.body.count)
         do {
             let response = try await transaction.makingCurrent { try await next(request) }
             exchange.responded(
                 ExchangeResponse(status: response.status, headerFields: fields(response.headers)), isTimed: false)
-            exchange.received(byteCount: Int64(response.body.count))
+            exchange.received(byteCount: response.body.count)
             exchange.finish()
             transaction.finish(response.status < 500 ? .succeeded : .failed)
             return response
