@@ -375,6 +375,12 @@ if Context.environment["WAYBILL_FUZZING"] != nil {
     ]
 }
 
+// Set where what is behind traits is built on a Mac, the command line and tests among it: Hummingbird's router needs
+// macOS 14, and Swift Configuration 15. An app does not, and what of `WaybillCollector` uses the router says so itself.
+if Context.environment["WAYBILL_SERVERS"] != nil {
+    package.platforms = [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)]
+}
+
 // Set by the thread sanitizer's run: `swift build --build-tests` builds every program and every test, and it needs
 // these alone.
 if let tests = Context.environment["WAYBILL_TESTS"]?.split(separator: ",") {

@@ -57,12 +57,14 @@ public struct Collector: Sendable {
     }
 
     /// A router that holds this collector's routes and the inspector's pages, and nothing else.
+    @available(macOS 14, iOS 17, tvOS 17, *)
     public func router() -> Router<BasicRequestContext> {
         router(isForLoopback: false, BasicRequestContext.self)
     }
 
     /// - Parameter isForLoopback: Whether requests are refused that do not name this machine, because nothing else is
     ///   asked of them.
+    @available(macOS 14, iOS 17, tvOS 17, *)
     package func router<Context: RequestContext>(isForLoopback: Bool, _ context: Context.Type) -> Router<Context> {
         let router = Router(context: context)
         router.add(middleware: ProblemMiddleware())

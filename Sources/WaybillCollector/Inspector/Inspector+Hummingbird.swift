@@ -15,8 +15,10 @@ public import WaybillInspector
 /// ```
 extension Inspector {
     /// A router that holds the pages and nothing else.
+    @available(macOS 14, iOS 17, tvOS 17, *)
     public func router() -> Router<BasicRequestContext> { router(BasicRequestContext.self) }
 
+    @available(macOS 14, iOS 17, tvOS 17, *)
     package func router<Context: RequestContext>(_ context: Context.Type) -> Router<Context> {
         let router = Router(context: context)
         router.add(middleware: ProblemMiddleware())
@@ -25,6 +27,7 @@ extension Inspector {
     }
 
     /// Adds the pages to a router or to a group of one. Their addresses are relative.
+    @available(macOS 14, iOS 17, tvOS 17, *)
     public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
         for route in routes {
             for method in route.methods.compactMap({ HTTPRequest.Method($0) }) {

@@ -11,6 +11,7 @@ extension Collector {
     /// Adds the routes to a router or to a group of one: all are below `/v1/`, but for `/metrics`.
     ///
     /// They ask for the token themselves, unless the collector is open to all.
+    @available(macOS 14, iOS 17, tvOS 17, *)
     public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
         for route in Route.allCases {
             let path = RouterPath(route.path)

@@ -4,7 +4,8 @@ package import CAtomicWords
 ///
 /// As `Synchronization.Atomic`, which is not on iOS before 18, with fewer orders: what reads and writes at once always
 /// acquires and releases. In memory of its own, because only that stays where it is.
-package struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {  // right because the word is only used by atomic instructions
+// right because the word is only used by atomic instructions
+package struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
     package let word: UnsafeMutablePointer<waybill_word>
 
     /// Bytes that no processor hands on by halves: two lines on x86, one on Apple's.
