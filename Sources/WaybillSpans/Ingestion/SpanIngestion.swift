@@ -82,8 +82,13 @@ struct SpanIngestion {
         try write(batch, proof: source.proof)
     }
 
-    /// Gives what has waited since before a time parts of its own.
-    mutating func settle(waitingSince time: Int64, limit: Int) throws(WaybillError) {
+    /// Gives what has waited since before a time parts of its own, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - limit: At most so many transactions of a source.
+    ///   - needed: No more of them once so many spans no longer wait; nil: all.
+    mutating func settle(waitingSince time: Int64, limit: Int, needed: Int? = nil) throws(WaybillError) {
+        var settledCount = 0
         for (transaction, source) in try rows.waiting(before: time, limit: limit) {
             let found = try connection.statement("SELECT uuid, app FROM sources WHERE id = ?").first(source) { row in
                 RecordedSource(id: row.guid(0), app: row.text(1))
@@ -91,17 +96,19 @@ struct SpanIngestion {
             guard let recorded = found, let row = try sources.find(source) else { continue }
             var batch = SpanBatch(of: recorded, row: source, recorded: row.recorded)
             var tree = try SpanTree(of: source, in: transaction, rows)
-            for id in tree.nodes.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-                guard case .missing(let missing) = try tree.place(of: id) else { continue }
+            settledCount += tree.nodes.count
+            // Each part that is added is a root, which changes nothing for what waits for others.
+            for (missing, ids) in try tree.waiting().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 if tree.nodes[missing] == nil {
-                    try tree.addPart(for: missing, named: recorded.app)
+                    tree.addPart(for: missing, above: ids, named: recorded.app)
                 } else {
                     // They name each other as parents.
-                    try refuse([id], of: tree, in: &batch)
+                    try refuse(ids, of: tree, in: &batch)
                 }
             }
             try place(&tree, in: &batch)
             try write(batch, proof: SpanSource.proof(of: recorded.id, key: key))
+            if let needed, settledCount >= needed { return }
         }
     }
 

@@ -48,12 +48,20 @@ struct SpanTree {
         return true
     }
 
-    /// Makes a part for spans below one that has not come.
-    mutating func addPart(for missing: SpanID, named name: String) throws(WaybillError) {
-        var times: [Int64] = []
-        for node in nodes.values where try place(of: node.span.id) == .missing(missing) {
-            times += node.facts.facts.map(\.atMicroseconds)
+    /// The spans that wait, by the one that they wait for.
+    mutating func waiting() throws(WaybillError) -> [SpanID: [SpanID]] {
+        var waiting: [SpanID: [SpanID]] = [:]
+        for id in nodes.keys {
+            if case .missing(let missing) = try place(of: id) { waiting[missing, default: []].append(id) }
         }
+        return waiting
+    }
+
+    /// Makes a part for one that has not come.
+    ///
+    /// - Parameter ids: The spans below it.
+    mutating func addPart(for missing: SpanID, above ids: [SpanID], named name: String) {
+        let times = ids.flatMap { nodes[$0]?.facts.facts.map(\.atMicroseconds) ?? [] }
         guard let first = times.min(), let last = times.max() else { return }
         nodes[missing] = Node(
             span: SpanRows.Span(id: missing, parent: nil, kind: 0),

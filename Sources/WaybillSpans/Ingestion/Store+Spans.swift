@@ -45,10 +45,9 @@ extension Store {
             var ingestion = try spanIngestion(at: wall, factsPerTransaction: factsPerTransaction, redactor: redactor)
             for resource in request.resources { try ingestion.add(resource, sentBy: sender) }
             try ingestion.settle(waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
-            let limit = SpanIngestion.waitingLimit
-            if try SpanRows(connection).waitingCount(limit: limit + 1) > limit {
-                try ingestion.settle(waitingSince: .max, limit: Self.settledAtOnce)
-            }
+            // As many as there are too many, so that no other request waits for all of them.
+            let excess = try SpanRows(connection).waitingCount(limit: .max) - SpanIngestion.waitingLimit
+            if excess > 0 { try ingestion.settle(waitingSince: .max, limit: Self.settledAtOnce, needed: excess) }
             nameCount? += ingestion.addedNameCount
             var verdict = ingestion.verdict
             for (reason, count) in request.faults { verdict.refuse(count, because: reason) }

@@ -75,13 +75,14 @@ package struct SpanCauses {
             let exchange = Fact.ID(source: row.guid(0), sequence: row.int(1))
             note(exchange, as: SpanID(exchange))
         }
-        // A client's span that stands for a part has its exchange behind the opening.
+        // A client's span that stands for a part has its exchange behind the opening. By source, since the key has it before
+        // the span: each is looked up, where otherwise all spans of the transaction were gone through for each.
         let spans = try connection.statement(
             """
             SELECT s.uuid, l.sequence FROM spans x JOIN sources s ON s.id = x.source \
             JOIN network_logs l ON l.source = x.source AND l.part = x.part AND l.role = 0 AND l.method IS NOT NULL \
             AND (l.sequence = x.fact OR x.kind = \(Self.clientKind) AND x.part = x.fact AND l.sequence = x.fact + 1) \
-            WHERE x.guid = ? AND x.span = ?
+            WHERE x.guid = ?1 AND x.source IN (SELECT source FROM parts WHERE guid = ?1) AND x.span = ?2
             """)
         for id in wanted {
             try spans.forEachRow(transaction, id) { row in
