@@ -94,6 +94,7 @@ public struct Inspector: Sendable {
         case .logIn: try logIn(request)
         case .logOut: try logOut(request)
         case .listTransactions: try await store().transactionsPage(items)
+        case .downloadTransactions: try await store().transactionsFile(items)
         case .showTransaction: try await store().transactionPage(key, items)
         case .compareTransactions: try await store().comparisonPage(items)
         case .downloadTransaction: try await store().download(key, as: file)

@@ -10,7 +10,7 @@ import WebKit
 @Suite(.timeLimit(.minutes(5))) struct InspectorBrowserTests {
     /// Breaks when the handler answers nothing that WebKit shows, or the page's address is not the one it was led to.
     @MainActor @Test func theWebViewShowsTheManagersPages() async throws {
-        let browser = InspectorBrowser(TransactionManager(store: .inMemory))
+        let browser = InspectorBrowser(TransactionManager(store: .inMemory), hasControls: true)
         try await eventually("the page is loaded") { browser.view.title == "Transactions - Waybill" }
         #expect(browser.view.url?.absoluteString == "waybill://inspector/transactions")
     }
@@ -18,7 +18,7 @@ import WebKit
     /// Breaks when the policy of the pages keeps their own style and script out, since `'self'` is another scheme's.
     @MainActor @Test func whatIsRecordedComesIntoTheListByItself() async throws {
         let transactions = TransactionManager(store: .inMemory)
-        let browser = InspectorBrowser(transactions)
+        let browser = InspectorBrowser(transactions, hasControls: true)
         try await eventually("the page is loaded") { browser.view.title == "Transactions - Waybill" }
         let login = transactions.begin(Login.self)
         defer { login.finish() }

@@ -21,6 +21,6 @@ struct DiagnosticsScreen: View {
             }
         }
         .navigationTitle("Diagnostics")
-        .waybillInspector(transactions, isPresented: $isInspecting)
+        .waybillInspector(transactions, hasControls: true, isPresented: $isInspecting)
     }
 }

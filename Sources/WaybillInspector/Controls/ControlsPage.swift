@@ -94,8 +94,16 @@ struct ControlsPage {
             <div class=actions>\(button(rule.isEnabled ? .disable : .enable, rule.isEnabled ? "Disable" : "Enable", rule))\
             <a class=copier href="controls/rule/\(rule.id)" aria-label="Edit “\(rule.name)”">Edit</a>\
             \(button(.up, "Up", rule), if: index > 0)\(button(.down, "Down", rule), if: index < rules.count - 1)\
-            \(button(.remove, "Remove", rule))</div>
+            \(removal(rule))</div>
             """
+    }
+
+    /// What cannot be taken back is asked for twice, without script, too.
+    private func removal(_ rule: ShownRule) -> HTML {
+        """
+        <details class=sure><summary aria-label="Remove “\(rule.name)”">Remove</summary>\
+        \(button(.remove, "Remove it for good", rule))</details>
+        """
     }
 
     /// A form of its own: it works without script.

@@ -1,5 +1,6 @@
 import WaybillAnalysis
 import WaybillCore
+import WaybillExport
 import WaybillReading
 
 extension InspectedStore {
@@ -18,6 +19,14 @@ extension InspectedStore {
             version: version, in: frame
         ).html
         return .page(html, status: status)
+    }
+
+    /// What is listed, from its first page on, as one document; a report says where it leaves some out.
+    func transactionsFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        let address = ListAddress(items.filter { $0.name != "cursor" && $0.name != "limit" })
+        let report = try await store.report(ListRequest(address.items, about: .transactions))
+        return .download(
+            report.html(redactedBy: redactor), type: TransactionFile.html.mediaType, name: "waybill-transactions.html")
     }
 
     func exchangesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {

@@ -2,6 +2,7 @@
 package enum InspectorRoute: String, CaseIterable, Sendable {
     case home = "GET /"
     case listTransactions = "GET /transactions"
+    case downloadTransactions = "GET /transactions.html"
     case showTransaction = "GET /transactions/{id}"
     case downloadTransaction = "GET /transactions/{id}/{file}"
     case compareTransactions = "GET /beside"
@@ -56,8 +57,9 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     package var isControl: Bool {
         switch self {
         case .showControls, .change, .newRule, .addRule, .editRule, .saveRule: true
-        case .home, .listTransactions, .showTransaction, .downloadTransaction, .compareTransactions, .listExchanges,
-            .showExchange, .downloadExchange, .listTerms, .listUseCases, .downloadUseCases, .showUseCase, .askUseCase,
+        case .home, .listTransactions, .downloadTransactions, .showTransaction, .downloadTransaction,
+            .compareTransactions, .listExchanges, .showExchange, .downloadExchange, .listTerms, .listUseCases,
+            .downloadUseCases, .showUseCase, .askUseCase,
             .listSources, .showSource, .showDelivery, .downloadDelivery, .follow, .loadAsset, .askToken, .logIn,
             .logOut:
             false
@@ -71,7 +73,8 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     /// Whether it shows what was recorded: where the login leads back to, other than to a file, a stream, or itself.
     var isPage: Bool {
         switch self {
-        case .home, .downloadTransaction, .downloadExchange, .downloadUseCases, .downloadDelivery, .follow, .listTerms,
+        case .home, .downloadTransactions, .downloadTransaction, .downloadExchange, .downloadUseCases,
+            .downloadDelivery, .follow, .listTerms,
             .loadAsset,
             .askToken, .logIn, .logOut, .showControls, .change, .newRule, .addRule, .editRule, .saveRule:
             false

@@ -38,8 +38,13 @@ package struct TransactionsPage {
         <h1>Transactions</h1>
         \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: useCases, terms: "terms").html)\
         <div class=line>\(outcomes)\(fold)\(live, if: address.isFirstPage)</div>
-        \(list)\(ListPaging(address: address, next: page.next, progress: told).html)
+        \(list)\(ListPaging(address: address, next: page.next, progress: told).html)\(file, if: !page.rows.isEmpty)
         """
+    }
+
+    /// All that is listed, in one document.
+    private var file: HTML {
+        "<p><a class=copier download href=\"transactions.html\(address.with("cursor", nil))\">All of these as HTML</a>\n"
     }
 
     private var outcomes: HTML {

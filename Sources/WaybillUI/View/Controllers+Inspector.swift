@@ -7,10 +7,15 @@ public import AppKit
 
 extension NSViewController {
     /// Shows the inspector of a manager's store as a sheet over this view, until the user closes it.
-    public func presentWaybillInspector(_ transactions: TransactionManager) {
+    ///
+    /// - Parameters:
+    ///   - transactions: Whose store.
+    ///   - hasControls: Whether recording and the manager's rules can be changed there. Default: nothing can.
+    public func presentWaybillInspector(_ transactions: TransactionManager, hasControls: Bool = false) {
         weak var shown: NSViewController?
         let controller = NSHostingController(
-            rootView: InspectorSheet(transactions: transactions) { [weak self] in if let shown { self?.dismiss(shown) }
+            rootView: InspectorSheet(transactions: transactions, hasControls: hasControls) { [weak self] in
+                if let shown { self?.dismiss(shown) }
             })
         shown = controller
         presentAsSheet(controller)
@@ -21,8 +26,14 @@ public import UIKit
 
 extension UIViewController {
     /// Shows the inspector of a manager's store over this view, until the user closes it.
-    public func presentWaybillInspector(_ transactions: TransactionManager) {
-        let sheet = InspectorSheet(transactions: transactions) { [weak self] in self?.dismiss(animated: true) }
+    ///
+    /// - Parameters:
+    ///   - transactions: Whose store.
+    ///   - hasControls: Whether recording and the manager's rules can be changed there. Default: nothing can.
+    public func presentWaybillInspector(_ transactions: TransactionManager, hasControls: Bool = false) {
+        let sheet = InspectorSheet(transactions: transactions, hasControls: hasControls) { [weak self] in
+            self?.dismiss(animated: true)
+        }
         present(UIHostingController(rootView: sheet), animated: true)
     }
 }

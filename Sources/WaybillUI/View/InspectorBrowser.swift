@@ -16,8 +16,8 @@ import WebKit
     private static let scheme = "waybill"
     private static let home = URL(string: "\(scheme)://inspector/transactions")
 
-    init(_ transactions: TransactionManager) {
-        let inspector = Inspector(transactions, hasControls: true)
+    init(_ transactions: TransactionManager, hasControls: Bool) {
+        let inspector = Inspector(transactions, hasControls: hasControls)
         events = InspectorEventHandler(inspector)
         let configuration = WKWebViewConfiguration()
         configuration.websiteDataStore = .nonPersistent()

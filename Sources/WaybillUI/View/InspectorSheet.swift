@@ -5,11 +5,12 @@ import Waybill
 /// The inspector over what the app shows, with a button that closes it.
 struct InspectorSheet: View {
     let transactions: TransactionManager
+    let hasControls: Bool
     let close: @MainActor () -> Void
 
     var body: some View {
         NavigationStack {
-            WaybillInspectorView(transactions)
+            WaybillInspectorView(transactions, hasControls: hasControls)
                 .navigationTitle("Waybill")
                 #if !os(macOS)
             .navigationBarTitleDisplayMode(.inline)

@@ -7,15 +7,18 @@ extension View {
     ///
     /// - Parameters:
     ///   - transactions: Whose store.
+    ///   - hasControls: Whether recording and the manager's rules can be changed there. Default: nothing can.
     ///   - isPresented: Whether the sheet is there; false again when it is closed.
-    public func waybillInspector(_ transactions: TransactionManager, isPresented: Binding<Bool>) -> some View {
+    public func waybillInspector(
+        _ transactions: TransactionManager, hasControls: Bool = false, isPresented: Binding<Bool>
+    ) -> some View {
         sheet(isPresented: isPresented) {
-            InspectorSheet(transactions: transactions) { isPresented.wrappedValue = false }
+            InspectorSheet(transactions: transactions, hasControls: hasControls) { isPresented.wrappedValue = false }
         }
     }
 
     /// Shows the inspector of a manager's store as a sheet when the device is shaken: on iOS, and in debug builds;
-    /// elsewhere never.
+    /// elsewhere never. It has the controls.
     ///
     /// While a text field is edited a shake is the system's, which offers to undo.
     ///
@@ -36,7 +39,7 @@ private struct ShakenInspector: ViewModifier {
         #if DEBUG && os(iOS)
         content
             .background { if opensOnShake { ShakeDetector { isPresented = true } } }
-            .waybillInspector(transactions, isPresented: $isPresented)
+            .waybillInspector(transactions, hasControls: true, isPresented: $isPresented)
         #else
         content
         #endif

@@ -16,15 +16,21 @@ import WebKit
 /// elsewhere, no port is opened, and nothing is kept on the disk but the files that the user shares, until the view goes.
 public struct WaybillInspectorView: View {
     private let transactions: TransactionManager
+    private let hasControls: Bool
 
     /// Shows the store of a manager.
     ///
-    /// - Parameter transactions: Kept for as long as the view is.
-    public init(_ transactions: TransactionManager) { self.transactions = transactions }
+    /// - Parameters:
+    ///   - transactions: Kept for as long as the view is.
+    ///   - hasControls: Whether recording and the manager's rules can be changed there, for a debug build or for testers.
+    ///     Default: nothing can.
+    public init(_ transactions: TransactionManager, hasControls: Bool = false) {
+        (self.transactions, self.hasControls) = (transactions, hasControls)
+    }
 
     public var body: some View {
         // Another manager's is another web view.
-        InspectorWebView(transactions: transactions).id(ObjectIdentifier(transactions))
+        InspectorWebView(transactions: transactions, hasControls: hasControls).id(ObjectIdentifier(transactions))
             .ignoresSafeArea(edges: .bottom)
     }
 }
@@ -32,8 +38,9 @@ public struct WaybillInspectorView: View {
 /// The web view as SwiftUI has it. The browser is the coordinator, and lives as long as the view.
 struct InspectorWebView {
     let transactions: TransactionManager
+    let hasControls: Bool
 
-    @MainActor func makeCoordinator() -> InspectorBrowser { InspectorBrowser(transactions) }
+    @MainActor func makeCoordinator() -> InspectorBrowser { InspectorBrowser(transactions, hasControls: hasControls) }
 }
 
 #if os(macOS)

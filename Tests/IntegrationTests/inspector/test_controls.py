@@ -146,7 +146,16 @@ def test_a_rule_is_added_turned_off_edited_and_removed(script, app, visit):
     press(page, "Turn rules off")
     assert app.send()["body"].startswith("GET from the server")
     press(page, "Turn rules on")
-    press(page, "Remove", "orders are empty")
+    # It is asked for twice: one press shows the button, another takes it back.
+    question = page.get_by_label("Remove “orders are empty”", exact=True)
+    sure = page.get_by_role("button", name="Remove it for good “orders are empty”", exact=True)
+    assert not sure.is_visible()
+    question.click()
+    assert sure.is_visible()
+    question.click()
+    assert not sure.is_visible() and names(page) == ["orders are empty", "from the app"]
+    question.click()
+    press(page, "Remove it for good", "orders are empty")
     assert names(page) == ["from the app"]
     assert app.send()["body"].startswith("GET from the server")
 
@@ -294,6 +303,8 @@ def test_it_is_all_done_by_keyboard(app, visit):
     page.keyboard.press("Escape")
     page.get_by_role("heading", level=1, name="Controls").wait_for()
     go("Remove “typed”")
+    page.get_by_role("button", name="Remove it for good “typed”", exact=True).wait_for()
+    go("Remove it for good “typed”")
     page.get_by_role("heading", name="typed").wait_for(state="detached")
     assert len(app.rules()) == 1
 

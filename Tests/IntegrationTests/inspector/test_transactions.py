@@ -95,6 +95,20 @@ def test_a_transaction_leads_from_the_request_to_the_server_and_to_its_neighbor(
     page.wait_for_url(lambda url: not url.endswith(recorded.login))
 
 
+def test_what_is_listed_can_be_taken_away_as_one_page(visit, inspector):
+    user = visit(inspector)
+    page = user.open("/transactions?outcome=failed")
+    listed = [code for code in page.locator(".rows code").all_inner_texts()]
+    link = page.get_by_role("link", name="All of these as HTML")
+    report = pathlib.Path(user.download(link).path()).read_text()
+    assert listed and all(code in report for code in listed), "what is listed is in it"
+    page = user.open("/transactions?outcome=succeeded")
+    others = set(page.locator(".rows code").all_inner_texts()) - set(listed)
+    assert others and not any(code in report for code in others), "and nothing else"
+    page = user.open("/transactions?text=nothing-is-called-so")
+    assert link.count() == 0, "there is nothing to take away"
+
+
 def test_the_network_leads_to_the_transaction_of_a_request(visit, inspector):
     page = visit(inspector).open("/network?status=4xx&text=login")
     page.locator(".rows a").first.click()

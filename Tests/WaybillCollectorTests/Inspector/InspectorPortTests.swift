@@ -41,6 +41,8 @@ import FoundationNetworking
                 "/transactions/\(GUID())",
                 "/transactions/x", "/transactions/%3Cscript%3E", "/transactions/%FF",
             ]
+        case .downloadTransactions:
+            ["/transactions.html", "/transactions.html?outcome=failed", "/transactions.html?outcome=lost"]
         case .downloadTransaction:
             ["html", "json", "har", "otlp", "pdf", "%2e%2e"].map { "/transactions/\(transaction)/\($0)" }
         case .compareTransactions:
