@@ -117,8 +117,9 @@ import WaybillTesting
 
         #expect(try await finish(child).status == 0)
         for transactions in [before, after] {
-            try await transactions.sync()
-            #expect(await transactions.flush().isComplete)
+            // Each waits a second for the other at most.
+            try await eventually("what it has recorded is written") { (try? await transactions.sync()) != nil }
+            try await eventually("all of it is delivered") { await transactions.flush().isComplete }
             #expect(transactions.health.isGood, "\(transactions.health.problems)")
         }
         let sent = transport.sets.flatMap {
