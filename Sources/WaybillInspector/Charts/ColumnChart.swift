@@ -68,7 +68,10 @@ struct ColumnChart {
         return "<a href=\"\(address)\" tabindex=-1>\(content)</a>"
     }
 
-    static func thousandths(_ count: Int, of top: Int) -> Int { Int(Int64(count) * 100_000 / Int64(top)) }
+    /// - Parameter count: `top` at most, which is above 0; any number, as a collector may have been told any.
+    static func thousandths(_ count: Int, of top: Int) -> Int {
+        top.dividingFullWidth(count.multipliedFullWidth(by: 100_000)).quotient
+    }
 
     /// The next number of the form 2, 4, 10, 20, 40, 100, ..., of which a half is a whole number.
     static func round(_ greatest: Int) -> Int {
