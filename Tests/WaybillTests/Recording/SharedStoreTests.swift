@@ -204,7 +204,8 @@ import WaybillTesting
         let (output, status) = try await finish(child)
         #expect(status == 0)
         let count = try #require(output.split(separator: "\n").last.flatMap { Int($0) })
-        try await other.sync()
+        // An attempt may still be under way that began while the child wrote, and waits for it hardly any more.
+        try await eventually("what it has recorded is written") { (try? await other.sync()) != nil }
         #expect(written > 0)
         #expect(try codes(id, in: other).filter { $0 == 1 }.count == count)
         #expect(try await other.list(limit: 100).rows.count == 26)
