@@ -21,7 +21,7 @@ extension HTTPClient {
     /// redirects by itself, as `HTTPClient.shared` does, therefore gets no field; `health.hints` says so.
     ///
     /// Bytes are counted both ways as they go. The exchange ends with the response's body: at its end, with the error
-    /// that ended it early, or canceled where the task was or where nobody reads on.
+    /// that ended it early, or canceled where the task was or where the rest is not read.
     ///
     /// - Parameters:
     ///   - request: Sent as it is, with what is added.

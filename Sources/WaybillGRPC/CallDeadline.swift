@@ -16,7 +16,7 @@ struct CallDeadline {
             let timeout = Self.duration(field)
         else { return nil }
         timeoutMicroseconds = timeout.microseconds
-        // The time that was left was taken before a connection was there, and nobody says how long ago.
+        // The time that was left was taken before a connection was there, and how long before is not known.
         latest = now + timeout * 3 / 4
     }
 

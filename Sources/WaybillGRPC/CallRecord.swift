@@ -3,7 +3,7 @@ import GRPCCore
 import Waybill
 import WaybillCore
 
-/// How a call ended, as whoever sees it end knows it.
+/// How a call ended, as far as the side that sees it end knows.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 enum CallEnd {
     /// With the status `OK`, and trailing metadata.
@@ -12,7 +12,7 @@ enum CallEnd {
     case canceled
 }
 
-/// One call under way, on either side: records its end once, and as canceled where nobody tells it.
+/// One call under way, on either side: records its end once, and as canceled where it is not told.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class CallRecord: Sendable {
     private struct State {
@@ -92,7 +92,7 @@ final class CallRecord: Sendable {
     private enum Result {
         /// The server said so.
         case answered(code: Int, error: (any Error)?, trailers: Metadata)
-        /// No server said anything, or nobody was there any more to hear it.
+        /// No server said anything, or the client was no longer there.
         case lost(code: Int, error: any Error)
         case canceled
 
@@ -123,7 +123,7 @@ final class CallRecord: Sendable {
         case .failed(let error) where !isCanceled && !error.isCancellation:
             let status = (error as? any RPCErrorConvertible).map { RPCError($0) }
             let code = status?.code ?? .unknown
-            // A transport that finds nobody says so in a server's words; what has a cause is no server's.
+            // A transport that reaches no server says so in a server's words; what has a cause is no server's.
             let isClients = joined == nil && !isAnswered && status?.cause != nil
             return isClients || code == .unavailable || code == .deadlineExceeded
                 ? .lost(code: code.rawValue, error: error)

@@ -10,7 +10,7 @@ import WaybillCore
 /// A call of any kind is a request with `POST` of `/service/method`, and its metadata are the header fields, redacted. Its
 /// status and its trailing metadata come with the end of the response: a status other than `OK` is the exchange's error,
 /// of domain `grpc` and with its code. An exchange whose deadline has passed has failed with `DEADLINE_EXCEEDED`; one that
-/// was canceled, or whose responses nobody wants any more, is canceled. Besides, the transaction has an event `grpc.call`
+/// was canceled, or whose responses are no longer read, is canceled. Besides, the transaction has an event `grpc.call`
 /// at the end of each call, with `rpc.method`, `rpc.response.status_code`, `request_messages` and `response_messages`, and
 /// `timeout_us` where the call had a deadline. Of several attempts each one is a call. Messages are not kept, and their
 /// bytes are not counted.
@@ -112,7 +112,7 @@ private struct CountedParts<Message: Sendable>: AsyncSequence, Sendable {
             switch part {
             case .message: call.received(1)
             case .trailingMetadata(let metadata): call.end(.completed(metadata))
-            // Whoever stops waiting sees an end without one.
+            // A reader that stops waiting sees an end without one.
             case nil: call.end(.canceled)
             }
             return part
