@@ -80,12 +80,14 @@ let package = Package(
     ],
     targets: [
         // The library, top to bottom: each target knows only those above it.
-        .systemLibrary(name: "CSQLite", pkgConfig: sqlitePackage, providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: zlibPackage, providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CWaybillSQLite", pkgConfig: sqlitePackage, providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CWaybillZlib", pkgConfig: zlibPackage, providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CAtomicWords"),
         .systemLibrary(name: "CJournal"),
         .target(name: "WaybillCore", dependencies: ["CAtomicWords"]),
-        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CAtomicWords", "CSQLite", "CJournal", "CZlib"]),
+        .target(
+            name: "WaybillStore",
+            dependencies: ["WaybillCore", "CAtomicWords", "CWaybillSQLite", "CJournal", "CWaybillZlib"]),
         .target(name: "WaybillReading", dependencies: ["WaybillCore", "WaybillStore"]),
         .target(
             name: "Waybill", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"], exclude: unused,
@@ -94,7 +96,9 @@ let package = Package(
         .target(name: "WaybillAnalysis", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         .target(
             name: "WaybillExport",
-            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "CZlib"],
+            dependencies: [
+                "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "CWaybillZlib",
+            ],
             resources: [.embedInCode("Report/Assets")]),
         .target(
             name: "WaybillInspector",
@@ -125,7 +129,7 @@ let package = Package(
             name: "WaybillCollector",
             dependencies: [
                 "WaybillCore", "WaybillReading", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
-                "WaybillLegacy", "WaybillSpans", "CZlib",
+                "WaybillLegacy", "WaybillSpans", "CWaybillZlib",
                 .hummingbird, .httpTypes, .logging, .nio, .serviceLifecycle,
             ]
         ),
@@ -173,7 +177,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: library + [
-                "WaybillTesting", "WaybillCollector", "WaybillTracing", "WaybillLogging", "TestSupport", "CSQLite",
+                "WaybillTesting", "WaybillCollector", "WaybillTracing", "WaybillLogging", "TestSupport",
+                "CWaybillSQLite",
                 "AllocationCounter", .hummingbird, .logging, .nio, .tracing,
             ],
             path: "Benchmarks",
@@ -183,7 +188,7 @@ let package = Package(
         // What is promised about facts, tried on processes that are killed: `make faults`.
         .executableTarget(
             name: "Faults",
-            dependencies: library + ["TestSupport", "PowerLoss", "CSQLite", .argumentParser],
+            dependencies: library + ["TestSupport", "PowerLoss", "CWaybillSQLite", .argumentParser],
             path: "Tests/Faults"
         ),
 
@@ -191,7 +196,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"],
             path: "Tests/TestSupport"),
-        .target(name: "CRecordingDisk", dependencies: ["CSQLite"], path: "Tests/CRecordingDisk"),
+        .target(name: "CRecordingDisk", dependencies: ["CWaybillSQLite"], path: "Tests/CRecordingDisk"),
         .target(
             name: "PowerLoss",
             dependencies: [
@@ -200,7 +205,8 @@ let package = Package(
             path: "Tests/PowerLoss"),
         .executableTarget(name: "SampleReports", dependencies: library + ["TestSupport"], path: "Tests/SampleReports"),
         .executableTarget(
-            name: "TestProcess", dependencies: library + ["TestSupport", "CSQLite", "CZlib"], path: "Tests/TestProcess"),
+            name: "TestProcess", dependencies: library + ["TestSupport", "CWaybillSQLite", "CWaybillZlib"],
+            path: "Tests/TestProcess"),
         // An app whose inspector has controls, to be tried in a browser.
         .executableTarget(
             name: "InspectedApp",
@@ -219,7 +225,8 @@ let package = Package(
             name: "WaybillStoreSlowTests",
             dependencies: library + ["WaybillTesting", "TestSupport", "PowerLoss", "WaybillStoreTests"]),
         .testTarget(
-            name: "WaybillTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "CZlib"]),
+            name: "WaybillTests",
+            dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "CWaybillZlib"]),
         // Traffic of many megabytes or many exchanges, all on the one queue of URLSession.
         .testTarget(
             name: "WaybillSlowTests",

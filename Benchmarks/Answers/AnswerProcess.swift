@@ -1,4 +1,4 @@
-import CSQLite
+import CWaybillSQLite
 import Foundation
 import WaybillCore
 import WaybillStore

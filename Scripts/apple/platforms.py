@@ -55,7 +55,7 @@ TARGETS = {name: f"Sources/{name}" for name in LIBRARIES} | {"LoginApp": "Exampl
 # The example is an app for phones, and of a later one (Examples/LoginApp/project.yml).
 SYSTEMS = {"LoginApp": {"iOS"}}
 OWN_TARGETS = {"LoginApp": "arm64-apple-ios17.0"}
-C_TARGETS = ["CSQLite", "CZlib", "CAtomicWords", "CJournal"]
+C_TARGETS = ["CWaybillSQLite", "CWaybillZlib", "CAtomicWords", "CJournal"]
 
 # The modules that conditions ask for, and the systems that have them. One that is not named here has no declarations in Tests/Apple, and has to get
 # some first; those of the toolchain need none.

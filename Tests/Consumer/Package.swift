@@ -10,9 +10,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "Vocabulary"),
+        // An app or its packages may have modules of these names: SwiftPM refuses two of one name.
+        .systemLibrary(name: "CSQLite"),
+        .systemLibrary(name: "CZlib"),
         .executableTarget(
             name: "Consumer",
-            dependencies: [.product(name: "Waybill", package: "waybill")],
+            dependencies: ["CSQLite", "CZlib", .product(name: "Waybill", package: "waybill")],
             swiftSettings: [.treatAllWarnings(as: .error)]
         ),
         .testTarget(

@@ -1,5 +1,5 @@
-import CSQLite
-import CZlib
+import CWaybillSQLite
+import CWaybillZlib
 import Foundation
 
 /// Looks for secrets in all that is in a store's folder, as somebody would who has found the device: in the bytes of

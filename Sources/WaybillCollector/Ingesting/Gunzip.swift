@@ -1,5 +1,5 @@
 #if Collector
-import CZlib
+import CWaybillZlib
 
 /// Decompresses a stream piece by piece (RFC 1952), and never more than it is allowed to.
 final class Gunzip {

@@ -1,4 +1,4 @@
-import CZlib
+import CWaybillZlib
 import WaybillCore
 
 /// Bytes in the format of RFC 1950, which the functions of SQLite's own shell read:

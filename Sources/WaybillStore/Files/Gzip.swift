@@ -1,4 +1,4 @@
-import CZlib
+import CWaybillZlib
 package import WaybillCore
 
 /// Compresses a stream piece by piece (RFC 1952).
@@ -45,7 +45,7 @@ package final class Gzip {
                     stream.pointee.next_out = output.baseAddress
                     stream.pointee.avail_out = UInt32(output.count)
                     // Fails only where its arguments are wrong (zlib.h, "deflate").
-                    CZlib.deflate(stream, flush)
+                    CWaybillZlib.deflate(stream, flush)
                     result += output[..<(output.count - Int(stream.pointee.avail_out))]
                 } while stream.pointee.avail_out == 0
             }

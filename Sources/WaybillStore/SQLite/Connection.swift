@@ -1,4 +1,4 @@
-import CSQLite
+import CWaybillSQLite
 package import WaybillCore
 
 /// One connection to an SQLite database, confined to one thread at a time.

@@ -1,4 +1,4 @@
-import CSQLite
+import CWaybillSQLite
 package import WaybillCore
 
 /// A value that a statement takes as an argument.

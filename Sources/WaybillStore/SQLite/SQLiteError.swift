@@ -1,4 +1,4 @@
-import CSQLite
+import CWaybillSQLite
 package import WaybillCore
 
 /// Turns SQLite's result codes into sentences that say what to do.

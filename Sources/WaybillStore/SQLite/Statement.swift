@@ -1,4 +1,4 @@
-import CSQLite
+import CWaybillSQLite
 package import WaybillCore
 
 /// A prepared statement of one connection, kept for use again and again.

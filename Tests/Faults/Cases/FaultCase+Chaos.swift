@@ -1,5 +1,5 @@
 #if Collector
-import CSQLite
+import CWaybillSQLite
 import Foundation
 
 /// Everything between clients and collector goes wrong at once.

@@ -1,5 +1,5 @@
 #if Collector
-import CSQLite
+import CWaybillSQLite
 import Foundation
 import WaybillCore
 import WaybillReading

@@ -1,4 +1,4 @@
-import CZlib
+import CWaybillZlib
 import Foundation
 import TestSupport
 import WaybillAnalysis
