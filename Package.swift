@@ -15,8 +15,8 @@ let (sqlitePackage, zlibPackage): (String?, String?) = ("sqlite3", "zlib")
 
 // All of the library that needs no trait, for tests and tools; what an app links is named by product.
 let library: [Target.Dependency] = [
-    "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
-    "WaybillUI", "WaybillLegacy", "WaybillSpans",
+    "WaybillAtomics", "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport",
+    "WaybillInspector", "WaybillUI", "WaybillLegacy", "WaybillSpans",
 ]
 
 let package = Package(
@@ -84,14 +84,17 @@ let package = Package(
         .systemLibrary(name: "CWaybillZlib", pkgConfig: zlibPackage, providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CAtomicWords"),
         .systemLibrary(name: "CJournal"),
+        .target(name: "WaybillAtomics", dependencies: ["CAtomicWords"]),
         .target(name: "WaybillCore", dependencies: ["CAtomicWords"]),
         .target(
             name: "WaybillStore",
-            dependencies: ["WaybillCore", "CAtomicWords", "CWaybillSQLite", "CJournal", "CWaybillZlib"]),
+            dependencies: [
+                "WaybillAtomics", "WaybillCore", "CAtomicWords", "CWaybillSQLite", "CJournal", "CWaybillZlib",
+            ]),
         .target(name: "WaybillReading", dependencies: ["WaybillCore", "WaybillStore"]),
         .target(
-            name: "Waybill", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"], exclude: unused,
-            resources: privacyManifest),
+            name: "Waybill", dependencies: ["WaybillAtomics", "WaybillCore", "WaybillStore", "WaybillReading"],
+            exclude: unused, resources: privacyManifest),
         // What an app adds where it needs it.
         .target(name: "WaybillAnalysis", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         .target(

@@ -1,5 +1,6 @@
 #if !canImport(FoundationNetworking)
 import Foundation
+import WaybillAtomics
 import WaybillCore
 
 /// Sends the requests of other sessions once more, by one session of its own, and records them on the way: the only way

@@ -1,6 +1,7 @@
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
+import WaybillAtomics
 import WaybillCore
 
 /// Watches the HTTP protocol of swift-corelibs-foundation at work: it drives the native class for the same task, with a

@@ -1,6 +1,7 @@
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
+import WaybillAtomics
 import WaybillCore
 
 /// Which capture watches which session: told by the configuration, which is the session's own for as long as that

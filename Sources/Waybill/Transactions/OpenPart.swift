@@ -1,3 +1,4 @@
+import WaybillAtomics
 import WaybillCore
 import WaybillStore
 

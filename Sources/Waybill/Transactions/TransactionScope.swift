@@ -1,3 +1,4 @@
+import WaybillAtomics
 public import WaybillCore
 
 /// A place where a transaction is current, inside of those around it: all of them are one chain, the innermost first.

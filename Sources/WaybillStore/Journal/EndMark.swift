@@ -1,5 +1,6 @@
 import CJournal
 import Foundation
+import WaybillAtomics
 import WaybillCore
 
 /// Where a journal notes how its process ended: one word of its header, which `exit` sets and, where that is asked for,

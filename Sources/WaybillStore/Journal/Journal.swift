@@ -1,4 +1,5 @@
 import CAtomicWords
+import WaybillAtomics
 import WaybillCore
 
 /// Takes records from any thread without a lock, an allocation or a system call, and gives them to one reader in the

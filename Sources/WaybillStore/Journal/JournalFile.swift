@@ -1,6 +1,7 @@
 import CAtomicWords
 import CJournal
 import Foundation
+import WaybillAtomics
 import WaybillCore
 
 /// The file of a journal, locked for as long as its source runs, and its words in memory.

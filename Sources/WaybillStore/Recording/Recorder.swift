@@ -1,3 +1,4 @@
+import WaybillAtomics
 package import WaybillCore
 
 /// Takes facts on the caller's thread and gives each its sequence and its time; never blocks on the store, never

@@ -3,6 +3,7 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import Waybill
+import WaybillAtomics
 import WaybillCore
 
 extension Faults {

@@ -1,6 +1,7 @@
 import Dispatch
 import Testing
 
+@testable import WaybillAtomics
 @testable import WaybillCore
 
 /// What is counted twice or lost here is a fact that is.
