@@ -4,8 +4,8 @@ import WaybillStore
 
 // Memory first: what the other rows leave behind would hide it.
 var allRows: [Row] = [
-    .memory, .exportMemory, .log, .logContext, .logHook, .logHookChange, .logWritten, .log8, .logAllocations,
-    .logFaults,
+    .memory, .exportMemory, .log, .logContext, .logHook, .logHookChange, .logWritten, .log8, .logOneCore,
+    .logAllocations, .logFaults,
 ]
 allRows += Row.logLatencies
 allRows += [.idle, .performNested, .disabledLog, .guid, .drain, .recover]

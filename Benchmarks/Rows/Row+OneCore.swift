@@ -1,0 +1,54 @@
+import Foundation
+import Waybill
+import WaybillCore
+import WaybillStore
+
+extension Row {
+    /// An event where the writer has to share the caller's processor, as on a busy machine; against the same with all
+    /// processors.
+    static let logOneCore = Row("log.oneCore", unit: "ns/event", against: "log on all processors") {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let count = 10_000
+        let transactions = TransactionManager(store: .directory(folder))
+        let login = transactions.begin(Login.self)
+        try await transactions.sync()
+        func nanoseconds() -> Double {
+            Comparison.nanoseconds(
+                operations: count, before: { try? transactions.sources.source?.writer.runAndWait { _, _ in } }
+            ) {
+                var taken = 0
+                for _ in 0..<count where login.log(.initiated) == .journaled { taken += 1 }
+                precondition(taken == count, "events were refused: the figure would be of something else")
+                return taken
+            } against: {
+                0
+            }.value
+        }
+        let free = nanoseconds()
+        let pinned = try onOneProcessor(nanoseconds)
+        login.finish()
+        try await transactions.sync()
+        return Comparison(value: pinned, baseline: free)
+    }
+
+    /// Has all threads of this process, and those that they start, run on the first processor; by `taskset` of
+    /// util-linux, since macOS has nothing like it.
+    private static func onOneProcessor<Value>(_ body: () throws -> Value) throws -> Value {
+        try run(on: "0")
+        defer { try? run(on: "0-\(ProcessInfo.processInfo.processorCount - 1)") }
+        return try body()
+    }
+
+    private static func run(on processors: String) throws {
+        let taskset = Process()
+        taskset.executableURL = URL(filePath: "/usr/bin/taskset")
+        taskset.arguments = ["--all-tasks", "--pid", "--cpu-list", processors, "\(getpid())"]
+        taskset.standardOutput = FileHandle.nullDevice
+        try taskset.run()
+        taskset.waitUntilExit()
+        guard taskset.terminationStatus == 0 else {
+            throw WaybillError(.store, "The threads of this process cannot be kept on one processor: see above.")
+        }
+    }
+}
