@@ -23,15 +23,12 @@ extension Row {
         let transactions = TransactionManager(store: .directory(folder))
         let login = transactions.begin(Login.self)
         var buffer = [UInt8](repeating: 0, count: 48 * 1024)
-        let record = [UInt8](repeating: 7, count: 48)
+        let bytes = [UInt8](repeating: 7, count: 48)
         try await transactions.sync()
         let comparison = Comparison.nanoseconds(
             operations: count, before: { try? transactions.sources.source?.writer.runAndWait { _, _ in } }
         ) {
-            var taken = 0
-            for _ in 0..<count where login.log(.initiated) == .journaled { taken += 1 }
-            precondition(taken == count, "events were refused: the figure would be of something else")
-            return taken
+            record(count, in: login)
         } against: {
             var time = timespec()
             var sum = 0
@@ -39,7 +36,7 @@ extension Row {
                 clock_gettime(CLOCK_MONOTONIC, &time)
                 buffer.withUnsafeMutableBytes { buffer in
                     let slot = 48 * (index % 1024)
-                    record.withUnsafeBytes {
+                    bytes.withUnsafeBytes {
                         UnsafeMutableRawBufferPointer(rebasing: buffer[slot..<slot + 48]).copyMemory(from: $0)
                     }
                 }
@@ -50,6 +47,15 @@ extension Row {
         login.finish()
         try await transactions.sync()
         return comparison
+    }
+
+    /// Records events without attributes: as many as it returns.
+    @inline(__always)
+    static func record(_ count: Int, in login: UseCaseTransaction<Login>) -> Int {
+        var taken = 0
+        for _ in 0..<count where login.log(.initiated) == .journaled { taken += 1 }
+        precondition(taken == count, "events were refused: the figure would be of something else")
+        return taken
     }
 
     /// An event without attributes while the manager's context has ten values.
