@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo examples exports otlp answers look e2e hostile bench bench-check bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse clean
+.PHONY: help setup build build-tests test test-busy demo examples exports otlp answers look e2e hostile bench bench-check bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse faults-cluster clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -141,6 +141,10 @@ e2e: setup ## Use the inspector in Chromium; screenshots in .build/e2e
 integration: setup ## All of these, from schemas to e2e, side by side; EXAMPLES=3 for each operation of `hostile`; SHORT=1 attacks with less
 	$(built)
 	@$(PYTEST) -n 2 $(INTEGRATION) --ignore $(INTEGRATION)/interop
+
+faults-cluster: setup ## Kill doors and replicas of a ClickHouse cluster, lose answers, count every fact; STAGE=one, folder; CASES=erasure, SCALE=1, SEED=n; writes .build/faults-cluster.json
+	$(call built,--product waybill-cli)
+	@python3 Tests/ClickHouse/Faults --stage $(or $(STAGE),cluster) --scale $(or $(SCALE),1) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases $(CASES))
 
 clickhouse: ## Try the ClickHouse engines that tests start, one process and a cluster, as a client uses them; installs what is missing
 	@$(PYTEST) -c $(INTEGRATION)/pytest.ini --rootdir Tests/ClickHouse Tests/ClickHouse
