@@ -123,7 +123,8 @@ class ClickHouse:
 
         def place(ports):
             first, *others = [f"127.0.0.1:{port}" for port in ports]
-            return f"clickhouse://default@{first}/{database}" + ("?replicas=" + ",".join(others) if others else "")
+            spread = f"?replicas={','.join(others)}&cluster={self.engine.about['cluster']}" if others else ""
+            return f"clickhouse://default@{first}/{database}{spread}"
 
         run("migrate", place(self.engine.ports))
         return Scene(place, self.engine, database)
