@@ -1,5 +1,5 @@
 -- Exports in DuckDB, with a type for every column, also for those that a file happens to have no value in.
--- .read Schemas/duckdb.sql, then: SELECT kind, count(*) FROM waybill_ndjson('lake/*.ndjson.gz') GROUP BY kind;
+-- .read Schemas/duckdb.sql, then: SELECT kind, count(*) FROM waybill_ndjson('facts.ndjson.gz') GROUP BY kind;
 CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
   SELECT * FROM read_json(files, format = 'newline_delimited', columns = {
     transaction_id: 'UUID',

@@ -1,8 +1,8 @@
 -- Does variant B succeed more often than A? With the 95 % interval of the difference of two proportions (Wald).
 WITH rates AS (
-    SELECT count(*) FILTER (variant = 'A') AS a, count(*) FILTER (variant = 'B') AS b,
-        count(*) FILTER (variant = 'A' AND outcome = 'succeeded') / count(*) FILTER (variant = 'A') AS p_a,
-        count(*) FILTER (variant = 'B' AND outcome = 'succeeded') / count(*) FILTER (variant = 'B') AS p_b
+    SELECT count(*) FILTER (WHERE variant = 'A') AS a, count(*) FILTER (WHERE variant = 'B') AS b,
+        count(*) FILTER (WHERE variant = 'A' AND outcome = 'succeeded') / count(*) FILTER (WHERE variant = 'A') AS p_a,
+        count(*) FILTER (WHERE variant = 'B' AND outcome = 'succeeded') / count(*) FILTER (WHERE variant = 'B') AS p_b
     FROM transactions
 ), differences AS (
     SELECT *, p_b - p_a AS difference, 1.96 * sqrt(p_a * (1 - p_a) / a + p_b * (1 - p_b) / b) AS margin FROM rates

@@ -170,14 +170,22 @@ def test_what_lies_where_a_file_is_made_is_neither_written_nor_kept(verb, how, s
     assert status.st_nlink == 1 and sorted(shared.iterdir()) == sorted([planted, file]), "nothing else is left"
 
 
-def test_a_run_that_adds_to_a_folder_takes_no_file_that_somebody_has_put_there(store, shared):
-    assert run("export", store, "--incremental", shared).returncode == 0
-    first = (shared / "facts-000001.ndjson").read_text()
-    planted = shared / ".facts-000001.ndjson.partial"
-    planted.write_text("planted")
+@pytest.mark.parametrize("name", ["facts", "increments", "cursor.json"])
+def test_a_run_that_adds_to_a_folder_goes_by_nothing_that_somebody_has_put_there(name, store, shared):
+    planted = shared / name
+    if name == "cursor.json":
+        planted.write_text('{"file":"facts-000001.ndjson","cursor":"9"}')
+    else:
+        planted.mkdir()
     os.chown(planted, SOMEBODY, SOMEBODY)
+    done = run("export", store, "--incremental", shared)
+    assert done.returncode == 1 and str(planted) in done.stderr, "it says what is in the way"
+
+
+def test_a_run_that_adds_to_a_folder_makes_what_nobody_else_can_write_to(store, shared):
     assert run("export", store, "--incremental", shared).returncode == 0
-    assert (shared / "facts-000001.ndjson").read_text() == first
+    assert {stat.S_IMODE((shared / name).stat().st_mode) for name in ("facts", "increments")} == {0o700}
+    assert stat.S_IMODE((shared / "lake.json").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("name", ["waybill.sqlite-lock", "waybill.sqlite-queue"])

@@ -71,7 +71,7 @@ struct TestProcess {
     /// Exports what is new in `store` into `lake`, up to a step.
     private static func export(_ folder: URL, diesAt last: IncrementalExport.Step) async throws {
         let export = IncrementalExport(as: .ndjson)
-        let lake = try IncrementalFolder(folder.appending(path: "lake"), suffix: export.suffix)
+        let lake = try LakeFolder(folder.appending(path: "lake"))
         let store = try SQLiteStore(folder.appending(path: "store"), clock: SystemClock())
         _ = try await export.run(of: store, into: lake) { step in
             if step == last { kill(getpid(), SIGKILL) }

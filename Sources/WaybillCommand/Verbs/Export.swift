@@ -18,7 +18,9 @@ struct Export: AsyncParsableCommand {
             otlp has spans of OpenTelemetry, for files or, with --to, for a tracing backend: each part that was closed, and each of its exchanges \
             that ended. What is sent again after a failure has the same span IDs. With --follow or --cursor it takes no filter.
 
-            With --incremental each run adds one file with what is new since the last run, never a fact twice, never one left out.
+            With --incremental each run adds what is new since the last run to a folder or a bucket, never a fact twice, never one left out: files \
+            of facts, and one in increments/ that says which of them count. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN say who \
+            asks a bucket, AWS_REGION or AWS_ENDPOINT_URL where it is. It has to know If-None-Match.
 
             EXAMPLES
               waybill export ./collected --format csv --output facts.csv
@@ -27,6 +29,7 @@ struct Export: AsyncParsableCommand {
               waybill export ./collected --format sqlite --output copy.sqlite
               waybill export ./collected 'status:5xx' --format har --output failed.har
               waybill export ./collected --incremental ./lake --gzip
+              waybill export ./collected --incremental s3://facts/shop --gzip
               waybill export ./collected --format otlp --to http://127.0.0.1:4318 --follow --cursor ./sent
               waybill export http://127.0.0.1:8477 --output facts.ndjson.gz
             """)
@@ -49,7 +52,7 @@ struct Export: AsyncParsableCommand {
     @Flag(help: "Compress, also where the file's name does not end with .gz.")
     var gzip = false
 
-    @Option(help: ArgumentHelp("Add a file with what is new to this folder.", valueName: "folder"))
+    @Option(help: ArgumentHelp("Add what is new to this folder, or to s3://BUCKET/PREFIX.", valueName: "folder"))
     var incremental: String?
 
     @OptionGroup var backend: BackendOptions
@@ -146,18 +149,27 @@ struct Export: AsyncParsableCommand {
             try await send(to: backend, from: store)
         } else if let incremental {
             let export = IncrementalExport(as: format, isCompressed: gzip)
-            let folder = try IncrementalFolder(
-                URL(filePath: incremental, directoryHint: .isDirectory), suffix: export.suffix)
-            guard let summary = try await export.run(of: store, into: folder) else {
+            let lake = try lake(incremental)
+            guard let increment = try await export.run(of: store, into: lake) else {
                 return Terminal.warn("Nothing is new.")
             }
-            Terminal.write([summary.file.relativePath])
+            Terminal.write(increment.files.map { lake.place(of: $0.name) })
         } else if output == "-" {
             try await store.write(.of(request), as: format, isCompressed: gzip, to: StandardOutput.write)
         } else {
             let file = URL(filePath: output)
             tell(try await store.write(.of(request), as: format, isCompressed: gzip || file.endsInGzip, to: file))
         }
+    }
+
+    private func lake(_ place: String) throws -> any Lake {
+        guard place.hasPrefix(BucketAddress.scheme) else {
+            return try LakeFolder(URL(filePath: place, directoryHint: .isDirectory))
+        }
+        let environment = ProcessInfo.processInfo.environment
+        return Bucket(
+            try BucketAddress(place, environment: environment),
+            by: try BucketCredentials(environment: environment), clock: CommandClock.current)
     }
 
     private func send(to backend: TraceBackend, from store: some ExportingStore) async throws {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The hash by which a page's Content-Security-Policy names its style and its script, and a collector knows its tokens:
-/// FIPS 180-4, section 6.2.
+/// The hash by which a page's Content-Security-Policy names its style and its script, a collector knows its tokens, and
+/// the files of a lake are named: FIPS 180-4, section 6.2.
 ///
 /// CryptoKit is not on every platform, and swift-crypto would be a package, whose first build takes longer than all of
 /// this one's. What is secret among what is hashed here are random tokens, which no time that this takes tells anything
@@ -13,44 +13,75 @@ package enum SHA256 {
     /// The hash of some bytes, in base 64, as `'sha256-...'` takes it.
     package static func base64(_ message: [UInt8]) -> String { Data(hash(message)).base64EncodedString() }
 
+    /// The hash of some bytes, in hexadecimal digits.
+    package static func hex(_ message: [UInt8]) -> String { hex(ofHash: hash(message)) }
+
+    /// A hash in hexadecimal digits.
+    package static func hex(ofHash hash: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
     /// The hash of some bytes.
     package static func hash(_ message: [UInt8]) -> [UInt8] {
         var hash: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
         ]
-        let padded = padded(message)
-        for start in stride(from: 0, to: padded.count, by: 64) { add(padded[start..<start + 64], to: &hash) }
+        // Blocks are hashed where they are: a file of many megabytes is not copied for it.
+        let whole = message.count & ~63
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
+            message.withUnsafeBytes { bytes in
+                for start in stride(from: 0, to: whole, by: 64) { add(bytes, from: start, to: &hash, words) }
+            }
+            padded(message[whole...], of: message.count).withUnsafeBytes { bytes in
+                for start in stride(from: 0, to: bytes.count, by: 64) { add(bytes, from: start, to: &hash, words) }
+            }
+        }
         return hash.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) } }
     }
 
-    /// Section 5.1.1: a 1, zeros, and the length in bits.
-    private static func padded(_ message: [UInt8]) -> [UInt8] {
-        let zeros = (119 - message.count % 64) % 64
-        let length = UInt64(message.count) * 8
-        return message + [0x80] + [UInt8](repeating: 0, count: zeros)
+    /// Section 5.1.1: what is left of a message, a 1, zeros, and the message's length in bits.
+    private static func padded(_ rest: ArraySlice<UInt8>, of byteCount: Int) -> [UInt8] {
+        let zeros = (119 - byteCount % 64) % 64
+        let length = UInt64(byteCount) * 8
+        return Array(rest) + [0x80] + [UInt8](repeating: 0, count: zeros)
             + (0..<8).map { UInt8(truncatingIfNeeded: length >> UInt64(56 - 8 * $0)) }
     }
 
-    private static func add(_ block: ArraySlice<UInt8>, to hash: inout [UInt32]) {
-        var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
-            block[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    /// - Parameter words: Room for the 64 words of a block.
+    private static func add(
+        _ bytes: UnsafeRawBufferPointer, from start: Int, to hash: inout [UInt32],
+        _ words: UnsafeMutableBufferPointer<UInt32>
+    ) {
+        for index in 0..<16 {
+            let word = bytes.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)
+            words[index] = UInt32(bigEndian: word)
         }
         for index in 16..<64 {
             let (early, late) = (words[index - 15], words[index - 2])
             let first = turned(early, 7) ^ turned(early, 18) ^ early >> 3
             let second = turned(late, 17) ^ turned(late, 19) ^ late >> 10
-            words.append(words[index - 16] &+ first &+ words[index - 7] &+ second)
+            words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
         }
         var (a, b, c, d, e, f, g, h) = (hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7])
-        for index in 0..<64 {
-            let choice = e & f ^ ~e & g
-            let majority = a & b ^ a & c ^ b & c
-            let first =
-                h &+ (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) &+ choice &+ constants[index] &+ words[index]
-            let second = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) &+ majority
-            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+        constants.withUnsafeBufferPointer { constants in
+            for index in 0..<64 {
+                let choice = e & f ^ ~e & g
+                let majority = a & b ^ a & c ^ b & c
+                let first =
+                    h &+ (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) &+ choice &+ constants[index] &+ words[index]
+                let second = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) &+ majority
+                (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+            }
         }
-        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { hash[index] &+= word }
+        hash[0] &+= a
+        hash[1] &+= b
+        hash[2] &+= c
+        hash[3] &+= d
+        hash[4] &+= e
+        hash[5] &+= f
+        hash[6] &+= g
+        hash[7] &+= h
     }
 
     private static func turned(_ word: UInt32, _ bits: UInt32) -> UInt32 { word >> bits | word << (32 - bits) }

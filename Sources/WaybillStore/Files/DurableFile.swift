@@ -31,6 +31,18 @@ package enum DurableFile {
         try syncFolder(file.deletingLastPathComponent())
     }
 
+    /// Gives a complete file that is on the disk a second name, which is on the disk then, too.
+    ///
+    /// - Returns: Whether it has it: false where something has that name already, which stays.
+    static func link(_ temporary: String, to file: URL) throws -> Bool {
+        if Foundation.link(temporary, file.path(percentEncoded: false)) < 0 {
+            guard errno == EEXIST else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            return false
+        }
+        try syncFolder(file.deletingLastPathComponent())
+        return true
+    }
+
     /// Makes what was made, renamed or removed in a folder stay.
     package static func syncFolder(_ folder: URL) throws {
         try withDescriptor(of: folder.path(percentEncoded: false), O_RDONLY | O_DIRECTORY, sync)

@@ -124,6 +124,19 @@ package final class PartialFile {
         close(descriptor)
     }
 
+    /// Gives the file its name, unless something has that name; it is complete and on the disk then.
+    ///
+    /// - Returns: Whether it has it; otherwise it is gone.
+    package func finishOnce() throws(WaybillError) -> Bool {
+        try sync()
+        var isNamed = false
+        try mappingErrors { isNamed = try DurableFile.link(path, to: file) }
+        unlink(path)
+        isOver = true
+        close(descriptor)
+        return isNamed
+    }
+
     /// Gives the name to another file, of the same folder or one in it, and gives up its own.
     ///
     /// - Returns: The file's length.

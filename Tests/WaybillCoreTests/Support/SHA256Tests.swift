@@ -11,4 +11,17 @@ import WaybillCore
             SHA256.base64(Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8))
                 == "JI1qYdIGOLjlwCaTDD5gOaM85Flk/yFn9uzt1BnbBsE=")
     }
+
+    /// Breaks when a length around the end of a block is padded otherwise: `head -c N /dev/zero | sha256sum`.
+    @Test(arguments: [
+        (55, "02779466cdec163811d078815c633f21901413081449002f24aa3e80f0b88ef7"),
+        (56, "d4817aa5497628e7c77e6b606107042bbba3130888c5f47a375e6179be789fbb"),
+        (63, "c7723fa1e0127975e49e62e753db53924c1bd84b8ac1ac08df78d09270f3d971"),
+        (64, "f5a5fd42d16a20302798ef6ed309979b43003d2320d9f0e8ea9831a92759fb4b"),
+        (119, "f616b0d54e78571a9611f343c9f8e022e859e920381ab0e4d3da01e193a7bd7e"),
+        (1_000_000, "d29751f2649b32ff572b5e0a9f541ea660a50f94ff0beedfb0b692b924cc8025"),
+    ])
+    func everyLengthIsPaddedRight(count: Int, hash: String) {
+        #expect(SHA256.hex([UInt8](repeating: 0, count: count)) == hash)
+    }
 }

@@ -35,53 +35,203 @@ import WaybillStore
         let lines = try facts()
         #expect(lines.count == 9)
         #expect(Set(lines).count == 9)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: lake.path).allSatisfy { !$0.hasPrefix(".") })
+        for folder in ["", "facts", "increments"] { #expect(try names(in: folder).allSatisfy { !$0.hasPrefix(".") }) }
+    }
+
+    /// A run that is repeated after a kill has other facts: what the first one has left must not be read beside them.
+    @Test func whatAKilledRunHasLeftCountsForNothing() async throws {
+        let login = LoginHistory()
+        try ingest(login.clientSet(1...4))
+        let child = try ChildProcess("TestProcess", ["export-written", folder.url.path])
+        #expect(child.finish().status == SIGKILL)
+        #expect(try names(in: "facts").count == 1 && increments().isEmpty)
+        try ingest(login.clientSet())
+        #expect(try await run()?.number == 1)
+        #expect(try names(in: "facts").count == 2)
+        #expect(try facts().count == 6)
+    }
+
+    /// Breaks when the number of an increment is no name for one cursor: then what both have exported is read twice.
+    @Test func ofTwoRunsThatGoOnFromTheSameCursorOneCounts() async throws {
+        try ingest(LoginHistory().clientSet(1...4))
+        let (late, store) = (SlowLake(folder: lake), try SQLiteStore(folder.file("store"), clock: SystemClock()))
+        late.meanwhile { [lake] in
+            try await IncrementalExport(as: .ndjson).run(of: store, into: LakeFolder(lake))
+        }
+        let error = await #expect(throws: WaybillError.self) {
+            try await IncrementalExport(as: .csv).run(of: store, into: late)
+        }
+        #expect(error?.code == .setting)
+        #expect(try facts().count == 4)
+    }
+
+    @Test func aLakeThatReplacesWhatItHasIsRefusedBeforeAnythingIsExported() async throws {
+        try ingest(LoginHistory().clientSet())
+        let (lake, store) = (ForgetfulLake(), try SQLiteStore(folder.file("store"), clock: SystemClock()))
+        let error = await #expect(throws: WaybillError.self) {
+            try await IncrementalExport(as: .ndjson).run(of: store, into: lake)
+        }
+        #expect(error?.message.contains("If-None-Match") == true)
+        #expect(lake.names == ["lake.json", "lake.json"])
+    }
+
+    @Test(arguments: [TextFormat.ndjson, .csv], [true, false])
+    func largeIncrementsAreSeveralFilesEachWithItsHeader(format: TextFormat, isCompressed: Bool) async throws {
+        for _ in 0..<400 { try ingest(LoginHistory().clientSet()) }
+        var export = IncrementalExport(as: format, isCompressed: isCompressed)
+        export.longestFile = 1
+        let store = try SQLiteStore(folder.file("store"), clock: SystemClock())
+        let increment = try #require(try await export.run(of: store, into: LakeFolder(lake)))
+        #expect(increment.files.count > 1)
+        #expect(increment.files.reduce(0) { $0 + ($1.facts ?? 0) } == 2400)
+        for file in increment.files {
+            let bytes = try Array(Data(contentsOf: lake.appending(path: file.name)))
+            #expect(file.bytes == bytes.count)
+            #expect(file.name == "facts/\(SHA256.hex(bytes)).\(format)\(isCompressed ? ".gz" : "")")
+            #expect(isCompressed || bytes.starts(with: format.header))
+        }
     }
 
     @Test func filesThatWereTakenAwayAreNotWrittenAgain() async throws {
         let login = LoginHistory()
         try ingest(login.clientSet())
-        let first = try #require(try await run())
-        try FileManager.default.removeItem(at: first.file)
+        let first = try #require(try await run()?.files.first)
+        try FileManager.default.removeItem(at: lake.appending(path: first.name))
         #expect(try await run() == nil)
         try ingest(login.serverSet())
         let second = try #require(try await run())
-        #expect(second.factCount == 3)
-        #expect(second.file.lastPathComponent == "facts-000002.ndjson")
+        #expect(second.number == 2 && second.files.map(\.facts) == [3])
     }
 
     @Test func twoRunsAtATimeDoNotMeet() async throws {
-        let other = try IncrementalFolder(lake, suffix: "ndjson")
+        let other = try LakeFolder(lake)
         let error = await #expect(throws: WaybillError.self) { try await run() }
         #expect(error?.code == .setting)
         withExtendedLifetime(other) {}
     }
 
-    @Test func aCursorThatCannotBeReadStopsTheRun() async throws {
+    @Test(arguments: ["increments/000000001.json", "lake.json", "cursor.json"])
+    func whatCannotBeReadStopsTheRun(name: String) async throws {
         try ingest(LoginHistory().clientSet())
         _ = try await run()
-        try Data("{".utf8).write(to: lake.appending(path: "cursor.json"))
+        try Data("{".utf8).write(to: lake.appending(path: name))
         let error = await #expect(throws: WaybillError.self) { try await run() }
         #expect(error?.code == .format)
+    }
+
+    // MARK: Folders of earlier versions
+
+    /// Such a version named a file by its number, noted its cursor, and gave it its name after that. Breaks when what it
+    /// has exported is exported again, or left out by who reads increments, or when it could go on beside us.
+    @Test(arguments: [true, false]) func aFolderOfAnEarlierVersionIsContinued(wasKilled: Bool) async throws {
+        let login = LoginHistory()
+        try ingest(login.clientSet(1...4))
+        try FileManager.default.createDirectory(at: lake, withIntermediateDirectories: true)
+        let hiddenName = ".facts-000001.ndjson.x.partial"
+        let store = try SQLiteStore(folder.file("store"), clock: SystemClock())
+        let file = lake.appending(path: wasKilled ? hiddenName : "facts-000001.ndjson")
+        _ = try await store.write(.after(ExportCursor().description), as: .ndjson, isCompressed: false, to: file)
+        let cursor = try await store.export(.after(ExportCursor().description), as: .ndjson).cursor
+        let note = #"{"file":"facts-000001.ndjson","cursor":"\#(cursor)","hiddenName":"\#(hiddenName)"}"#
+        try Data(note.utf8).write(to: lake.appending(path: "cursor.json"))
+        try Data("half".utf8).write(to: lake.appending(path: ".facts-000002.ndjson.y.partial"))
+
+        #expect(try await run() == nil, "Nothing is new.")
+        #expect(try facts().count == 4)
+        try ingest(login.clientSet())
+        let increment = try #require(try await run())
+        #expect(increment.number == 2 && increment.files.map(\.facts) == [2])
+        #expect(try Set(facts()).count == 6 && facts().count == 6)
+        #expect(
+            try names(in: "").sorted()
+                == ["cursor.json", "facts", "facts-000001.ndjson", "increments", "lake.json"])
+        let left = try Data(contentsOf: lake.appending(path: "cursor.json"))
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(EarlierNote.self, from: left) }
+    }
+
+    /// As an earlier version reads it.
+    private struct EarlierNote: Decodable {
+        var file: String
+        var cursor: String
     }
 
     private func ingest(_ set: TransactionSet) throws {
         _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun)
     }
 
-    private func run() async throws -> ExportSummary? {
-        let export = IncrementalExport(as: .ndjson)
+    private func run() async throws -> Increment? {
         let store = try SQLiteStore(folder.file("store"), clock: SystemClock())
-        return try await export.run(of: store, into: IncrementalFolder(lake, suffix: export.suffix))
+        return try await IncrementalExport(as: .ndjson).run(of: store, into: LakeFolder(lake))
+    }
+
+    private func names(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: lake.appending(path: folder).path)
+    }
+
+    /// Those that a reader of the lake takes.
+    private func increments() throws -> [Increment] {
+        guard FileManager.default.fileExists(atPath: lake.appending(path: "increments").path) else { return [] }
+        return try names(in: "increments").sorted().map {
+            try JSONDecoder().decode(
+                Increment.self, from: Data(contentsOf: lake.appending(path: "increments/\($0)")))
+        }
     }
 
     private func facts() throws -> [Fact.ID] {
-        let files = try FileManager.default.contentsOfDirectory(atPath: lake.path).filter { $0.hasPrefix("facts-") }
-            .sorted()
-        return try files.flatMap { name in
-            try Data(contentsOf: lake.appending(path: name)).split(separator: 0x0A).map {
+        try increments().flatMap(\.files).flatMap { file in
+            try Data(contentsOf: lake.appending(path: file.name)).split(separator: 0x0A).map {
                 try JSONDecoder().decode(Fact.ID.self, from: $0)
             }
         }
+    }
+}
+
+/// A folder without its lock, as a bucket has none, in which another run comes in between.
+private final class SlowLake: Lake {
+    private let folder: URL
+    private let other = Locked<(@Sendable () async throws -> Void)?>(nil)
+
+    init(folder: URL) { self.folder = folder }
+
+    /// - Parameter run: Ends before the first file of facts is there.
+    func meanwhile(_ run: @escaping @Sendable () async throws -> Increment?) {
+        other.withLock { $0 = { _ = try await run() } }
+    }
+
+    func place(of name: String) -> String { name }
+
+    func names(in folder: String) async throws -> [String] { try open().names(in: folder) }
+
+    func bytes(of name: String) async throws -> [UInt8]? { try open().bytes(of: name) }
+
+    func put(_ bytes: [UInt8], as name: String) async throws -> Bool {
+        if name.hasPrefix("facts/") {
+            let other = other.withLock { other in
+                defer { other = nil }
+                return other
+            }
+            try await other?()
+        }
+        return try open().put(bytes, as: name)
+    }
+
+    private func open() throws -> LakeFolder { try LakeFolder(folder) }
+}
+
+/// What ignores `If-None-Match`.
+private final class ForgetfulLake: Lake {
+    private let put = Locked<[(name: String, bytes: [UInt8])]>([])
+
+    var names: [String] { put.withLock { $0.map(\.name) } }
+
+    func place(of name: String) -> String { name }
+
+    func names(in folder: String) -> [String] { [] }
+
+    func bytes(of name: String) -> [UInt8]? { put.withLock { $0.last { $0.name == name }?.bytes } }
+
+    func put(_ bytes: [UInt8], as name: String) -> Bool {
+        put.withLock { $0.append((name, bytes)) }
+        return true
     }
 }
