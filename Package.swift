@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "WaybillServiceLifecycle", targets: ["WaybillServiceLifecycle"]),
         .library(name: "WaybillMetrics", targets: ["WaybillMetrics"]),
         .library(name: "WaybillGRPC", targets: ["WaybillGRPC"]),
+        .library(name: "WaybillClickHouse", targets: ["WaybillClickHouse"]),
         .library(name: "WaybillHummingbird", targets: ["WaybillHummingbird"]),
         .library(name: "WaybillCollector", targets: ["WaybillCollector"]),
         .executable(name: "waybill-cli", targets: ["WaybillCommand"]),
@@ -56,13 +57,19 @@ let package = Package(
             description: "WaybillCollector and the `waybill` command line.",
             enabledTraits: ["Hummingbird"]
         ),
+        .trait(
+            name: "ClickHouse",
+            description: "WaybillClickHouse: a store in a ClickHouse database; with Collector also on the command line."
+        ),
         // Apart, because it builds all of BoringSSL.
         .trait(
             name: "TLS", description: "`waybill serve` with a certificate of its own.", enabledTraits: ["Collector"]),
         // For whoever works on Waybill: a new trait is added here, and to nothing else that builds.
         .trait(
             name: "All", description: "All of them.",
-            enabledTraits: ["TLS", "Tracing", "Logging", "GRPC", "AsyncHTTPClient", "ServiceLifecycle", "Metrics"]),
+            enabledTraits: [
+                "TLS", "Tracing", "Logging", "GRPC", "AsyncHTTPClient", "ServiceLifecycle", "Metrics", "ClickHouse",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -128,6 +135,12 @@ let package = Package(
         .target(name: "WaybillMetrics", dependencies: ["WaybillCore", "Waybill", .metrics]),
         .target(name: "WaybillGRPC", dependencies: ["WaybillCore", "Waybill", .grpc]),
         .target(name: "WaybillHummingbird", dependencies: ["Waybill", .hummingbird, .httpTypes]),
+        .target(
+            name: "WaybillClickHouse",
+            dependencies: [
+                "WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport",
+                .clickHouseClient, .clickHouseNIO, .clickHouseHTTP,
+            ]),
         .target(
             name: "WaybillCollector",
             dependencies: [
@@ -301,6 +314,12 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "WaybillClickHouseTests",
+            dependencies: [
+                "WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport",
+                "WaybillTesting", "WaybillClickHouse", "TestSupport",
+            ]),
+        .testTarget(
             name: "WaybillCommandTests",
             dependencies: library + [
                 "WaybillCollector", "WaybillCommand", "TestSupport", .argumentParser, .httpTypes, .nio, .nioEmbedded,
@@ -332,6 +351,12 @@ extension Target.Dependency {
         name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"]))
     static let clientLogging = product(
         name: "Logging", package: "swift-log", condition: .when(traits: ["AsyncHTTPClient"]))
+    static let clickHouseClient = product(
+        name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["ClickHouse"]))
+    static let clickHouseNIO = product(
+        name: "NIOCore", package: "swift-nio", condition: .when(traits: ["ClickHouse"]))
+    static let clickHouseHTTP = product(
+        name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["ClickHouse"]))
     static let services = product(
         name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
     static let unixSignals = product(

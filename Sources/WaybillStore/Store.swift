@@ -137,8 +137,11 @@ package final class Store {
     }
 
     /// One SQLite transaction under the lock between processes, and a checkpoint when the WAL has grown.
+    ///
+    /// Within another one it is a part of that.
     package func write<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
-        try locked { () throws(WaybillError) in
+        guard !connection.isInTransaction else { return try body() }
+        return try locked { () throws(WaybillError) in
             guard identity == file?.identity else {
                 throw WaybillError(
                     .damaged, "The store's file \(connection.place) was moved away or deleted while it was open.")

@@ -11,13 +11,7 @@ extension Store {
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Throws: Also where the rows are gone and a reader keeps the WAL, and with it the bytes: then erase once more.
     package func erase(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
-        let erasure = try write { () throws(WaybillError) in
-            var eraser = try ScopeEraser(connection, at: wall)
-            try eraser.erase(scope)
-            try SourceRows(connection: connection).removeUnusedNames(heardBefore: .max)
-            nameCount = nil
-            return eraser.erasure
-        }
+        let erasure = try write { () throws(WaybillError) in try eraseRows(scope, at: wall) }
         // Damaged files that were moved aside cannot be erased from; all that could be read of them is here.
         file?.removeAside()
         removeDamagedJournals()
@@ -31,5 +25,14 @@ extension Store {
                     + "Erase once more when they have finished.", cause: error.description)
         }
         return erasure
+    }
+
+    /// Erases the rows, inside one SQLite transaction.
+    func eraseRows(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
+        var eraser = try ScopeEraser(connection, at: wall)
+        try eraser.erase(scope)
+        try SourceRows(connection: connection).removeUnusedNames(heardBefore: .max)
+        nameCount = nil
+        return eraser.erasure
     }
 }

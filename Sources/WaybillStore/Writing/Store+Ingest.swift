@@ -44,7 +44,8 @@ extension Store {
         }
     }
 
-    private func book(
+    /// Books one set, inside one SQLite transaction.
+    func book(
         _ decoded: DecodedSet, at wall: Int64, factsPerTransaction: Int?, isVouchedFor: Bool = false
     ) throws(WaybillError) -> Receipt {
         var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)

@@ -1,0 +1,66 @@
+-- What a ClickHouse database holds of Waybill; made by `waybill migrate clickhouse://host:8123/waybill`.
+--
+-- Version 1. A version adds tables or columns, and changes none. On a cluster the engines are replicated; `facts` is then a
+-- Distributed table over `facts_local`, by cityHash64(tx), and every server has the other tables whole.
+-- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
+-- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
+-- A row is there as often as it was inserted until parts are merged: who reads takes one of each key.
+
+CREATE TABLE schema_versions ( -- which versions of this schema were made here
+  version UInt32, -- from 1
+  made DateTime DEFAULT now(), -- by the server's clock
+) ENGINE = ReplacingMergeTree()
+ORDER BY (version)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE facts ( -- what was recorded: written once, never changed, known by source and sequence
+  week UInt16, -- of the transaction's ID, since 1970; 0: of none, or of no time near its arrival
+  tx FixedString(16), -- the transaction; zeros: of none, or its opening had not arrived
+  source FixedString(16), -- who recorded it
+  sequence Int64 CODEC(Delta, ZSTD), -- of the fact in its source
+  part Int64 CODEC(Delta, ZSTD), -- the sequence of the opening of its part; 0: outside any
+  kind UInt8, -- 1 opened, 2 event, 3 attributes set, 4 closed, 5 exchange opened, 6 exchange closed
+  at_us Int64 CODEC(Delta, ZSTD), -- since its source started
+  use_case Int64 CODEC(ZSTD), -- the transaction's; -1: not known
+  fact String CODEC(ZSTD), -- JSON as in sets: see fact.v1.schema.json
+) ENGINE = ReplacingMergeTree()
+PARTITION BY week
+ORDER BY (tx, source, sequence)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE books ( -- what sets, erasures and retirements left of a source; a fact counts once an arrival here names it
+  source FixedString(16), -- whose
+  arrival Int64 CODEC(Delta, ZSTD), -- of which no two rows have the same: later ones are larger
+  installation FixedString(16), -- the source's; zeros: none
+  heard_us Int64 CODEC(Delta, ZSTD), -- when it was last heard of
+  proof String, -- SHA-256 of the source's secret; empty: it has shown none
+  installation_proof String, -- the same of the installation's
+  share String CODEC(ZSTD), -- JSON: a set with this source alone, without facts and names
+  arrived Array(Int64), -- first, last, received_us; first, last, received_us; and so on
+  weeks Array(Int64), -- in which the facts are that arrived
+  retired Array(Int64), -- first, last; and so on: received, and taken away to keep within limits
+  inserted DateTime DEFAULT now(), -- by the server's clock
+) ENGINE = ReplacingMergeTree()
+ORDER BY (source, arrival)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE names ( -- what a version of an app calls a code
+  use_case Int64, -- the code
+  event Int64, -- -1: the use case itself
+  app String, -- whose it is
+  app_version String, -- of which it is said
+  name String, -- as the app says it
+  removed UInt8, -- 1: nothing is left that it is of
+  arrival Int64, -- as in `books`: the largest of a key counts
+) ENGINE = ReplacingMergeTree(arrival)
+ORDER BY (use_case, event, app, app_version, name)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE erased ( -- of which nothing is taken in any more
+  guid FixedString(16), -- an installation's or a transaction's
+  with_installation UInt8, -- 1: a transaction that went with the installation that began it
+  at_us Int64, -- when
+  proof String, -- SHA-256 of the installation's secret; empty: it has shown none
+) ENGINE = ReplacingMergeTree()
+ORDER BY (guid, with_installation)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

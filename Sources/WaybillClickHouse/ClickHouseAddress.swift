@@ -1,0 +1,112 @@
+#if ClickHouse
+public import Foundation
+public import WaybillCore
+
+/// Where a ClickHouse database is: `clickhouse://user@host:8123/database?replicas=b:8123,c:8123&cluster=waybill`.
+///
+/// The password is none of it: what is typed on a command line is seen by everybody on the machine.
+public struct ClickHouseAddress: Sendable, Hashable {
+    /// The HTTP interfaces of servers that each can answer for all, in the order in which they are tried.
+    public var servers: [URL]
+    /// The database's name.
+    public var database: String
+    /// nil: `default`.
+    public var user: String?
+    /// nil: none.
+    public var password: String?
+    /// The cluster of `remote_servers` that the tables are spread over; nil: one server has all.
+    public var cluster: String?
+    /// How many replicas must have what is inserted before it counts as stored. Default: 2 with a cluster, 1 without.
+    public var quorum: Int
+
+    /// What the user's name and password are called in the environment.
+    public static let variables = (user: "WAYBILL_CLICKHOUSE_USER", password: "WAYBILL_CLICKHOUSE_PASSWORD")
+
+    /// Whether a text is meant as one.
+    public static func isMeant(by text: String) -> Bool { text.lowercased().hasPrefix("clickhouse:") }
+
+    /// Reads one.
+    ///
+    /// - Parameters:
+    ///   - text: As above. `secure=true` is for TLS, then with port 8443 where none is given; `quorum=1` for
+    ///     ``quorum``.
+    ///   - environment: Has the password, and the user where the text names none.
+    /// - Throws: `.setting` for what is no such address, with what to do.
+    public init(
+        _ text: String, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(WaybillError) {
+        let form = "clickhouse://host:8123/database?replicas=host:8123"
+        guard let url = URLComponents(string: text), url.scheme?.lowercased() == "clickhouse", let host = url.host,
+            !host.isEmpty
+        else { throw WaybillError(.setting, "“\(text)” is no address of a ClickHouse database: write \(form).") }
+        guard url.password == nil else {
+            throw WaybillError(
+                .setting,
+                "A password is not for an address, which others see: put it into \(Self.variables.password).")
+        }
+        let database = String(url.path.drop { $0 == "/" })
+        // A name of these needs no quotation marks in SQL.
+        guard let first = database.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first),
+            database.utf8.allSatisfy({ $0.isNameByte })
+        else {
+            throw WaybillError(
+                .setting, "“\(database)” is no name of a database: write \(form), with letters, digits and underscores."
+            )
+        }
+        self.database = database
+        var values: [String: String] = [:]
+        for item in url.queryItems ?? [] {
+            guard ["replicas", "cluster", "quorum", "secure"].contains(item.name) else {
+                throw WaybillError(
+                    .setting, "“\(item.name)” is no setting of an address: there are replicas, cluster, quorum, secure."
+                )
+            }
+            values[item.name] = item.value ?? ""
+        }
+        let isSecure = values["secure"] == "true"
+        let own = url.port.map { "\(host):\($0)" } ?? host
+        servers = try ([own] + (values["replicas"] ?? "").split(separator: ",").map(String.init)).map {
+            server throws(WaybillError) in
+            guard var components = URLComponents(string: "\(isSecure ? "https" : "http")://\(server)/"),
+                components.host?.isEmpty == false
+            else { throw WaybillError(.setting, "“\(server)” is no server: write host:port.") }
+            if components.port == nil { components.port = isSecure ? 8443 : 8123 }
+            guard let url = components.url else {
+                throw WaybillError(.setting, "“\(server)” is no server: write host:port.")
+            }
+            return url
+        }
+        cluster = values["cluster"]
+        guard cluster?.utf8.allSatisfy({ $0.isNameByte }) != false else {
+            throw WaybillError(.setting, "A cluster's name has letters, digits and underscores.")
+        }
+        quorum = cluster == nil ? 1 : 2
+        if let text = values["quorum"] {
+            guard let number = Int(text), (1...100).contains(number) else {
+                throw WaybillError(.setting, "A quorum is a number of replicas, from 1 to 100, and not “\(text)”.")
+            }
+            quorum = number
+        }
+        user = url.user ?? environment[Self.variables.user]
+        password = environment[Self.variables.password]
+    }
+}
+
+extension UInt8 {
+    fileprivate var isNameByte: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}
+
+/// Words for a person, without the password.
+extension ClickHouseAddress: CustomStringConvertible {
+    public var description: String {
+        "clickhouse://\(servers.first?.host() ?? ""):\(servers.first?.port ?? 0)/\(database)"
+    }
+}
+#endif

@@ -1,0 +1,180 @@
+#if ClickHouse
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import WaybillCore
+
+/// Asks ClickHouse over HTTP (https://clickhouse.com/docs/interfaces/http).
+///
+/// A server that cannot be reached, or that says that it is the one that fails, gives way to the next; what is inserted
+/// may then be inserted twice, and rows are known by their keys.
+struct ClickHouseClient: Sendable {
+    let address: ClickHouseAddress
+    /// How long one request may take.
+    private let patience = TimeAmount.seconds(60)
+    /// The server that answered last, by its index.
+    private let preferred = Locked(0)
+
+    init(_ address: ClickHouseAddress) { self.address = address }
+
+    /// Runs a statement that gives no rows.
+    func run(_ sql: String, _ settings: [String: String] = [:]) async throws(WaybillError) {
+        _ = try await collect(sql, settings, body: [])
+    }
+
+    /// Inserts rows.
+    ///
+    /// - Parameter statement: Up to the columns: `INSERT INTO t(a, b)`.
+    func insert(_ statement: String, _ rows: RowBinaryWriter, _ settings: [String: String] = [:])
+        async throws(WaybillError)
+    {
+        guard !rows.bytes.isEmpty else { return }
+        _ = try await collect("\(statement) FORMAT RowBinary", settings, body: rows.bytes)
+    }
+
+    /// Hands over each row of an answer, as it comes.
+    func forEachRow(
+        _ sql: String, _ settings: [String: String] = [:],
+        _ body: (inout RowBinaryReader) throws -> Void
+    ) async throws(WaybillError) {
+        do {
+            let response = try await send("\(sql) FORMAT RowBinary", settings, body: [])
+            var left: [UInt8] = []
+            for try await piece in response.body {
+                left.append(contentsOf: piece.readableBytesView)
+                try Task.checkCancellation()
+                let used = try left.withUnsafeBytes { bytes in
+                    var reader = RowBinaryReader(bytes)
+                    while !reader.isAtEnd {
+                        var row = reader
+                        do { try body(&row) } catch is RowBinaryReader.Ended { break }
+                        reader = row
+                    }
+                    return reader.offset
+                }
+                left.removeFirst(used)
+            }
+            guard left.isEmpty else { throw WaybillError(.store, "The answer of \(address) broke off. Try again.") }
+        } catch let error as WaybillError {
+            throw error
+        } catch {
+            throw unreachable(error)
+        }
+    }
+
+    /// All rows of an answer.
+    func rows<Value>(
+        _ sql: String, _ settings: [String: String] = [:], _ row: (inout RowBinaryReader) throws -> Value
+    ) async throws(WaybillError) -> [Value] {
+        var rows: [Value] = []
+        try await forEachRow(sql, settings) { reader in rows.append(try row(&reader)) }
+        return rows
+    }
+
+    private func collect(_ sql: String, _ settings: [String: String], body: [UInt8]) async throws(WaybillError) {
+        do {
+            let response = try await send(sql, settings, body: body)
+            for try await _ in response.body {}
+        } catch let error as WaybillError {
+            throw error
+        } catch {
+            throw unreachable(error)
+        }
+    }
+
+    /// - Throws: `WaybillError` for what a server refuses, else what kept all of them from answering.
+    private func send(_ sql: String, _ settings: [String: String], body: [UInt8]) async throws -> HTTPClientResponse {
+        let first = preferred.withLock { $0 }
+        var failure: any Error = CancellationError()
+        for number in address.servers.indices {
+            let index = (first + number) % address.servers.count
+            do {
+                let response = try await HTTPClient.shared.execute(
+                    try request(address.servers[index], sql, settings, body), timeout: patience)
+                guard response.status == .ok else {
+                    throw await refusal(response)
+                }
+                preferred.withLock { $0 = index }
+                return response
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch let error as Refusal where !error.isOfServer {
+                throw error.error(address)
+            } catch {
+                failure = (error as? Refusal)?.error(address) ?? error
+            }
+        }
+        throw failure
+    }
+
+    private func request(_ server: URL, _ sql: String, _ settings: [String: String], _ body: [UInt8]) throws
+        -> HTTPClientRequest
+    {
+        guard var url = URLComponents(url: server, resolvingAgainstBaseURL: false) else { throw CancellationError() }
+        var items = settings
+        items["database"] = address.database
+        // An error that comes when rows are on their way already would be taken for rows.
+        items["wait_end_of_query"] = "1"
+        // A statement with many values is too long for an address: what has no rows to send is the body itself.
+        if !body.isEmpty { items["query"] = sql }
+        url.queryItems = items.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
+        // URLComponents leaves a plus as it is, which a server takes for a space.
+        url.percentEncodedQuery = url.percentEncodedQuery?.replacing("+", with: "%2B")
+        var request = HTTPClientRequest(url: url.string ?? "")
+        request.method = .POST
+        request.headers.add(name: "X-ClickHouse-User", value: address.user ?? "default")
+        if let password = address.password { request.headers.add(name: "X-ClickHouse-Key", value: password) }
+        request.body = .bytes(ByteBuffer(bytes: body.isEmpty ? Array(sql.utf8) : body))
+        return request
+    }
+
+    private func refusal(_ response: HTTPClientResponse) async -> Refusal {
+        var text = ""
+        if var bytes = try? await response.body.collect(upTo: 1 << 20) {
+            text = bytes.readString(length: bytes.readableBytes) ?? ""
+        }
+        let digits = text.drop { !$0.isNumber }.prefix { $0.isNumber }
+        return Refusal(
+            code: text.hasPrefix("Code:") ? Int(digits) ?? 0 : 0, status: Int(response.status.code),
+            text: String(text.split(separator: "\n").first?.prefix(500) ?? ""))
+    }
+
+    private func unreachable(_ error: any Error) -> WaybillError {
+        WaybillError(
+            .store, "None of the servers of \(address) can be reached. Check the address, and that they run.",
+            cause: "\(error)")
+    }
+}
+
+/// What a server says instead of an answer.
+private struct Refusal: Error {
+    var code: Int
+    var status: Int
+    var text: String
+
+    /// Whether another server may do better: this one has lost its connections to others, or is full or shuts down.
+    ///
+    /// 159 timeout, 202 too many queries, 210 network, 225 no ZooKeeper, 242 read-only table, 252 too many parts, 279
+    /// all connections failed, 285 to 287 and 319 quorum, 999 ZooKeeper.
+    var isOfServer: Bool {
+        code == 0 || [159, 202, 209, 210, 225, 242, 252, 279, 285, 286, 287, 319, 999].contains(code)
+    }
+
+    func error(_ address: ClickHouseAddress) -> WaybillError {
+        switch code {
+        case 192, 193, 194, 516:
+            WaybillError(
+                .setting,
+                "\(address) does not take user and password: check \(ClickHouseAddress.variables.user) and \(ClickHouseAddress.variables.password).",
+                cause: text)
+        case 60, 81:
+            WaybillError(
+                .notFound, "There is no Waybill store at \(address): make one with `waybill migrate`.", cause: text)
+        default:
+            WaybillError(
+                .store, "\(address) did not do what was asked of it.", cause: text.isEmpty ? "HTTP \(status)" : text)
+        }
+    }
+}
+#endif

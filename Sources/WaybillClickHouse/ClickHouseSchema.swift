@@ -1,0 +1,171 @@
+#if ClickHouse
+import WaybillCore
+
+/// The tables, and how they are made; `Schemas/clickhouse.sql` is what of it one server has.
+///
+/// A version adds tables or columns and never changes one: then doors of the version before go on beside those of the
+/// next.
+enum ClickHouseSchema {
+    /// The newest.
+    static let version: UInt32 = 1
+
+    /// The statements that make what there is not, in order.
+    ///
+    /// - Parameters:
+    ///   - isCurrent: Whether the server knows codecs, as all of this decade do.
+    ///   - database: Where.
+    ///   - cluster: Over whose servers the tables are spread; nil: one server has them.
+    static func statements(isCurrent: Bool, database: String, cluster: String?) -> [String] {
+        let tables = tables.map { table in table.statements(isCurrent, database, cluster) }
+        let noted = "INSERT INTO \(database).schema_versions(version) VALUES (\(version))"
+        return ["CREATE DATABASE IF NOT EXISTS \(database)\(on(cluster))"] + tables.flatMap(\.self) + [noted]
+    }
+
+    private static func on(_ cluster: String?) -> String { cluster.map { " ON CLUSTER \($0)" } ?? "" }
+
+    private struct Table {
+        var name: String
+        /// What the rows are, in a comment of the published schema.
+        var meaning: String
+        var columns: [Column]
+        var order: String
+        /// The column by which the newest of equal keys stays; nil: they are the same.
+        var version: String?
+        var partition: String?
+        /// What decides the shard; nil: every server has all rows.
+        var shard: String?
+
+        func statements(_ isCurrent: Bool, _ database: String, _ cluster: String?) -> [String] {
+            let columns = columns.map { $0.definition(isCurrent) }.joined(separator: ",\n  ")
+            func create(_ name: String, _ engine: String) -> String {
+                "CREATE TABLE IF NOT EXISTS \(database).\(name)\(on(cluster)) (\n  \(columns)\n) ENGINE = \(engine)"
+            }
+            var engine = "ReplacingMergeTree(\(version ?? ""))"
+            if let cluster {
+                let (path, replica) =
+                    shard == nil
+                    ? ("/waybill/\(database)/\(name)", "{shard}-{replica}")
+                    : ("/waybill/\(database)/{shard}/\(name)", "{replica}")
+                engine = "ReplicatedReplacingMergeTree('\(path)', '\(replica)'\(version.map { ", \($0)" } ?? ""))"
+                engine += suffix(isCurrent)
+                guard let shard else { return [create(name, engine)] }
+                return [
+                    create("\(name)_local", engine),
+                    create(name, "Distributed(\(cluster), \(database), \(name)_local, \(shard))"),
+                ]
+            }
+            return [create(name, engine + suffix(isCurrent))]
+        }
+
+        private func suffix(_ isCurrent: Bool) -> String {
+            // What is acknowledged is on the disk; a server of 2018 has no such setting.
+            let settings = isCurrent ? "\nSETTINGS fsync_after_insert = 1, fsync_part_directory = 1" : ""
+            return (partition.map { "\nPARTITION BY \($0)" } ?? "") + "\nORDER BY (\(order))" + settings
+        }
+    }
+
+    private struct Column {
+        var name: String
+        var type: String
+        /// nil: the server's own.
+        var codec: String?
+        var meaning: String
+
+        init(_ name: String, _ type: String, codec: String? = nil, _ meaning: String) {
+            (self.name, self.type, self.codec, self.meaning) = (name, type, codec, meaning)
+        }
+
+        func definition(_ isCurrent: Bool) -> String {
+            "\(name) \(type)" + (isCurrent ? codec.map { " CODEC(\($0))" } ?? "" : "")
+        }
+    }
+
+    /// The published text.
+    static func published() -> String {
+        let head = """
+            -- What a ClickHouse database holds of Waybill; made by `waybill migrate clickhouse://host:8123/waybill`.
+            --
+            -- Version \(version). A version adds tables or columns, and changes none. On a cluster the engines are replicated; `facts` is then a
+            -- Distributed table over `facts_local`, by cityHash64(tx), and every server has the other tables whole.
+            -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
+            -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
+            -- A row is there as often as it was inserted until parts are merged: who reads takes one of each key.
+
+
+            """
+        let text = tables.map { table in
+            let columns = table.columns.map { column in
+                "  \(column.definition(true)), -- \(column.meaning)"
+            }
+            .joined(separator: "\n")
+            let engine =
+                table.statements(true, "waybill", nil).last?.split(separator: "ENGINE", maxSplits: 1).last ?? ""
+            return "CREATE TABLE \(table.name) ( -- \(table.meaning)\n\(columns)\n) ENGINE\(engine);\n"
+        }
+        return head + text.joined(separator: "\n")
+    }
+
+    private static let tables = [
+        Table(
+            name: "schema_versions", meaning: "which versions of this schema were made here",
+            columns: [
+                Column("version", "UInt32", "from 1"),
+                Column("made", "DateTime DEFAULT now()", "by the server's clock"),
+            ], order: "version"),
+        Table(
+            name: "facts", meaning: "what was recorded: written once, never changed, known by source and sequence",
+            columns: [
+                Column(
+                    "week", "UInt16", "of the transaction's ID, since 1970; 0: of none, or of no time near its arrival"),
+                Column("tx", "FixedString(16)", "the transaction; zeros: of none, or its opening had not arrived"),
+                Column("source", "FixedString(16)", "who recorded it"),
+                Column("sequence", "Int64", codec: "Delta, ZSTD", "of the fact in its source"),
+                Column(
+                    "part", "Int64", codec: "Delta, ZSTD", "the sequence of the opening of its part; 0: outside any"),
+                Column(
+                    "kind", "UInt8",
+                    "1 opened, 2 event, 3 attributes set, 4 closed, 5 exchange opened, 6 exchange closed"),
+                Column("at_us", "Int64", codec: "Delta, ZSTD", "since its source started"),
+                Column("use_case", "Int64", codec: "ZSTD", "the transaction's; -1: not known"),
+                Column("fact", "String", codec: "ZSTD", "JSON as in sets: see fact.v1.schema.json"),
+            ],
+            order: "tx, source, sequence", partition: "week", shard: "cityHash64(tx)"),
+        Table(
+            name: "books",
+            meaning:
+                "what sets, erasures and retirements left of a source; a fact counts once an arrival here names it",
+            columns: [
+                Column("source", "FixedString(16)", "whose"),
+                Column(
+                    "arrival", "Int64", codec: "Delta, ZSTD",
+                    "of which no two rows have the same: later ones are larger"),
+                Column("installation", "FixedString(16)", "the source's; zeros: none"),
+                Column("heard_us", "Int64", codec: "Delta, ZSTD", "when it was last heard of"),
+                Column("proof", "String", "SHA-256 of the source's secret; empty: it has shown none"),
+                Column("installation_proof", "String", "the same of the installation's"),
+                Column("share", "String", codec: "ZSTD", "JSON: a set with this source alone, without facts and names"),
+                Column("arrived", "Array(Int64)", "first, last, received_us; first, last, received_us; and so on"),
+                Column("weeks", "Array(Int64)", "in which the facts are that arrived"),
+                Column(
+                    "retired", "Array(Int64)", "first, last; and so on: received, and taken away to keep within limits"),
+                Column("inserted", "DateTime DEFAULT now()", "by the server's clock"),
+            ], order: "source, arrival"),
+        Table(
+            name: "names", meaning: "what a version of an app calls a code",
+            columns: [
+                Column("use_case", "Int64", "the code"), Column("event", "Int64", "-1: the use case itself"),
+                Column("app", "String", "whose it is"), Column("app_version", "String", "of which it is said"), Column("name", "String", "as the app says it"),
+                Column("removed", "UInt8", "1: nothing is left that it is of"),
+                Column("arrival", "Int64", "as in `books`: the largest of a key counts"),
+            ], order: "use_case, event, app, app_version, name", version: "arrival"),
+        Table(
+            name: "erased", meaning: "of which nothing is taken in any more",
+            columns: [
+                Column("guid", "FixedString(16)", "an installation's or a transaction's"),
+                Column("with_installation", "UInt8", "1: a transaction that went with the installation that began it"),
+                Column("at_us", "Int64", "when"),
+                Column("proof", "String", "SHA-256 of the installation's secret; empty: it has shown none"),
+            ], order: "guid, with_installation"),
+    ]
+}
+#endif

@@ -1,0 +1,147 @@
+#if ClickHouse
+public import Foundation
+public import WaybillAnalysis
+public import WaybillCore
+public import WaybillExport
+public import WaybillReading
+import WaybillStore
+
+extension ClickHouseStore: RecordStore {
+    public func add(_ set: ReceivedSet) async throws -> Receipt { try await queue.add(set) }
+
+    public func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
+        TransactionSummary
+    > {
+        try await reading { try await $0.transactions(request, within: budget) }
+    }
+
+    public func transaction(_ key: String) async throws -> TransactionRecord {
+        try await reading { try await $0.transaction(key) }
+    }
+
+    public func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
+        try await reading { try await $0.exchanges(request, within: budget) }
+    }
+
+    public func exchange(_ key: String) async throws -> ExchangeRecord {
+        try await reading { try await $0.exchange(key) }
+    }
+
+    public func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (
+        bodies: [Fact.ID: ExchangeBodies], isCut: Bool
+    ) {
+        try await reading { try await $0.bodies(of: exchanges, limit: limit) }
+    }
+
+    public func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
+        try await reading { try await $0.sources(request) }
+    }
+
+    public func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
+        try await reading { try await $0.nameConflicts(request) }
+    }
+
+    /// As every store does, in an order that holds when this process ends in between: what is erased is refused and
+    /// hidden first, then its bytes go from every server.
+    ///
+    /// - Throws: `.store` where it is hidden and a server that is down still has its bytes: then erase once more.
+    public func erase(_ scope: ErasureScope) async throws -> Erasure {
+        try await queue.erase(scope, at: clock.wallMicroseconds())
+    }
+
+    /// As every store does by age and by number.
+    ///
+    /// - Throws: `.setting` for a size, which servers have and no process that asks them.
+    public func retire(_ limits: RetirementLimits) async throws -> Int {
+        guard limits.maximumByteCount == nil else {
+            throw WaybillError(
+                .setting, "A size is none of a ClickHouse database: give an age, or a number of transactions.")
+        }
+        let now = clock.wallMicroseconds()
+        return try await queue.retire(
+            { store throws(WaybillError) in
+                var count = 0
+                if let age = limits.maximumAge { count += try store.retire(receivedBefore: now - age.microseconds) }
+                if let transactions = limits.maximumTransactionCount {
+                    count += try store.retire(beyondTransactions: transactions)
+                }
+                return count
+            }, at: now)
+    }
+
+    public func verify() async throws -> StoreVerification { try await reading { try await $0.verify() } }
+}
+
+extension ClickHouseStore: BrowsableStore {
+    public func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails] {
+        try await reading { try await $0.details(of: sources, upTo: limits) }
+    }
+
+    public func source(_ key: String) async throws -> SourceRecord { try await reading { try await $0.source(key) } }
+
+    public func apps(limit: Int) async throws -> [String] { try await reading { try await $0.apps(limit: limit) } }
+
+    public func names() async throws -> [RecordedName] { try await reading { try await $0.names() } }
+
+    public func nameConflictCount() async throws -> Int { try await reading { try await $0.nameConflictCount() } }
+
+    public func firstStarts() async throws -> [AppVersion: Date] { try await reading { try await $0.firstStarts() } }
+
+    public func version() async throws -> Int64 {
+        let state = try await loader.current().state
+        return state.lastArrival &+ Int64(bitPattern: state.bookCount) &+ Int64(bitPattern: state.tombstoneCount)
+    }
+
+    public func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
+        try await reading { try await $0.errorCounts(of: transactions) }
+    }
+
+    public func neighbors(of transaction: GUID) async throws -> (
+        before: TransactionSummary?, after: TransactionSummary?
+    ) {
+        try await reading { try await $0.neighbors(of: transaction) }
+    }
+
+    public func delivery(hours: Int) async throws -> DeliveryState {
+        try await reading { try await $0.delivery(hours: hours) }
+    }
+
+    public func quarantined(limit: Int) async throws -> [QuarantinedFact] {
+        try await reading { try await $0.quarantined(limit: limit) }
+    }
+}
+
+extension ClickHouseStore: ExplorableStore {
+    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
+        -> AnyAnswer
+    {
+        try await reading { try await $0.answer(question, where: parameters) }
+    }
+
+    public func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
+        try await reading { try await $0.seenValues(useCase: useCase, limit: limit) }
+    }
+}
+
+extension ClickHouseStore: ExportingStore {
+    public func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
+        let (replica, store) = try await current()
+        let export = try await store.export(facts, as: format)
+        // The copy is there as long as anything of it is read.
+        return ExportStream(cursor: export.cursor) {
+            defer { withExtendedLifetime(replica) {} }
+            return try await export.next()
+        }
+    }
+
+    public func export(
+        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
+    ) async throws -> (factCount: Int, note: String?) {
+        try await reading { try await $0.export(exchanges, as: document, to: put) }
+    }
+
+    public func report(_ request: ListRequest) async throws -> TransactionReport {
+        try await reading { try await $0.report(request) }
+    }
+}
+#endif

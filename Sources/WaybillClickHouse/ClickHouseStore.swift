@@ -1,0 +1,121 @@
+#if ClickHouse
+public import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// A store in a ClickHouse database, which any number of processes may use at once; none of them has state of its own.
+///
+/// Facts are rows that are written once and known by source and sequence. What is read is answered by a copy in SQLite
+/// that each process keeps in a temporary folder and brings up to date before it answers: so every answer, record and
+/// page is that of ``SQLiteStore``, and a process needs room for a copy of what is kept.
+///
+/// ## Usage
+///
+/// ```swift
+/// let address = try ClickHouseAddress("clickhouse://localhost:8123/waybill")
+/// try await ClickHouseStore.migrate(address)
+/// let store = try await ClickHouseStore(address)
+/// ```
+public struct ClickHouseStore: Sendable {
+    /// The database.
+    public let address: ClickHouseAddress
+    package let clock: any TransactionClock
+    /// What exports of facts go through.
+    package var redactor = Redactor()
+    /// How long one read may take; nil: as long as it does.
+    package var readLimit: Duration?
+    /// Who reads, where there are several: none of them has all that read. nil is one of its own.
+    package var asker: String?
+    let loader: ReplicaLoader
+    let queue: SetQueue
+
+    /// Opens a database that has the tables.
+    ///
+    /// - Parameters:
+    ///   - address: Of the database.
+    ///   - factsPerTransaction: Facts of one transaction beyond so many are rejected; nil: however many come.
+    ///   - clock: Says what has timed out, and what a time like `1h` means.
+    ///   - committed: Told what became of the sets that were stored together.
+    /// - Throws: `.notFound` where there are no tables, `.setting` for user and password, `.store` where no server can
+    ///   be reached, or the tables were made by a newer version.
+    public init(
+        _ address: ClickHouseAddress, factsPerTransaction: Int? = nil, clock: any TransactionClock = SystemClock(),
+        committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
+    ) async throws(WaybillError) {
+        let client = ClickHouseClient(address)
+        let versions = try await client.rows("SELECT max(version) FROM schema_versions") { row in
+            try row.integer(UInt32.self)
+        }
+        let version = versions.first ?? 0
+        guard version > 0 else {
+            throw WaybillError(.notFound, "There is no Waybill store at \(address): make one with `waybill migrate`.")
+        }
+        guard version <= ClickHouseSchema.version else {
+            throw WaybillError(
+                .store,
+                "The tables at \(address) are of version \(version), and this is for version \(ClickHouseSchema.version): update Waybill."
+            )
+        }
+        let tables = ClickHouseTables(client: client, isCurrent: try await Self.isCurrent(client))
+        self.address = address
+        self.clock = clock
+        loader = ReplicaLoader(tables, clock: clock)
+        queue = SetQueue(tables, loader, factsPerTransaction: factsPerTransaction, committed: committed)
+    }
+
+    /// Makes what there is not of the tables.
+    ///
+    /// - Parameter isTried: Whether nothing is done.
+    /// - Returns: The statements that were, or would be, run, in order; empty: there is nothing to do.
+    @discardableResult
+    public static func migrate(_ address: ClickHouseAddress, isTried: Bool = false) async throws(WaybillError)
+        -> [String]
+    {
+        // Statements name the database, which may not be there yet.
+        var server = address
+        server.database = "default"
+        let client = ClickHouseClient(server)
+        let found = try await client.rows(
+            "SELECT count() FROM system.tables WHERE database = '\(address.database)' AND name = 'schema_versions'"
+        ) { row in try row.integer(UInt64.self) }
+        var version: UInt32 = 0
+        if found.first ?? 0 > 0 {
+            version =
+                try await client.rows("SELECT max(version) FROM \(address.database).schema_versions") { row in
+                    try row.integer(UInt32.self)
+                }.first ?? 0
+        }
+        guard version < ClickHouseSchema.version else { return [] }
+        let statements = ClickHouseSchema.statements(
+            isCurrent: try await isCurrent(client), database: address.database, cluster: address.cluster)
+        if !isTried { for statement in statements { try await client.run(statement) } }
+        return statements
+    }
+
+    private static func isCurrent(_ client: ClickHouseClient) async throws(WaybillError) -> Bool {
+        let versions = try await client.rows("SELECT version()") { row in try row.text() }
+        guard let year = versions.first?.prefix(while: { $0 != "." }), let number = Int(year) else {
+            throw WaybillError(.store, "\(client.address) does not say which version it is.")
+        }
+        return number >= 20
+    }
+
+    /// What `body` reads of the copy, as of now.
+    func reading<Value>(_ body: (SQLiteStore) async throws -> Value) async throws -> Value {
+        let (replica, store) = try await current()
+        defer { withExtendedLifetime(replica) {} }
+        return try await body(store)
+    }
+
+    /// The copy as of now, to be kept as long as its store is read.
+    func current() async throws -> (Replica, SQLiteStore) {
+        let replica = try await loader.current().replica
+        var store = replica.store
+        (store.redactor, store.readLimit, store.asker) = (redactor, readLimit, asker)
+        return (replica, store)
+    }
+
+    /// Whether sets can be taken in.
+    package func checkWriting() async throws { _ = try await loader.current() }
+}
+#endif

@@ -1,0 +1,366 @@
+#if ClickHouse
+import Foundation
+import WaybillCore
+import WaybillStore
+
+/// The rows of the tables, as values.
+struct ClickHouseTables: Sendable {
+    let client: ClickHouseClient
+    /// Whether the server is of this decade: those before lack some settings.
+    let isCurrent: Bool
+    private var cluster: String? { client.address.cluster }
+
+    /// What tells whether anything changed, without reading it.
+    struct State: Hashable {
+        var bookCount: UInt64 = 0
+        var lastArrival: Int64 = 0
+        var lastName: Int64 = 0
+        var tombstoneCount: UInt64 = 0
+    }
+
+    /// A row of `books`.
+    struct BooksRow: Sendable {
+        /// Of `books.arrivals` the first; the others follow in steps of ``ArrivalNumbers/step``.
+        var arrival: Int64
+        var books: SourceBooks
+        var weeks: [Int64]
+    }
+
+    /// A row of `facts`.
+    struct FactRow {
+        var source: GUID
+        /// Zeros: of none, or it was not known.
+        var transaction: GUID
+        var fact: Fact
+    }
+
+    // MARK: Settings
+
+    private var reading: [String: String] {
+        client.address.quorum > 1 ? ["select_sequential_consistency": "1"] : [:]
+    }
+
+    private var inserting: [String: String] {
+        var settings: [String: String] = [:]
+        if isCurrent { settings["async_insert"] = "0" }
+        if cluster != nil {
+            settings["insert_distributed_sync"] = "1"
+            settings["insert_quorum"] = "\(client.address.quorum)"
+            settings["insert_quorum_timeout"] = "20000"
+            // What is read must have everything that was acknowledged.
+            if isCurrent { settings["insert_quorum_parallel"] = "0" }
+        }
+        return settings
+    }
+
+    // MARK: Reading
+
+    func state() async throws(WaybillError) -> State {
+        let states = try await client.rows(
+            """
+            SELECT count(), max(arrival), toInt64(ifNull((SELECT max(arrival) FROM names), 0)), \
+            toUInt64(ifNull((SELECT uniqExact(guid, with_installation) FROM erased), 0)) FROM books
+            """, reading
+        ) { row in
+            State(
+                bookCount: try row.integer(), lastArrival: try row.integer(), lastName: try row.integer(),
+                tombstoneCount: try row.integer())
+        }
+        return states.first ?? State()
+    }
+
+    func tombstones() async throws(WaybillError) -> [Tombstone] {
+        try await client.rows(
+            "SELECT guid, with_installation, min(at_us), max(proof) FROM erased GROUP BY guid, with_installation ORDER BY guid",
+            reading
+        ) { row in
+            let (id, kind) = (try row.guid(), try row.integer(UInt8.self))
+            let (at, proof) = (try row.integer(Int64.self), try row.string())
+            return Tombstone(
+                id: id, isWithInstallation: kind == 1, at: at, proofDigest: proof.isEmpty ? nil : proof)
+        }
+    }
+
+    /// Names that came or went behind an arrival.
+    func names(behind arrival: Int64) async throws(WaybillError) -> [NameChange] {
+        try await client.rows(
+            """
+            SELECT use_case, event, app, app_version, name, argMax(removed, arrival) FROM names \
+            GROUP BY use_case, event, app, app_version, name HAVING max(arrival) > \(arrival)
+            """, reading
+        ) { row in
+            NameChange(
+                useCase: Int(try row.integer(Int64.self)), event: Int(try row.integer(Int64.self)),
+                app: try row.text(), appVersion: try row.text(), name: try row.text(),
+                isRemoved: try row.integer(UInt8.self) == 1)
+        }
+    }
+
+    /// Books behind an arrival, by source.
+    func books(behind arrival: Int64, _ body: (BooksRow) throws -> Void) async throws(WaybillError) {
+        // Most sets of a source say the same of it.
+        var last: (json: [UInt8], share: TransactionSet.Share)?
+        try await client.forEachRow(
+            """
+            SELECT arrival, heard_us, proof, installation_proof, share, arrived, weeks, retired FROM books \
+            WHERE arrival > \(arrival) ORDER BY source, arrival
+            """, reading
+        ) { row in
+            let (arrival, heard) = (try row.integer(Int64.self), try row.integer(Int64.self))
+            let (proof, installationProof, json) = (try row.string(), try row.string(), try row.string())
+            let (arrived, weeks, retired) = (try row.array(), try row.array(), try row.array())
+            if last?.json != json { last = (json, try Self.share(json)) }
+            guard let share = last?.share else { return }
+            var books = SourceBooks(
+                share, heard: heard, proofDigest: proof.isEmpty ? nil : proof,
+                installationDigest: installationProof.isEmpty ? nil : installationProof)
+            for (number, index) in stride(from: 0, to: arrived.count - 2, by: 3).enumerated() {
+                books.arrivals.append(
+                    SourceBooks.Arrival(
+                        id: arrival + Int64(number) * ArrivalNumbers.step, first: arrived[index],
+                        last: arrived[index + 1], received: arrived[index + 2]))
+            }
+            for index in stride(from: 0, to: retired.count - 1, by: 2) {
+                books.retired.insert(retired[index]...max(retired[index], retired[index + 1]))
+            }
+            try body(BooksRow(arrival: arrival, books: books, weeks: weeks))
+        }
+    }
+
+    private static func share(_ json: [UInt8]) throws -> TransactionSet.Share {
+        guard let share = try? TransactionSet.decode(json).set.sources.first else {
+            throw WaybillError(.damaged, "A row of the table books holds what is no share of a set.")
+        }
+        return share
+    }
+
+    /// Facts, by source and sequence; each once, however often it was inserted.
+    ///
+    /// - Parameter condition: SQL; nil: all.
+    func facts(where condition: String?, _ body: (FactRow) throws -> Void) async throws(WaybillError) {
+        var last: Fact.ID?
+        try await client.forEachRow(
+            "SELECT tx, source, sequence, fact FROM facts \(condition.map { "WHERE \($0) " } ?? "")ORDER BY source, sequence",
+            reading
+        ) { row in
+            let (transaction, source, sequence) = (try row.guid(), try row.guid(), try row.integer(Int64.self))
+            let json = try row.string()
+            let id = Fact.ID(source: source, sequence: sequence)
+            guard id != last else { return }
+            last = id
+            guard
+                let fact = try? SetDecodingFailure.decoding(
+                    json, { reader throws(JSONFailure) in try Fact.read(&reader) })
+            else { throw WaybillError(.damaged, "The fact \(id) is none that can be read.") }
+            try body(FactRow(source: source, transaction: transaction, fact: fact))
+        }
+    }
+
+    /// What finds the facts that arrived.
+    static func condition(_ rows: [BooksRow]) -> String {
+        let weeks = Set(rows.flatMap(\.weeks)).sorted().map(String.init).joined(separator: ", ")
+        let sources = rows.filter { !$0.books.arrivals.isEmpty }.map { row in
+            condition(row.books.share.source.id, SequenceRanges(row.books.arrivals.map { $0.first...$0.last }))
+        }
+        return sources.isEmpty ? "0" : "week IN (\(weeks)) AND (\(sources.joined(separator: " OR ")))"
+    }
+
+    private static func condition(_ source: GUID, _ sequences: SequenceRanges) -> String {
+        let ranges = sequences.ranges.map { "sequence BETWEEN \($0.lowerBound) AND \($0.upperBound)" }
+        return "source = \(literal(source)) AND (\(ranges.joined(separator: " OR ")))"
+    }
+
+    private static func literal(_ id: GUID) -> String {
+        "toFixedString(unhex('\(id.description.filter { $0 != "-" })'), 16)"
+    }
+
+    // MARK: Writing
+
+    /// Inserts facts; they count once books name them.
+    func insertFacts(of changes: StoreChanges, receivedAt wall: Int64) async throws(WaybillError) {
+        var rows = RowBinaryWriter()
+        for books in changes.books {
+            for fact in books.share.facts {
+                let part = books.transactions[fact.part]
+                rows.integer(UInt16(Self.week(of: part?.transaction, at: wall)))
+                rows.guid(part?.transaction ?? Self.none)
+                rows.guid(books.share.source.id)
+                rows.integer(fact.sequence)
+                rows.integer(fact.part)
+                rows.integer(fact.content.number)
+                rows.integer(fact.atMicroseconds)
+                rows.integer(part.map { Int64($0.useCase) } ?? -1)
+                var json = JSONWriter(capacity: 256)
+                fact.write(to: &json)
+                rows.string(json.bytes)
+            }
+        }
+        try await insert("facts(week, tx, source, sequence, part, kind, at_us, use_case, fact)", rows)
+    }
+
+    func insert(_ tombstones: [Tombstone]) async throws(WaybillError) {
+        var rows = RowBinaryWriter()
+        for tombstone in tombstones {
+            rows.guid(tombstone.id)
+            rows.integer(UInt8(tombstone.isWithInstallation ? 1 : 0))
+            rows.integer(tombstone.at)
+            rows.string(tombstone.proofDigest ?? [])
+        }
+        try await insert("erased(guid, with_installation, at_us, proof)", rows)
+    }
+
+    func insert(_ names: [NameChange], _ arrival: Int64) async throws(WaybillError) {
+        var rows = RowBinaryWriter()
+        for name in names {
+            rows.integer(Int64(name.useCase))
+            rows.integer(Int64(name.event))
+            rows.string(name.app)
+            rows.string(name.appVersion)
+            rows.string(name.name)
+            rows.integer(UInt8(name.isRemoved ? 1 : 0))
+            rows.integer(arrival)
+        }
+        try await insert("names(use_case, event, app, app_version, name, removed, arrival)", rows)
+    }
+
+    /// Inserts books, all at once: with them facts count that were inserted before.
+    func insert(_ books: [SourceBooks], _ numbers: ArrivalNumbers, receivedAt wall: Int64) async throws(WaybillError) {
+        var rows = RowBinaryWriter()
+        for books in books {
+            var share = books.share
+            share.facts = []
+            // Ranges that one share of a set may have; more of them are told by further rows.
+            var dropped = share.dropped[...]
+            var isFirst = true
+            repeat {
+                share.dropped = Array(dropped.prefix(Limits.envelopeItems))
+                dropped = dropped.dropFirst(Limits.envelopeItems)
+                let arrivals = isFirst ? books.arrivals : []
+                isFirst = false
+                rows.guid(share.source.id)
+                rows.integer(numbers.next(arrivals.count))
+                rows.guid(share.source.installation ?? Self.none)
+                rows.integer(books.heard)
+                rows.string(books.proofDigest ?? [])
+                rows.string(books.installationDigest ?? [])
+                rows.string(TransactionSet(id: share.source.id, sources: [share]).encoded())
+                rows.array(arrivals.flatMap { [$0.first, $0.last, $0.received] })
+                let weeks =
+                    arrivals.isEmpty
+                    ? []
+                    : books.share.facts.map {
+                        Self.week(of: books.transactions[$0.part]?.transaction, at: wall)
+                    }
+                rows.array(Set(weeks).sorted())
+                rows.array(books.retired.ranges.flatMap { [$0.lowerBound, $0.upperBound] })
+            } while !dropped.isEmpty
+        }
+        try await insert(
+            "books(source, arrival, installation, heard_us, proof, installation_proof, share, arrived, weeks, retired)",
+            rows)
+    }
+
+    private func insert(_ columns: String, _ rows: RowBinaryWriter) async throws(WaybillError) {
+        try await client.insert("INSERT INTO \(columns)", rows, inserting)
+    }
+
+    /// Takes rows away, bytes included, that nobody reads any more.
+    ///
+    /// - Parameter isAwaited: Whether they are gone from every server when this returns.
+    func remove(_ changes: StoreChanges, isAwaited: Bool) async throws(WaybillError) {
+        let gone = changes.books.filter { !$0.gone.isEmpty }.map { Self.condition($0.share.source.id, $0.gone) }
+        let removed = changes.removedSources.map { "source = \(Self.literal($0))" }
+        for conditions in (gone + removed).inChunks(of: 100) {
+            try await remove("facts", conditions.joined(separator: " OR "), isAwaited)
+        }
+        for conditions in removed.inChunks(of: 100) {
+            try await remove("books", conditions.joined(separator: " OR "), isAwaited)
+        }
+    }
+
+    private func remove(_ table: String, _ condition: String, _ isAwaited: Bool) async throws(WaybillError) {
+        let name = table == "facts" && cluster != nil ? "facts_local" : table
+        let on = cluster.map { " ON CLUSTER \($0)" } ?? ""
+        do {
+            try await client.run(
+                "ALTER TABLE \(client.address.database).\(name)\(on) DELETE WHERE \(condition)",
+                isCurrent && isAwaited ? ["mutations_sync": "2"] : [:])
+            guard isAwaited, !isCurrent else { return }
+            // A server of 2018 cannot be asked to wait.
+            for attempt in 0..<200 {
+                let left = try await client.rows("SELECT count() FROM \(table) WHERE \(condition)") { row in
+                    try row.integer(UInt64.self)
+                }
+                if left == [0] { return }
+                if attempt < 199 { try? await Task.sleep(for: .milliseconds(100)) }
+            }
+        } catch {
+            throw WaybillError(
+                error.code,
+                "It is erased for everybody who reads from \(client.address), but its bytes are still on a server that did not answer. Erase once more when all of them run.",
+                cause: error.description)
+        }
+        throw WaybillError(
+            .store,
+            "It is erased for everybody who reads from \(client.address), but its bytes are still on a server. Erase once more."
+        )
+    }
+
+    // MARK: Places
+
+    private static let none = GUID(high: 0, low: 0)
+    private static let millisecondsPerWeek: Int64 = 604_800_000
+
+    /// The partition of a transaction's facts; 0 where the ID's time is not near that of its arrival, since made-up IDs
+    /// would make partitions without end.
+    private static func week(of transaction: GUID?, at wall: Int64) -> Int64 {
+        guard let transaction else { return 0 }
+        let (week, now) = (transaction.millisecondsSince1970 / millisecondsPerWeek, wall / 1_000 / millisecondsPerWeek)
+        return (now - 52...now + 1).contains(week) && (1...65_535).contains(week) ? week : 0
+    }
+}
+
+/// Numbers of arrivals: larger the later they are given, by whichever process, and but by chance never given twice.
+///
+/// Below 2^53, beyond which a number is none in JSON: tens of microseconds since 2026, and which of 64 the process is.
+final class ArrivalNumbers: Sendable {
+    /// From one number of this process to its next one.
+    static let step: Int64 = 64
+    /// How many numbers there are in an hour.
+    static let perHour = 360_000_000 * step
+
+    private static let beginning: Int64 = 1_767_225_600_000_000
+    private let slot = Int64.random(in: 0..<step)
+    private let last = Locked<Int64>(0)
+
+    /// The first of some that follow each other in steps.
+    func next(_ count: Int) -> Int64 {
+        let now = (SystemClock().wallMicroseconds() - Self.beginning) / 10
+        return last.withLock { last in
+            let first = max(now, last + 1)
+            last = first + Int64(max(1, count)) - 1
+            return first * Self.step + slot
+        }
+    }
+}
+
+extension Fact.Content {
+    /// As the column `kind` has it.
+    fileprivate var number: UInt8 {
+        switch self {
+        case .opened: 1
+        case .event: 2
+        case .attributesSet: 3
+        case .closed: 4
+        case .exchangeOpened: 5
+        case .exchangeClosed: 6
+        }
+    }
+}
+
+extension Array {
+    fileprivate func inChunks(of count: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
+    }
+}
+#endif

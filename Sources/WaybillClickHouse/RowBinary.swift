@@ -1,0 +1,96 @@
+#if ClickHouse
+import WaybillCore
+
+/// Writes rows of ClickHouse's format RowBinary (https://clickhouse.com/docs/interfaces/formats/RowBinary): values one
+/// after the other, in the order of columns, with nothing between.
+struct RowBinaryWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func integer(_ value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// A `FixedString(16)`, which ClickHouse orders as we do; of its UUID the second half comes first.
+    mutating func guid(_ guid: GUID) { guid.withBytes { bytes.append(contentsOf: $0) } }
+
+    mutating func string(_ value: some Collection<UInt8>) {
+        count(value.count)
+        bytes.append(contentsOf: value)
+    }
+
+    mutating func string(_ value: String) { string(value.utf8) }
+
+    mutating func array(_ values: [Int64]) {
+        count(values.count)
+        for value in values { integer(value) }
+    }
+
+    /// LEB128.
+    private mutating func count(_ count: Int) {
+        var left = UInt64(count)
+        while left > 0x7F {
+            bytes.append(UInt8(truncatingIfNeeded: left) | 0x80)
+            left >>= 7
+        }
+        bytes.append(UInt8(left))
+    }
+}
+
+/// Reads rows of RowBinary.
+///
+/// Bytes come in pieces, which end anywhere: what does not hold a whole row yet says so with ``Ended``, and the row is
+/// read again when more is there.
+struct RowBinaryReader {
+    /// The bytes end within a row.
+    struct Ended: Error {}
+
+    private let bytes: UnsafeRawBufferPointer
+    private(set) var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var isAtEnd: Bool { offset == bytes.count }
+
+    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) throws(Ended) -> Value {
+        let size = MemoryLayout<Value>.size
+        guard bytes.count - offset >= size else { throw Ended() }
+        defer { offset += size }
+        return Value(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Value.self))
+    }
+
+    mutating func guid() throws(Ended) -> GUID {
+        let slice = try take(16)
+        guard let guid = GUID(bytes: slice) else { throw Ended() }
+        return guid
+    }
+
+    mutating func string() throws(Ended) -> [UInt8] { try Array(take(count())) }
+
+    mutating func text() throws(Ended) -> String { try String(decoding: take(count()), as: UTF8.self) }
+
+    mutating func array() throws(Ended) -> [Int64] {
+        let count = try count()
+        guard count <= (bytes.count - offset) / 8 else { throw Ended() }
+        var values: [Int64] = []
+        values.reserveCapacity(count)
+        for _ in 0..<count { values.append(try integer()) }
+        return values
+    }
+
+    private mutating func take(_ count: Int) throws(Ended) -> UnsafeRawBufferPointer {
+        guard bytes.count - offset >= count else { throw Ended() }
+        defer { offset += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+    }
+
+    private mutating func count() throws(Ended) -> Int {
+        var value: UInt64 = 0
+        for shift in stride(from: 0, to: 63, by: 7) {
+            let byte: UInt8 = try integer()
+            value |= UInt64(byte & 0x7F) << UInt64(shift)
+            if byte < 0x80 { return Int(clamping: value) }
+        }
+        throw Ended()
+    }
+}
+#endif

@@ -1,0 +1,50 @@
+#if ClickHouse
+import Foundation
+import Testing
+import WaybillClickHouse
+import WaybillCore
+
+/// What is typed for a database.
+@Suite(.timeLimit(.minutes(1))) struct ClickHouseAddressTests {
+    private let secret = ["WAYBILL_CLICKHOUSE_USER": "waybill", "WAYBILL_CLICKHOUSE_PASSWORD": "k3y"]
+
+    /// Breaks when a part of an address is read as another one, or not at all.
+    @Test func everyPartIsRead() throws {
+        let address = try ClickHouseAddress(
+            "clickhouse://ana@a:1/db?replicas=b:2,c&cluster=waybill&quorum=3", environment: secret)
+        #expect(address.servers.map(\.absoluteString) == ["http://a:1/", "http://b:2/", "http://c:8123/"])
+        #expect((address.user, address.password) == ("ana", "k3y"))
+        #expect((address.database, address.cluster, address.quorum) == ("db", "waybill", 3))
+    }
+
+    /// Breaks when a store for one server waits for replicas that it has not, or one on a cluster for too few.
+    @Test(arguments: [("clickhouse://a/db", 1), ("clickhouse://a/db?cluster=c", 2)])
+    func theQuorumIsThatOfTheTables(text: String, quorum: Int) throws {
+        let address = try ClickHouseAddress(text, environment: secret)
+        #expect(address.quorum == quorum)
+        #expect(address.user == "waybill")
+    }
+
+    /// Breaks when a password goes over the network as it is where TLS was asked for.
+    @Test func tlsHasItsOwnScheme() throws {
+        let address = try ClickHouseAddress("clickhouse://a/db?secure=true&replicas=b:9", environment: [:])
+        #expect(address.servers.map(\.absoluteString) == ["https://a:8443/", "https://b:9/"])
+    }
+
+    /// Breaks when a password can be given where others see it, or when a text becomes SQL that it should not be.
+    @Test(
+        arguments: [
+            "clickhouse://ana:k3y@a/db", "clickhouse://a/", "clickhouse://a/db`; DROP", "clickhouse://a/db?cluster=a'b",
+            "clickhouse://a/db?quorum=0", "clickhouse://a/db?qourum=2", "http://a/db", "clickhouse:///db",
+        ])
+    func whatIsNoneIsRefused(text: String) {
+        #expect(throws: WaybillError.self) { try ClickHouseAddress(text, environment: [:]) }
+    }
+
+    /// Breaks when an error or a log tells the password.
+    @Test func thePasswordIsNotTold() throws {
+        let address = try ClickHouseAddress("clickhouse://a/db", environment: secret)
+        #expect(!"\(address)".contains("k3y"))
+    }
+}
+#endif
