@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo examples exports otlp answers look e2e hostile bench bench-check bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse faults-cluster clean
+.PHONY: help setup build build-tests test test-busy demo examples exports lake otlp answers look e2e hostile bench bench-check bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse faults-cluster clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -54,6 +54,10 @@ examples: setup ## Run every example, and compare what it prints with its README
 exports: setup ## Have DuckDB, SQLite, haralyzer and Chromium read the demo's exports
 	$(built)
 	@$(PYTEST) $(INTEGRATION)/test_exports.py $(INTEGRATION)/test_har.py
+
+lake: setup ## Export increments into a bucket, kill runs and a Spark worker, and have DuckDB and Spark answer alike over the same lake
+	$(call built,--product waybill-cli)
+	@$(PYTEST) $(INTEGRATION)/test_lake.py $(INTEGRATION)/test_lake_spark.py -s
 
 otlp: setup ## Send generated transactions and the demo's as spans to a strict OTLP receiver; TRANSACTIONS=3000, SEED=n
 	$(built)

@@ -128,6 +128,8 @@ class Store:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        # A client that was killed, or has heard enough, is no fault of ours.
+        self.server.handle_error = lambda *_: None
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
