@@ -145,7 +145,7 @@ let package = Package(
             name: "WaybillCollector",
             dependencies: [
                 "WaybillCore", "WaybillReading", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
-                "WaybillLegacy", "WaybillSpans", "CWaybillZlib",
+                "WaybillLegacy", "WaybillSpans", "WaybillClickHouse", "CWaybillZlib",
                 .hummingbird, .httpTypes, .logging, .nio, .serviceLifecycle,
             ]
         ),
@@ -153,7 +153,8 @@ let package = Package(
             name: "WaybillCommand",
             dependencies: [
                 "WaybillCore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport",
-                "WaybillInspector", "WaybillLegacy", "WaybillCollector", .hummingbird, .hummingbirdTLS, .argumentParser,
+                "WaybillInspector", "WaybillLegacy", "WaybillClickHouse", "WaybillCollector", .hummingbird,
+                .hummingbirdTLS, .argumentParser,
                 .configuration, .logging, .nio, .nioSSL,
             ]
         ),

@@ -11,10 +11,18 @@ import WaybillCore
 /// may then be inserted twice, and rows are known by their keys.
 struct ClickHouseClient: Sendable {
     let address: ClickHouseAddress
-    /// How long one request may take.
+    /// How long one request may take to its answer's head, which comes when all of the answer is there.
     private let patience = TimeAmount.seconds(60)
     /// The server that answered last, by its index.
     private let preferred = Locked(0)
+
+    /// Of the whole process. A server that refuses a connection gives way to the next one at once.
+    private static let http: HTTPClient = {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.timeout.connect = .seconds(3)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
 
     init(_ address: ClickHouseAddress) { self.address = address }
 
@@ -90,7 +98,7 @@ struct ClickHouseClient: Sendable {
         for number in address.servers.indices {
             let index = (first + number) % address.servers.count
             do {
-                let response = try await HTTPClient.shared.execute(
+                let response = try await Self.http.execute(
                     try request(address.servers[index], sql, settings, body), timeout: patience)
                 guard response.status == .ok else {
                     throw await refusal(response)

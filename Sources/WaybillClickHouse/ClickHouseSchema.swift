@@ -154,7 +154,8 @@ enum ClickHouseSchema {
             name: "names", meaning: "what a version of an app calls a code",
             columns: [
                 Column("use_case", "Int64", "the code"), Column("event", "Int64", "-1: the use case itself"),
-                Column("app", "String", "whose it is"), Column("app_version", "String", "of which it is said"), Column("name", "String", "as the app says it"),
+                Column("app", "String", "whose it is"), Column("app_version", "String", "of which it is said"),
+                Column("name", "String", "as the app says it"),
                 Column("removed", "UInt8", "1: nothing is left that it is of"),
                 Column("arrival", "Int64", "as in `books`: the largest of a key counts"),
             ], order: "use_case, event, app, app_version, name", version: "arrival"),

@@ -69,7 +69,12 @@ extension ClickHouseStore: RecordStore {
             }, at: now)
     }
 
-    public func verify() async throws -> StoreVerification { try await reading { try await $0.verify() } }
+    public func verify() async throws -> StoreVerification {
+        var verification = try await reading { try await $0.verify() }
+        // How large the copy is says nothing of the database.
+        verification.tables = []
+        return verification
+    }
 }
 
 extension ClickHouseStore: BrowsableStore {

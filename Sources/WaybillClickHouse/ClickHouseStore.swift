@@ -1,5 +1,7 @@
 #if ClickHouse
+package import Foundation
 public import WaybillCore
+package import WaybillExport
 import WaybillReading
 import WaybillStore
 
@@ -113,6 +115,16 @@ public struct ClickHouseStore: Sendable {
         var store = replica.store
         (store.redactor, store.readLimit, store.asker) = (redactor, readLimit, asker)
         return (replica, store)
+    }
+
+    /// The names that were recorded, those of these words at least.
+    package func names(including words: [String]) async throws -> [RecordedName] {
+        try await reading { store in try await store.read { reader in try reader.names(including: words) } }
+    }
+
+    /// Writes facts as a store in one file, in place of one of that name; it appears whole or not at all.
+    package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
+        try await reading { try await $0.copy(facts, to: file) }
     }
 
     /// Whether sets can be taken in.

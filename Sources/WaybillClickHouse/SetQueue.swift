@@ -73,7 +73,8 @@ final class SetQueue: Sendable {
         return results
     }
 
-    private func write(_ changes: StoreChanges, at wall: Int64) async throws(WaybillError) {
+    /// Writes what was decided.
+    func write(_ changes: StoreChanges, at wall: Int64) async throws(WaybillError) {
         try await tables.insertFacts(of: changes, receivedAt: wall)
         if !changes.tombstones.isEmpty { try await tables.insert(changes.tombstones) }
         if !changes.names.isEmpty { try await tables.insert(changes.names, numbers.next(1)) }

@@ -44,6 +44,18 @@ public struct Collector: Sendable {
 
     package init(folder: URL, access: Access, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError)
     {
+        try self.init(tokens: folder, access: access, limits: limits, clock: clock) { name throws(WaybillError) in
+            try Project(name, in: folder, limits: limits, clock: clock)
+        }
+    }
+
+    /// - Parameters:
+    ///   - folder: Holds the file `tokens`.
+    ///   - project: Opens the store of one; may block.
+    init(
+        tokens folder: URL, access: Access, limits: CollectorLimits, clock: any TransactionClock,
+        _ project: @escaping @Sendable (ProjectName) throws(WaybillError) -> Project
+    ) throws(WaybillError) {
         self.limits = limits
         // Where no project is known yet, an impossible rate would be told by the first set.
         _ = try HandedRates(limits.samplingRates)
@@ -51,7 +63,7 @@ public struct Collector: Sendable {
         self.clock = clock
         self.access = try AccessControl(
             access, TokenFile(folder: folder), limits: limits, clock: clock)
-        projects = try Projects(self.access.projects(), in: folder, limits: limits, clock: clock)
+        projects = try Projects(self.access.projects(), project)
         pendingBytes = SharedRoom(
             limit: limits.pendingByteCount, largest: limits.bodyByteCount + limits.decompressedByteCount)
     }

@@ -9,7 +9,7 @@ struct WaybillCommand: AsyncParsableCommand {
         abstract: "Look into what an app and its servers recorded, and collect it.",
         discussion: """
             STORE is where transactions lie: the folder of a store, a store in one file, \
-            or the URL of a collector. A collector that wants a token gets it from \
+            the URL of a collector, or that of a ClickHouse database. A collector that wants a token gets it from \
             --token-file or from the variable WAYBILL_TOKEN.
 
             EXAMPLES
@@ -41,13 +41,15 @@ struct WaybillCommand: AsyncParsableCommand {
                   Takes away what is older than a month.
               waybill backup ./collected ./copy
                   A copy to keep elsewhere, while the collector runs.
+              waybill move ./collected clickhouse://127.0.0.1:8123/waybill
+                  Into a database, which several collectors can use.
 
             EXIT CODES
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
         subcommands: [
             List.self, Show.self, Ask.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self,
-            Backup.self,
+            Backup.self, Migrate.self, Move.self,
         ]
     )
 

@@ -9,9 +9,9 @@ import Testing
             help.output == """
                 OVERVIEW: Look into what an app and its servers recorded, and collect it.
 
-                STORE is where transactions lie: the folder of a store, a store in one file, or
-                the URL of a collector. A collector that wants a token gets it from
-                --token-file or from the variable WAYBILL_TOKEN.
+                STORE is where transactions lie: the folder of a store, a store in one file,
+                the URL of a collector, or that of a ClickHouse database. A collector that
+                wants a token gets it from --token-file or from the variable WAYBILL_TOKEN.
 
                 EXAMPLES
                   waybill serve ./collected --insecure
@@ -42,6 +42,8 @@ import Testing
                       Takes away what is older than a month.
                   waybill backup ./collected ./copy
                       A copy to keep elsewhere, while the collector runs.
+                  waybill move ./collected clickhouse://127.0.0.1:8123/waybill
+                      Into a database, which several collectors can use.
 
                 EXIT CODES
                   0 done, 1 nothing found or something wrong, 64 a wrong command line
@@ -68,6 +70,9 @@ import Testing
                                           installation recorded.
                   backup                  Copy a store, or a collector's folder, while it is
                                           written to.
+                  migrate                 Make the tables of a ClickHouse database, or bring
+                                          them to this version.
+                  move                    Copy a store into a ClickHouse database.
 
                   See 'waybill help <subcommand>' for detailed help.
 
@@ -75,7 +80,9 @@ import Testing
         #expect(try await Command.waybill().output == help.output)
     }
 
-    @Test(arguments: ["list", "show", "ask", "export", "serve", "token", "import", "verify", "erase", "backup"])
+    @Test(arguments: [
+        "list", "show", "ask", "export", "serve", "token", "import", "verify", "erase", "backup", "migrate", "move",
+    ])
     func everyVerbExplainsItselfByExamples(verb: String) async throws {
         let help = try await Command.waybill(verb, "--help")
         #expect(help.status == 0)

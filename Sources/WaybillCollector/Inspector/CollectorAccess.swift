@@ -36,7 +36,7 @@ private struct CollectorAccess: InspectorAccess {
         let project = try await collector.projects.project(bearer.project)
         let (counters, unknown) = (project.counters, collector.unknown)
         return InspectedStore(
-            name: project.name.description, store: project.store(askedBy: bearer.token?.id), clock: collector.clock,
+            name: project.name.description, store: project.store.asked(by: bearer.token?.id), clock: collector.clock,
             isLoggedIn: bearer.token != nil, redactor: collector.redactor
         ) { DeliveryPage.Collected(counters, unknown: unknown) }
     }

@@ -61,10 +61,7 @@ extension Collector {
         var total = 0
         for project in projects.all {
             while true {
-                let bounds = RetirementLimits(
-                    maximumAge: limits.maximumAge, maximumByteCount: limits.storeByteCount,
-                    maximumTransactionCount: limits.transactionCount)
-                let count = try await project.store.retire(bounds)
+                let count = try await project.store.retire(project.retirement)
                 total += count
                 if count == 0 || Task.isCancelled { break }
             }

@@ -36,7 +36,7 @@ final class HandedRates: Sendable {
     }
 
     /// What the receipt of a set hands out.
-    func rates(after set: TransactionSet, _ receipt: Receipt, in store: SQLiteStore) async -> [SamplingRate] {
+    func rates(after set: TransactionSet, _ receipt: Receipt, in store: any CollectedStore) async -> [SamplingRate] {
         var rates = byCode
         for (code, rate) in await named(after: set, receipt, in: store) where rates[code] == nil { rates[code] = rate }
         let sorted = rates.compactMap { SamplingRate(useCase: $0.key, share: $0.value) }
@@ -44,14 +44,16 @@ final class HandedRates: Sendable {
         return Array(sorted.prefix(Limits.samplingRates))
     }
 
-    private func named(after set: TransactionSet, _ receipt: Receipt, in store: SQLiteStore) async -> [Int: Double] {
+    private func named(after set: TransactionSet, _ receipt: Receipt, in store: any CollectedStore) async -> [Int:
+        Double]
+    {
         guard !byName.isEmpty else { return [:] }
         let refused = Set(receipt.refusedSources.map(\.source))
         learn(set.sources.filter { !refused.contains($0.source.id) }.flatMap(\.names), isWhole: false)
         if codes.withLock({ $0 == nil }) {
             let names = Array(byName.keys)
             // Where the store is too busy to say, the next set asks again.
-            if let known = try? await store.read({ reader in try reader.names(including: names) }) {
+            if let known = try? await store.names(including: names) {
                 learn(known, isWhole: true)
             }
         }

@@ -2,22 +2,20 @@
 import Foundation
 import WaybillCore
 
-/// The projects of a collector, each in a file of its own in one folder, opened when they are first asked for.
+/// The projects of a collector, opened when they are first asked for.
 final class Projects: Sendable {
-    private let folder: URL
-    private let limits: CollectorLimits
-    private let clock: any TransactionClock
+    private let make: @Sendable (ProjectName) throws(WaybillError) -> Project
     private let opened = Locked<[ProjectName: Project]>([:])
     /// Opening takes file work, which is not for the cooperative pool.
     private let opener = DispatchQueue(label: "waybill.projects")
 
     /// Opens those that are known from the start, so that what is wrong with them is told at once.
+    ///
+    /// - Parameter make: Opens one; may block.
     init(
-        _ names: Set<ProjectName>, in folder: URL, limits: CollectorLimits, clock: any TransactionClock
+        _ names: Set<ProjectName>, _ make: @escaping @Sendable (ProjectName) throws(WaybillError) -> Project
     ) throws(WaybillError) {
-        self.folder = folder
-        self.limits = limits
-        self.clock = clock
+        self.make = make
         for name in names { _ = try open(name) }
     }
 
@@ -37,7 +35,7 @@ final class Projects: Sendable {
 
     private func open(_ name: ProjectName) throws(WaybillError) -> Project {
         if let project = opened(name) { return project }
-        let project = try Project(name, in: folder, limits: limits, clock: clock)
+        let project = try make(name)
         opened.withLock { $0[name] = project }
         return project
     }

@@ -8,7 +8,7 @@ import WaybillReading
 extension Collector {
     /// Answers the question in the body, about what the parameters mean where there are any, else about what its own
     /// filter means.
-    func ask(_ request: Request, of store: SQLiteStore) async throws -> Response {
+    func ask(_ request: Request, of store: any CollectedStore) async throws -> Response {
         let question = try QuestionBody.decode(await request.question())
         return try json(await store.answer(question, where: request.queryItems))
     }

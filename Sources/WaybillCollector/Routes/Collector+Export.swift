@@ -7,7 +7,7 @@ import WaybillReading
 
 extension Collector {
     /// Streams facts as text. The store is read a piece at a time, when the client has taken the one before.
-    func export(_ request: Request, of store: SQLiteStore) async throws -> Response {
+    func export(_ request: Request, of store: any CollectedStore) async throws -> Response {
         let query = try ExportQuery(request.queryItems)
         let export = try await store.export(query.facts(now: clock.wallMicroseconds()), as: query.format)
         let isCompressed = request.acceptsGzip

@@ -107,7 +107,7 @@ extension Collector {
         reading request: Request, at route: Route, of project: Project, from bearer: Bearer,
         _ context: some RequestContext
     ) async throws -> Response {
-        let store = project.store(askedBy: bearer.token?.id)
+        let store = project.store.asked(by: bearer.token?.id)
         switch route {
         case .listTransactions:
             return try json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))

@@ -7,15 +7,19 @@ import WaybillCore
 import WaybillExport
 import WaybillReading
 
-/// STORE on the command line: a folder, a single file, or a collector's URL.
+/// STORE on the command line: a folder, a single file, a collector's URL, or a database's address.
 enum StoreArgument: ExpressibleByArgument {
     case place(URL)
     case collector(URL)
+    /// As it was given: what is wrong with it is said when it is opened.
+    case database(String)
 
     init?(argument: String) {
         guard !argument.isEmpty else { return nil }
         if let url = URL(string: argument), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil {
             self = .collector(url)
+        } else if argument.lowercased().hasPrefix("clickhouse:") {
+            self = .database(argument)
         } else {
             self = .place(URL(filePath: argument))
         }
@@ -51,7 +55,7 @@ struct TokenOptions: ParsableArguments {
 
 /// A store to look into.
 struct StoreOptions: ParsableArguments {
-    @Argument(help: "The folder of a store, a store in one file, or a collector's URL.")
+    @Argument(help: "The folder of a store, a store in one file, a collector's URL, or a database's.")
     var store: StoreArgument
 
     @OptionGroup var tokens: TokenOptions
@@ -62,6 +66,7 @@ struct StoreOptions: ParsableArguments {
     func opened(isTold: Bool = true) async throws -> any AnsweringStore & ExportingStore {
         switch store {
         case .collector(let url): return CollectorStore(url, token: try tokens.token())
+        case .database(let address): return try await Database(address).opened()
         case .place(let url):
             var store = try SQLiteStore(url, clock: CommandClock.current)
             store.redactor = .command

@@ -68,6 +68,7 @@ struct Erase: AsyncParsableCommand {
             case .collector(let url):
                 try await CollectorStore(url, token: place.tokens.token()).erase(query ?? ErasureQuery([]))
             case .place(let url): try await erase(SQLiteStore(url, clock: CommandClock.current))
+            case .database(let address): try await erase(Database(address).opened())
             }
         if json { return try Terminal.write(json: erasure) }
         Terminal.write([
@@ -92,7 +93,7 @@ struct Erase: AsyncParsableCommand {
         guard readLine() == "yes" else { throw WaybillError(.setting, "Nothing was erased.") }
     }
 
-    private func erase(_ store: SQLiteStore) async throws -> Erasure {
+    private func erase(_ store: some RecordStore) async throws -> Erasure {
         if network { return try await store.erase(.networkLogs) }
         if let query = try query { return try await store.erase(store.erasureScope(query)) }
         let time = before.flatMap { TimeExpression.microseconds($0, now: CommandClock.current.wallMicroseconds()) }

@@ -107,15 +107,19 @@ struct Export: AsyncParsableCommand {
         if let format = format.exchanges { return try await write(format) }
         guard let format = format.export else { return try await writeReport() }
         if let text = format.text { return try await write(text, of: place.opened()) }
-        guard case .place(let url) = place.store else {
+        switch place.store {
+        case .collector:
             throw WaybillError(
                 .setting,
                 "A collector exports ndjson, csv, otlp, har, curl and html. Export the collector's folder for SQLite.")
+        case .place(let url):
+            var store = try SQLiteStore(url, clock: CommandClock.current)
+            store.redactor = .command
+            for warning in await store.warnings() { Terminal.warn(warning) }
+            tell(try await store.copy(.of(request), to: URL(filePath: output)))
+        case .database(let address):
+            tell(try await Database(address).copy(.of(request), to: URL(filePath: output)))
         }
-        var store = try SQLiteStore(url, clock: CommandClock.current)
-        store.redactor = .command
-        for warning in await store.warnings() { Terminal.warn(warning) }
-        tell(try await store.copy(.of(request), to: URL(filePath: output)))
     }
 
     private func tell(_ summary: ExportSummary) {

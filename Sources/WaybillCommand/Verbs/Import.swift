@@ -31,14 +31,15 @@ struct Import: AsyncParsableCommand {
     var paths: [String]
 
     @Option(
-        help: ArgumentHelp("The folder of a store, made where it is missing, or a collector's URL.", valueName: "store")
+        help: ArgumentHelp(
+            "The folder of a store, made where it is missing, a collector's URL, or a database's.", valueName: "store")
     )
     var to: StoreArgument
 
     @OptionGroup var tokens: TokenOptions
 
     func run() async throws {
-        let add = try target()
+        let add = try await target()
         var tally = Tally()
         for path in paths {
             let files = Self.files(at: path)
@@ -59,20 +60,23 @@ struct Import: AsyncParsableCommand {
     }
 
     /// What takes in a file.
-    private func target() throws -> (URL) async throws -> Receipt {
+    private func target() async throws -> (URL) async throws -> Receipt {
         switch to {
         case .collector(let url):
             let store = CollectorStore(url, token: try tokens.token())
             // As it is: what cannot be read of it is the collector's to say.
             return { file in try await store.send(OutgoingSet(contentsOf: file)) }
-        case .place(let url):
-            let store = try SQLiteStore(making: url, clock: CommandClock.current)
-            return { file in
-                let set = try TransactionSet.decode(OutgoingSet(contentsOf: file).body)
-                return try await store.add(
-                    ReceivedSet(
-                        set: Redactor.command.redacted(set), atMicroseconds: CommandClock.current.wallMicroseconds()))
-            }
+        case .place(let url): return Self.adding(to: try SQLiteStore(making: url, clock: CommandClock.current))
+        case .database(let address): return Self.adding(to: try await Database(address).opened())
+        }
+    }
+
+    private static func adding(to store: some RecordStore) -> (URL) async throws -> Receipt {
+        { file in
+            let set = try TransactionSet.decode(OutgoingSet(contentsOf: file).body)
+            return try await store.add(
+                ReceivedSet(
+                    set: Redactor.command.redacted(set), atMicroseconds: CommandClock.current.wallMicroseconds()))
         }
     }
 

@@ -26,6 +26,7 @@ struct Serve: AsyncParsableCommand {
               waybill serve ./collected --insecure --otlp http://127.0.0.1:4318
               waybill token add ./collected --role ingest
               waybill serve ./phone.sqlite
+              waybill serve clickhouse://127.0.0.1:8123/waybill --tokens ./tokens
               waybill serve ./collected --host 0.0.0.0 --port 443 \\
                 --tls-cert chain.pem --tls-key key.pem
               curl http://127.0.0.1:8477/v1/transactions?since=24h
@@ -33,8 +34,14 @@ struct Serve: AsyncParsableCommand {
 
     @Argument(
         help:
-            "The folder of the stores and of the tokens; made where it is missing. Or a store in one file, to look at.")
+            "The folder of the stores and of the tokens; made where it is missing. Or a store in one file, to look at; or a database's address."
+    )
     var folder: String
+
+    @Option(
+        help: ArgumentHelp(
+            "With a database: the folder of the tokens, the same for all its collectors.", valueName: "folder"))
+    var tokens: String?
 
     @OptionGroup var flags: ServeFlags
 
@@ -54,20 +61,44 @@ struct Serve: AsyncParsableCommand {
         FreedMemory.giveBack()
         let settings = try await ServeSettings(flags, file: config)
         if printConfig { return Terminal.write(settings.lines) }
+        if case .database(let address) = StoreArgument(argument: self.folder) {
+            return try await serve(Database(address), settings)
+        }
+        guard tokens == nil else {
+            throw WaybillError(.setting, "The tokens are in the folder of the stores: leave --tokens out.")
+        }
         let file = URL(filePath: self.folder)
         if FileManager.default.fileExists(atPath: self.folder), !file.isFolder { return try await show(file, settings) }
         let folder = URL(filePath: folder, directoryHint: .isDirectory)
-        if !settings.isInsecure {
-            guard try !TokenFile(folder: folder).tokens().isEmpty else {
-                throw WaybillError(
-                    .setting,
-                    "There is no token yet. Make one with `waybill token add \(self.folder) --role ingest`, or give --insecure on loopback."
-                )
-            }
-        }
+        try checkTokens(in: folder, settings)
         let collector = try Collector(
             folder: folder, access: settings.isInsecure ? .open : .tokens, limits: settings.limits)
         try await run(try settings.application(collector), settings)
+    }
+
+    private func serve(_ database: Database, _ settings: ServeSettings) async throws {
+        guard settings.isInsecure || tokens != nil else {
+            throw WaybillError(
+                .setting,
+                "Name the folder of the tokens by --tokens, made by `waybill token add`, or give --insecure on loopback."
+            )
+        }
+        // Without tokens nothing is read there.
+        let folder = URL(filePath: tokens ?? ".", directoryHint: .isDirectory)
+        try checkTokens(in: folder, settings)
+        let collector = try await database.collector(
+            tokens: folder, access: settings.isInsecure ? .open : .tokens, limits: settings.limits)
+        try await run(try settings.application(collector), settings)
+    }
+
+    private func checkTokens(in folder: URL, _ settings: ServeSettings) throws(WaybillError) {
+        guard !settings.isInsecure else { return }
+        guard try !TokenFile(folder: folder).tokens().isEmpty else {
+            throw WaybillError(
+                .setting,
+                "There is no token yet. Make one with `waybill token add \(folder.relativePath) --role ingest`, or give --insecure on loopback."
+            )
+        }
     }
 
     private func show(_ file: URL, _ settings: ServeSettings) async throws {

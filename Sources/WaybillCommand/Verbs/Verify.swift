@@ -41,7 +41,7 @@ struct Verify: AsyncParsableCommand {
                 throw WaybillError(.notFound, "The file \(file.path) cannot be read.")
             }
             return Verification(set: bytes)
-        case .place, .collector: return Verification(try await place.opened(isTold: false).verify())
+        case .place, .collector, .database: return Verification(try await place.opened(isTold: false).verify())
         }
     }
 }

@@ -51,7 +51,8 @@ struct ChangedRows {
         return changes
     }
 
-    private func books(of row: Int64, behind arrival: Int64, _ fact: (Fact.ID) -> Fact?) throws(WaybillError)
+    /// What is booked of a source; nil where it has gone.
+    func books(of row: Int64, behind arrival: Int64, _ fact: (Fact.ID) -> Fact?) throws(WaybillError)
         -> SourceBooks?
     {
         guard let scanned = try ScannedSource(ScannedShare(row: row), connection) else { return nil }

@@ -14,7 +14,9 @@ package struct StoreChanges: Sendable {
     /// Names of codes that came, or went.
     package var names: [NameChange] = []
 
-    package init() {}
+    package init(names: [NameChange] = [], tombstones: [Tombstone] = []) {
+        (self.names, self.tombstones) = (names, tombstones)
+    }
 
     /// Whether nothing changed.
     package var isEmpty: Bool { books.isEmpty && tombstones.isEmpty && removedSources.isEmpty && names.isEmpty }

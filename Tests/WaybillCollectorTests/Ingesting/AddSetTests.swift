@@ -98,8 +98,9 @@ import WaybillReading
 
     @Test func commitsWaitForTheDisk() async throws {
         // sqlite.org/pragma.html#pragma_synchronous: 2 is FULL.
+        let store = try #require(try await collector.projects.project(.standard).store as? SQLiteStore)
         #expect(
-            try await collector.projects.project(.standard).store.writer.run { store throws(WaybillError) in
+            try await store.writer.run { store throws(WaybillError) in
                 try store.connection.integer("PRAGMA synchronous")
             } == 2)
     }
