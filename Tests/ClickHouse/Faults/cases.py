@@ -4,11 +4,12 @@ import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 from counting import Asking, Counts, count, tally
 from doors import Unavailable, until
 from histories import BASELINE, History, baseline, sent_again, sets, shuffled
-from relay import At, Losing
+from relay import At, Hold, Losing
 from stages import Skipped
 
 CASES = {}
@@ -203,19 +204,10 @@ def cursor(scene, chance, scale):
         taken.extend(facts)
 
     for index, one in enumerate(history.sets):
-        if not slow.relays:
-            scene.give(one, [slow], chance)
-            take()
-            continue
-        slow.relays.set(At(1 + index % 4, chance.choice(["before", "after"]), lambda: slow.pause()))
         scene.given.append(one)
-        with ThreadPoolExecutor(1) as pool:
-            sending = pool.submit(lambda: tried(lambda: slow.send(one, timeout=20)))
-            time.sleep(0.3)
+        with hanging(slow, 1 + index % 3, lambda: slow.send(one)) as hangs:
             take()
-            pauses += 1
-            slow.resume()
-            sending.result()
+            pauses += hangs
         scene.deliver(one, [slow, quick], chance)
         take()
     counts = count(scene, quick, pauses)
@@ -245,15 +237,10 @@ def erasure(scene, chance, scale):
         scene.engine.do("kill 1.2")
     scene.given += late
     unfinished = 0
-    with ThreadPoolExecutor(1) as pool:
-        if slow.relays:
-            slow.relays.set(At(1, "before", lambda: (slow.pause(), None)[1]))
-        sending = pool.submit(lambda: [tried(lambda: slow.send(one, timeout=20)) for one in late])
-        time.sleep(0.5)
-        for transaction in erased:
-            unfinished += tried(lambda: quick.erase(transaction)) is None
-        slow.resume()
-        sending.result()
+    for number, one in enumerate(late, 1):
+        with hanging(slow, number, lambda: slow.send(one)):
+            for transaction in erased:
+                unfinished += tried(lambda: quick.erase(transaction)) is None
     seen = {fact["transaction_id"] for fact in until(lambda: quick.export()[0])[0]} & set(erased) if scene.engine else set()
     if has_replicas:
         scene.engine.do("start 1.2")
@@ -264,7 +251,7 @@ def erasure(scene, chance, scale):
     counts = count(scene, quick, len(erased), erased)
     if seen:
         counts.problems.append(f"{len(seen)} erased transactions were seen, after their erasure was asked for")
-    counts.remark = f"{unfinished} of {len(erased)} unfinished at first"
+    counts.remark = f"{unfinished} of {2 * len(erased)} erasures unfinished at first"
     return counts
 
 
@@ -330,6 +317,30 @@ def together(scene, given, doors, chance, threads=4):
     seeds = [chance.random() for _ in given]
     with ThreadPoolExecutor(threads) as pool:
         return max(pool.map(lambda pair: scene.deliver(pair[0], doors, random.Random(pair[1])), zip(given, seeds)), default=0)
+
+
+@contextmanager
+def hanging(door, number, action):
+    """While the block runs, the door is in the midst of something: it hangs at its `number`th write, if it gets to that.
+
+    Whether it does is what the block is told. Afterwards it goes on, and what comes of it is not waited for long.
+    """
+    if not door.relays:
+        tried(action)
+        yield False
+        return
+    hold = Hold(number, door)
+    door.relays.set(hold)
+    with ThreadPoolExecutor(1) as pool:
+        doing = pool.submit(tried, action)
+        while not hold.reached.wait(0.01) and not doing.done():
+            pass
+        try:
+            yield hold.reached.is_set()
+        finally:
+            door.relays.set(None)
+            hold.let_go()
+    doing.result()
 
 
 class Meanwhile:

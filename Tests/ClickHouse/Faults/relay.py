@@ -6,6 +6,7 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 WRITES = (b"INSERT", b"ALTER", b"DELETE", b"UPDATE", b"OPTIMIZE")
+PATIENCE = 60  # seconds until a write that is held goes on
 LOSE = "lose"  # what `Watch.before` and `after` say where the answer is not to arrive
 
 
@@ -20,7 +21,7 @@ class Watch:
 
 
 class At(Watch):
-    """Does something once, before or after a certain write."""
+    """Does something once, before or after a certain write, whose answer does not arrive."""
 
     def __init__(self, number, when, action):
         self.number, self.when, self.action, self.has_happened = number, when, action, False
@@ -33,7 +34,25 @@ class At(Watch):
 
     def happen(self):
         self.has_happened = True
-        return self.action() or LOSE
+        self.action()
+        return LOSE
+
+
+class Hold(Watch):
+    """Keeps a certain write from its node while its door hangs, until both are let go."""
+
+    def __init__(self, number, door):
+        self.number, self.door, self.reached, self.gone = number, door, threading.Event(), threading.Event()
+
+    def before(self, number):
+        if number == self.number:
+            self.door.pause()
+            self.reached.set()
+            self.gone.wait(PATIENCE)
+
+    def let_go(self):
+        self.gone.set()
+        self.door.resume()
 
 
 class Losing(Watch):
