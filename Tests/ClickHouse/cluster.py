@@ -27,16 +27,21 @@ from pathlib import Path
 
 PATIENCE = 90  # seconds until what does not answer counts as not started
 CONFIG = """<yandex>
-  <logger><level>{level}</level><log>{folder}/log</log><errorlog>{folder}/errors</errorlog><size>100M</size><count>2</count></logger>
+  <logger>
+    <level>{level}</level><log>{folder}/log</log><errorlog>{folder}/errors</errorlog><size>100M</size><count>2</count>
+  </logger>
   <listen_host>127.0.0.1</listen_host><http_port>{http}</http_port><tcp_port>{tcp}</tcp_port>
   <interserver_http_host>127.0.0.1</interserver_http_host><interserver_http_port>{interserver}</interserver_http_port>
   <max_concurrent_queries>200</max_concurrent_queries><keep_alive_timeout>10</keep_alive_timeout>
   <mark_cache_size>268435456</mark_cache_size><uncompressed_cache_size>0</uncompressed_cache_size>
   <path>{folder}/data/</path><tmp_path>{folder}/tmp/</tmp_path><user_files_path>{folder}/files/</user_files_path>
-  <users_config>users.xml</users_config><default_profile>default</default_profile><default_database>default</default_database>
+  <users_config>users.xml</users_config>
+  <default_profile>default</default_profile><default_database>default</default_database>
   <timezone>UTC</timezone>
   <remote_servers><waybill>{shards}</waybill></remote_servers>
-  <zookeeper><node><host>127.0.0.1</host><port>{zookeeper}</port></node><session_timeout_ms>5000</session_timeout_ms></zookeeper>
+  <zookeeper>
+    <node><host>127.0.0.1</host><port>{zookeeper}</port></node><session_timeout_ms>5000</session_timeout_ms>
+  </zookeeper>
   <macros><cluster>waybill</cluster><shard>{shard}</shard><replica>{replica}</replica></macros>
   <distributed_ddl><path>/clickhouse/task_queue/ddl</path></distributed_ddl>
 </yandex>
@@ -59,7 +64,7 @@ admin.enableServer=false
 
 
 def free_ports(count):
-    """Below those that the system gives to outgoing connections, since a node that is down must find its own free again."""
+    """Below those of outgoing connections, since a node that was down must find its own free again."""
     held, ports = [], []
     for port in random.sample(range(15000, 32000), 2000):
         if len(ports) == count:
@@ -92,7 +97,13 @@ class Node:
     def launch(self):
         with open(self.folder / "output", "ab") as output:
             self.process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=self.folder, preexec_fn=dies_with_parent)
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd=self.folder,
+                preexec_fn=dies_with_parent,
+            )
 
     def await_up(self):
         end = time.monotonic() + PATIENCE
@@ -108,7 +119,11 @@ class Node:
         raise RuntimeError(f"{self.name} has not answered for {PATIENCE} s: {self.last_words()}")
 
     def last_words(self):
-        return "".join(path.read_text(errors="replace")[-600:] for path in (self.folder / "errors", self.folder / "output") if path.exists())
+        return "".join(
+            path.read_text(errors="replace")[-600:]
+            for path in (self.folder / "errors", self.folder / "output")
+            if path.exists()
+        )
 
     def kill(self):
         if self.process and self.process.poll() is None:
@@ -143,19 +158,45 @@ def zookeeper(folder, port):
             return one.recv(9) == b"Zookeeper"  # it accepts connections before it serves them, and says so
 
     # It is not what is tested: without forced writes, so that it costs a shared machine less.
-    return Node("zookeeper", folder, [
-        "java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no", "-cp", "/usr/share/java/zookeeper.jar",
-        "org.apache.zookeeper.server.ZooKeeperServerMain", str(folder / "zoo.cfg")], is_up, port=port)
+    return Node(
+        "zookeeper",
+        folder,
+        [
+            "java",
+            "-Xmx256m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-Dzookeeper.forceSync=no",
+            "-cp",
+            "/usr/share/java/zookeeper.jar",
+            "org.apache.zookeeper.server.ZooKeeperServerMain",
+            str(folder / "zoo.cfg"),
+        ],
+        is_up,
+        port=port,
+    )
 
 
 def server(folder, arguments, shard, replica, ports, shards, keeper):
     folder.mkdir()
     http, tcp, interserver = ports
-    (folder / "config.xml").write_text(CONFIG.format(
-        level=arguments.log_level, folder=folder, http=http, tcp=tcp, interserver=interserver, shards=shards, zookeeper=keeper,
-        shard=f"{shard:02}", replica=f"{shard:02}-{replica:02}"))
+    (folder / "config.xml").write_text(
+        CONFIG.format(
+            level=arguments.log_level,
+            folder=folder,
+            http=http,
+            tcp=tcp,
+            interserver=interserver,
+            shards=shards,
+            zookeeper=keeper,
+            shard=f"{shard:02}",
+            replica=f"{shard:02}-{replica:02}",
+        )
+    )
     users = {"default": "", **dict(user.split(":", 1) for user in arguments.user)}
-    (folder / "users.xml").write_text(USERS.format(users="".join(USER.format(name=name, password=word) for name, word in users.items())))
+    (folder / "users.xml").write_text(
+        USERS.format(users="".join(USER.format(name=name, password=word) for name, word in users.items()))
+    )
 
     def is_up():  # it answers before it has found its ZooKeeper, and refuses replicated tables until then
         query = "SELECT%20any(version())%20FROM%20system.zookeeper%20WHERE%20path='/'"
@@ -163,19 +204,36 @@ def server(folder, arguments, shard, replica, ports, shards, keeper):
             return answer.read()
 
     path = shutil.which("clickhouse-server", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/bin")
-    return Node(f"{shard}.{replica}", folder, [path, f"--config-file={folder}/config.xml"], is_up,
-                shard=shard, replica=replica, http=http, tcp=tcp)
+    return Node(
+        f"{shard}.{replica}",
+        folder,
+        [path, f"--config-file={folder}/config.xml"],
+        is_up,
+        shard=shard,
+        replica=replica,
+        http=http,
+        tcp=tcp,
+    )
 
 
 def make(folder, arguments):
     places = [(shard + 1, replica + 1) for shard in range(arguments.shards) for replica in range(arguments.replicas)]
     keeper, *ports = free_ports(1 + 3 * len(places))
-    ports = {place: ports[3 * index:3 * index + 3] for index, place in enumerate(places)}
-    shards = "".join("<shard><internal_replication>true</internal_replication>" + "".join(
-        f"<replica><host>127.0.0.1</host><port>{ports[place][1]}</port></replica>" for place in places if place[0] == shard + 1) +
-        "</shard>" for shard in range(arguments.shards))
+    ports = {place: ports[3 * index : 3 * index + 3] for index, place in enumerate(places)}
+    shards = "".join(
+        "<shard><internal_replication>true</internal_replication>"
+        + "".join(
+            f"<replica><host>127.0.0.1</host><port>{ports[place][1]}</port></replica>"
+            for place in places
+            if place[0] == shard + 1
+        )
+        + "</shard>"
+        for shard in range(arguments.shards)
+    )
     return [zookeeper(folder / "zookeeper", keeper)] + [
-        server(folder / f"{shard}.{replica}", arguments, shard, replica, ports[shard, replica], shards, keeper) for shard, replica in places]
+        server(folder / f"{shard}.{replica}", arguments, shard, replica, ports[shard, replica], shards, keeper)
+        for shard, replica in places
+    ]
 
 
 def say(line):
@@ -198,7 +256,9 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--shards", type=int, default=2)
     arguments.add_argument("--replicas", type=int, default=2)
-    arguments.add_argument("--user", action="append", default=[], metavar="NAME:PASSWORD", help="beside `default`, who has no password")
+    arguments.add_argument(
+        "--user", action="append", default=[], metavar="NAME:PASSWORD", help="beside `default`, who has no password"
+    )
     arguments.add_argument("--log-level", default="warning")
     arguments.add_argument("--keep", action="store_true", help="leave the folder, with the logs, at the end")
     arguments = arguments.parse_args()
@@ -213,8 +273,15 @@ def main():
         for node in nodes:
             node.await_up()
         keeper, *servers = nodes
-        say({"cluster": "waybill", "version": servers[0].is_up().decode().strip(), "folder": str(folder),
-             "zookeeper": keeper.description(), "nodes": [node.description() for node in servers]})
+        say(
+            {
+                "cluster": "waybill",
+                "version": servers[0].is_up().decode().strip(),
+                "folder": str(folder),
+                "zookeeper": keeper.description(),
+                "nodes": [node.description() for node in servers],
+            }
+        )
         obey(nodes)
     finally:
         for node in nodes:

@@ -1,4 +1,4 @@
-"""Starts the engines of this folder for a test, and talks to them as a client does: HTTP, RowBinary, settings as parameters."""
+"""Starts the engines of this folder for a test, and talks to them as a client does: by HTTP and RowBinary."""
 
 import http.client
 import json
@@ -30,7 +30,11 @@ class Engine:
 
     def __init__(self, which, *options):
         self.process = subprocess.Popen(
-            [ROOT / "Scripts/clickhouse-engines", which, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [ROOT / "Scripts/clickhouse-engines", which, *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         line = self.process.stdout.readline()
         if not line:
             self.process.stdin.close()
@@ -38,7 +42,10 @@ class Engine:
                 raise Skipped(f"there is no ClickHouse `{which}` here, for the reason above")
             raise RuntimeError(f"ClickHouse `{which}` did not start: {self.process.returncode}")
         self.about = json.loads(line)
-        nodes = self.about.get("nodes", [{"name": "1.1", "shard": 1, "replica": 1, "http": self.about.get("port"), "pid": self.about.get("pid")}])
+        nodes = self.about.get(
+            "nodes",
+            [{"name": "1.1", "shard": 1, "replica": 1, "http": self.about.get("port"), "pid": self.about.get("pid")}],
+        )
         self.nodes = {node["name"]: node for node in nodes}
 
     def __enter__(self):
@@ -117,4 +124,7 @@ def text(value):
 
 def row(*values):
     """One row of RowBinary: int is Int64, bytes FixedString, str String."""
-    return b"".join(struct.pack("<q", value) if isinstance(value, int) else text(value) if isinstance(value, str) else value for value in values)
+    return b"".join(
+        struct.pack("<q", value) if isinstance(value, int) else text(value) if isinstance(value, str) else value
+        for value in values
+    )

@@ -1,7 +1,8 @@
-"""One ClickHouse of the current version: chDB in this process, behind the part of ClickHouse's HTTP interface that a client uses.
+"""One ClickHouse of the current version: chDB, behind the part of ClickHouse's HTTP interface that a client uses.
 
 It is ClickHouse's own engine, parser and storage; only HTTP is ours, after https://clickhouse.com/docs/interfaces/http.
-No replication: there is no Keeper in chDB. Prints {"port", "version", "pid"}; ends once standard input does, or with SIGTERM.
+No replication: there is no Keeper in chDB. Prints {"port", "version", "pid"}; ends once standard input does, or with
+SIGTERM.
 """
 
 import argparse
@@ -21,21 +22,45 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import chdb
 
-# chDB inserts in the background by default, as no server that a collector is to trust may: an answer means that the rows are there.
+# chDB inserts in the background by default. Here an answer means that the rows are there.
 BASE = {"async_insert": "0"}
 # Parameters of the interface itself; every other one is a setting of the query.
-OURS = {"query", "database", "user", "password", "default_format", "query_id", "quota_key", "session_id", "session_timeout",
-        "session_check", "compress", "decompress", "buffer_size", "wait_end_of_query", "stacktrace", "role", "close_session"}
-# What has data behind its format: INSERT INTO t (a, b) SETTINGS c = 1 FORMAT RowBinary, then one line feed at most, then bytes.
-INSERT = re.compile(rb"\s*(INSERT\s+INTO\s+[^()]+?(?:\([^()]*\))?(?:\s+SETTINGS\s+[^()]+?)?)\s*\bFORMAT\s+(\w+)[ \t;]*(?:\r?\n|$)", re.I)
+OURS = {
+    "query",
+    "database",
+    "user",
+    "password",
+    "default_format",
+    "query_id",
+    "quota_key",
+    "session_id",
+    "session_timeout",
+    "session_check",
+    "compress",
+    "decompress",
+    "buffer_size",
+    "wait_end_of_query",
+    "stacktrace",
+    "role",
+    "close_session",
+}
+# What has data behind its format: INSERT INTO t (a, b) SETTINGS c = 1 FORMAT RowBinary, one line feed at most, bytes.
+INSERT = re.compile(
+    rb"\s*(INSERT\s+INTO\s+[^()]+?(?:\([^()]*\))?(?:\s+SETTINGS\s+[^()]+?)?)\s*\bFORMAT\s+(\w+)[ \t;]*(?:\r?\n|$)", re.I
+)
 # Statements that change what the connection means by others; HTTP without a session forgets them at once.
 STICKY = re.compile(rb"\s*(SET|USE)\b", re.I)
 CODE = re.compile(r"Code: (\d+)\. ")
 
 # `exceptionCodeToHTTPStatus` of ClickHouse, for the codes that a client can meet here.
-STATUS = {403: [192, 193, 516], 401: [194], 413: [202], 501: [48],
-          400: [6, 26, 27, 38, 41, 43, 53, 62, 69, 70, 72, 117, 130, 131, 386, 456],
-          404: [46, 47, 50, 56, 60, 63, 73, 81, 115]}
+STATUS = {
+    403: [192, 193, 516],
+    401: [194],
+    413: [202],
+    501: [48],
+    400: [6, 26, 27, 38, 41, 43, 53, 62, 69, 70, 72, 117, 130, 131, 386, 456],
+    404: [46, 47, 50, 56, 60, 63, 73, 81, 115],
+}
 STATUS_OF = {code: status for status, codes in STATUS.items() for code in codes}
 
 
@@ -45,7 +70,7 @@ class Refused(Exception):
 
 
 class Connection:
-    """One of chDB's connections: it runs one statement at a time and keeps settings, so it is told only what changed since."""
+    """One of chDB's connections: it runs a statement at a time and keeps settings, so it is told what changed since."""
 
     def __init__(self, folder):
         self.chdb = chdb.connect(folder)
@@ -75,7 +100,7 @@ class Connection:
         # Inserted as it is, bytes and all: the text of a query ends at certain bytes, a stream does not.
         inserter = self.chdb.send_insert(insert[1].decode(), insert[2].decode())
         try:
-            inserter.append(query[insert.end():])
+            inserter.append(query[insert.end() :])
             inserter.finish()
         except Exception:
             inserter.cancel()
@@ -136,7 +161,7 @@ class Handler(BaseHTTPRequestHandler):
             found = CODE.search(str(error))
             code = int(found[1]) if found else 1002
             # chDB tells in front where the statement failed; a server does not.
-            text = str(error)[found.start():] if found else f"Code: {code}. DB::Exception: {error}"
+            text = str(error)[found.start() :] if found else f"Code: {code}. DB::Exception: {error}"
             text = text if "(version " in text else f"{text} (version {VERSION})"
             self.answer(STATUS_OF.get(code, 500), f"{text}\n".encode(), {"X-ClickHouse-Exception-Code": str(code)})
 
@@ -165,8 +190,11 @@ class Handler(BaseHTTPRequestHandler):
         user = self.headers.get("X-ClickHouse-User") or parameters.get("user") or user or "default"
         password = self.headers.get("X-ClickHouse-Key") or parameters.get("password") or password
         if self.users.get(user) != password:
-            raise Refused(516, f"{user}: Authentication failed: password is incorrect, or there is no user with such name. "
-                               "(AUTHENTICATION_FAILED)")
+            raise Refused(
+                516,
+                f"{user}: Authentication failed: password is incorrect, or there is no user with such name. "
+                "(AUTHENTICATION_FAILED)",
+            )
 
     def answer(self, status, body, fields={}):
         self.send_response_only(status)
@@ -191,7 +219,9 @@ def main():
     global VERSION
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--folder", help="where the data stays; without it, a temporary folder")
-    arguments.add_argument("--user", action="append", default=[], metavar="NAME:PASSWORD", help="beside `default`, who has no password")
+    arguments.add_argument(
+        "--user", action="append", default=[], metavar="NAME:PASSWORD", help="beside `default`, who has no password"
+    )
     arguments = arguments.parse_args()
     folder = arguments.folder or tempfile.mkdtemp(prefix="clickhouse-")
 

@@ -1,4 +1,4 @@
-"""Whether the engines that other tests rely on are what those take them for: used as a client does, one process and a cluster."""
+"""Whether the engines that other tests rely on are what those take them for: both, used as a client does."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -45,8 +45,11 @@ def engine(request):
 def table(engine):
     """In a database of its own, on every node; each shard has its own rows."""
     database = "d" + os.urandom(6).hex()
-    kind = "ReplacingMergeTree(version)" if len(engine.nodes) == 1 else \
-        f"ReplicatedReplacingMergeTree('/{database}/{{shard}}/t', '{{replica}}', version)"
+    kind = (
+        "ReplacingMergeTree(version)"
+        if len(engine.nodes) == 1
+        else f"ReplicatedReplacingMergeTree('/{database}/{{shard}}/t', '{{replica}}', version)"
+    )
     for node in engine.nodes:
         engine.post(f"CREATE DATABASE {database}", node=node)
         engine.post(f"CREATE TABLE {database}.t ({COLUMNS}) ENGINE = {kind} {ORDER}", node=node)
@@ -112,8 +115,10 @@ def test_requests_at_once_do_not_mix(engine, table):
     def insert(number):
         source = bytes([number]) * 16
         engine.post(f"INSERT INTO {table} FORMAT RowBinary", rows(50, source=source))
-        return engine.post(f"SELECT * FROM {table} FINAL WHERE source = unhex('{source.hex()}') {ORDER} FORMAT RowBinary",
-                           max_threads=1 + number % 2) == rows(50, source=source)
+        return engine.post(
+            f"SELECT * FROM {table} FINAL WHERE source = unhex('{source.hex()}') {ORDER} FORMAT RowBinary",
+            max_threads=1 + number % 2,
+        ) == rows(50, source=source)
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(insert, range(40)))
@@ -131,7 +136,10 @@ class TestCluster:
         engine.post(f"INSERT INTO {table} FORMAT RowBinary", rows(100), node="1.1", insert_quorum=2)
         assert [count(engine, table, node) for node in ("1.1", "1.2", "2.1", "2.2")] == [100, 100, 0, 0]
         everywhere = table.replace(".t", ".everywhere")
-        engine.post(f"CREATE TABLE {everywhere} AS {table} ENGINE = Distributed(waybill, {table.replace('.', ', ')})", node="2.2")
+        engine.post(
+            f"CREATE TABLE {everywhere} AS {table} ENGINE = Distributed(waybill, {table.replace('.', ', ')})",
+            node="2.2",
+        )
         assert count(engine, everywhere, node="2.2") == 100
 
     def test_the_same_bytes_sent_to_another_replica_are_kept_once(self, engine, table):
@@ -148,7 +156,9 @@ class TestCluster:
         assert engine.await_equal(f"SELECT count() FROM {table}", ["1.1", "1.2"]) == b"100\n"
 
     def test_below_the_quorum_an_insert_is_not_acknowledged_and_its_retry_is_exact(self, engine, table):
-        insert = dict(query=f"INSERT INTO {table} FORMAT RowBinary", data=rows(100), insert_quorum=2, insert_quorum_timeout=1000)
+        insert = dict(
+            query=f"INSERT INTO {table} FORMAT RowBinary", data=rows(100), insert_quorum=2, insert_quorum_timeout=1000
+        )
         engine.do("kill 1.2")
         with pytest.raises(Refusal) as refused:
             engine.post(**insert)

@@ -1,4 +1,4 @@
-"""`make faults-cluster`: what is promised about facts beyond one machine, tried on doors and replicas that are killed, paused and not heard."""
+"""`make faults-cluster`: what is promised about facts beyond one machine, on doors and replicas that are killed."""
 
 import argparse
 import random
@@ -38,10 +38,16 @@ def play(stage, name, seed, scale):
 
 def main():
     arguments = argparse.ArgumentParser(prog="faults-cluster", description=__doc__)
-    arguments.add_argument("--stage", choices=["cluster", "one", "folder"], default="cluster",
-                           help="the cluster; one ClickHouse of the current version; or one collector with a folder, for what needs neither")
+    arguments.add_argument(
+        "--stage",
+        choices=["cluster", "one", "folder"],
+        default="cluster",
+        help="the cluster; one ClickHouse of the current version; one collector with a folder",
+    )
     arguments.add_argument("--scale", type=int, default=1, help="how much of each case; 1 is what CI does")
-    arguments.add_argument("--seed", type=int, default=random.randrange(10**9), help="repeats the chance of an earlier run")
+    arguments.add_argument(
+        "--seed", type=int, default=random.randrange(10**9), help="repeats the chance of an earlier run"
+    )
     arguments.add_argument("--cases", help="some of them, separated by commas")
     arguments.add_argument("--output", default=FILE, help="where the table goes, as JSON")
     arguments = arguments.parse_args()

@@ -72,7 +72,7 @@ def replica_killed(scene, chance, scale):
     doors = [scene.door() for _ in range(2)]
     asking = prepared(scene, doors[0], chance)
     stalls, kills = [], 0
-    for name in ["1.2", "2.1", "1.1", "2.2"][:2 * scale]:
+    for name in ["1.2", "2.1", "1.1", "2.2"][: 2 * scale]:
         history = History(24, chance)
         scene.given += history.sets
         with Meanwhile(lambda: asking.once(doors[0])):
@@ -88,7 +88,9 @@ def replica_killed(scene, chance, scale):
                 stalls.append(rest.result())
     counts = count(scene, doors[0], kills)
     counts.problems += asking.problems()
-    counts.remark = f"{asking.answers} answers and {asking.refusals} refusals meanwhile; the longest set took {max(stalls):.1f} s"
+    counts.remark = (
+        f"{asking.answers} answers and {asking.refusals} refusals meanwhile; the longest set took {max(stalls):.1f} s"
+    )
     return counts
 
 
@@ -241,7 +243,11 @@ def erasure(scene, chance, scale):
         with hanging(slow, number, lambda: slow.send(one)):
             for transaction in erased:
                 unfinished += tried(lambda: quick.erase(transaction)) is None
-    seen = {fact["transaction_id"] for fact in until(lambda: quick.export()[0])[0]} & set(erased) if scene.engine else set()
+    seen = (
+        {fact["transaction_id"] for fact in until(lambda: quick.export()[0])[0]} & set(erased)
+        if scene.engine
+        else set()
+    )
     if has_replicas:
         scene.engine.do("start 1.2")
     for transaction in erased:
@@ -274,7 +280,7 @@ def late_anchor(scene, chance, scale):
 
 @case("control")
 def control(scene, chance, scale):
-    """Whether the counting would tell: of facts that are lost, of facts that are there twice, of other times, and of an answer in part."""
+    """Whether the counting would tell: of facts that are lost, doubled, of another time, and of an answer in part."""
     door, history = scene.door(), History(6, chance)
     for one in history.sets:
         scene.give(one, [door], chance)
@@ -283,7 +289,10 @@ def control(scene, chance, scale):
     forgetful = count(scene, door, 0, patience=0)
     scene.given = kept
     doubling = tally(door.export()[0] * 2, set(scene.reference()))[2]
-    moved = [{**one, "sources": [{**share, "clocks": [{"at_us": 0, "offset_us": 1}]} for share in one["sources"]]} for one in kept]
+    moved = [
+        {**one, "sources": [{**share, "clocks": [{"at_us": 0, "offset_us": 1}]} for share in one["sources"]]}
+        for one in kept
+    ]
     scene.given = moved
     shifted = count(scene, door, 0)
     asking = Asking(0, len(history.transactions) + 1)
@@ -291,9 +300,13 @@ def control(scene, chance, scale):
 
     counts = Counts(4, f"told, as they should be: {forgetful.lost} facts lost, {doubling} doubled")
     counts.problems += right.problems
-    told = {"facts that were not there": forgetful.lost, "a source that nobody knew": any("is not known" in one for one in forgetful.problems),
-            "facts that were there twice": doubling, "times that were others": any("are not what one collector" in one for one in shifted.problems),
-            "an answer that did not count all": asking.problems()}
+    told = {
+        "facts that were not there": forgetful.lost,
+        "a source that nobody knew": any("is not known" in one for one in forgetful.problems),
+        "facts that were there twice": doubling,
+        "times that were others": any("are not what one collector" in one for one in shifted.problems),
+        "an answer that did not count all": asking.problems(),
+    }
     counts.problems += [f"{what} were not told" for what, was_told in told.items() if not was_told]
     return counts
 
@@ -316,12 +329,14 @@ def together(scene, given, doors, chance, threads=4):
     """All of them by several clients at once, each set until it is acknowledged; the seconds of the slowest."""
     seeds = [chance.random() for _ in given]
     with ThreadPoolExecutor(threads) as pool:
-        return max(pool.map(lambda pair: scene.deliver(pair[0], doors, random.Random(pair[1])), zip(given, seeds)), default=0)
+        return max(
+            pool.map(lambda pair: scene.deliver(pair[0], doors, random.Random(pair[1])), zip(given, seeds)), default=0
+        )
 
 
 @contextmanager
 def hanging(door, number, action):
-    """While the block runs, the door is in the midst of something: it hangs at its `number`th write, if it gets to that.
+    """While the block runs, the door is in the midst of something: it hangs at its `number`th write, if there is one.
 
     Whether it does is what the block is told. Afterwards it goes on, and what comes of it is not waited for long.
     """

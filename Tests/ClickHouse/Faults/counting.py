@@ -16,8 +16,15 @@ class Counts:
 
     def line(self, name):
         """As Tests/Faults/FaultResult.swift writes one."""
-        line = {"case": name, "runs": self.runs, "journaled": self.journaled, "delivered": self.delivered,
-                "dropped": self.dropped, "lost": self.lost, "doubled": self.doubled}
+        line = {
+            "case": name,
+            "runs": self.runs,
+            "journaled": self.journaled,
+            "delivered": self.delivered,
+            "dropped": self.dropped,
+            "lost": self.lost,
+            "doubled": self.doubled,
+        }
         optional = {"problems": self.problems, "remark": self.remark, "skipped": self.skipped}
         return line | {name: value for name, value in optional.items() if value}
 
@@ -61,8 +68,10 @@ def count(scene, door, runs, erased=(), patience=PATIENCE):
     if other:
         one = min(other)
         members = [name for name in reference[one] | here[one] if reference[one].get(name) != here[one].get(name)]
-        counts.problems.append(f"{len(other)} facts are not what one collector says of them, first {one}, in {members}: "
-                               f"{[here[one].get(name) for name in members]} instead of {[reference[one].get(name) for name in members]}")
+        counts.problems.append(
+            f"{len(other)} facts are not what one collector says of them, first {one}, in {members}: "
+            f"{[here[one].get(name) for name in members]} instead of {[reference[one].get(name) for name in members]}"
+        )
     counts.problems += ledgers(door, expected, erased) + scene.problems
     return counts
 
@@ -101,7 +110,11 @@ class Asking:
             self.partial.append(found)
 
     def problems(self):
-        return [f"{len(self.partial)} of {self.answers} answers counted other than {self.number}: {self.partial[:5]}"] if self.partial else []
+        return (
+            [f"{len(self.partial)} of {self.answers} answers counted other than {self.number}: {self.partial[:5]}"]
+            if self.partial
+            else []
+        )
 
 
 TITLES = ["runs", "journaled", "delivered", "dropped", "lost", "doubled", "seconds"]
@@ -120,11 +133,14 @@ def lines(name, counts, names):
         return [f"{name.ljust(width(names))}  skipped: {counts.skipped}"]
     line = counts.line(name)
     numbers = "".join(str(line[title]).rjust(10) for title in TITLES[:-1]) + f"{counts.seconds:10.1f}"
-    return [name.ljust(width(names)) + numbers + (f"  {counts.remark}" if counts.remark else "")] + \
-        [f"  WRONG: {problem}" for problem in counts.problems[:10]]
+    return [name.ljust(width(names)) + numbers + (f"  {counts.remark}" if counts.remark else "")] + [
+        f"  WRONG: {problem}" for problem in counts.problems[:10]
+    ]
 
 
 def write(results, file):
     file = Path(file)
     file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps([counts.line(name) for name, counts in results.items()], indent=2, sort_keys=True) + "\n")
+    file.write_text(
+        json.dumps([counts.line(name) for name, counts in results.items()], indent=2, sort_keys=True) + "\n"
+    )

@@ -24,7 +24,7 @@ class Wrong(Exception):
 
 
 class Door:
-    """A collector, for a store that others may serve, too. `relays`: what stands between it and that store, if anything does."""
+    """A collector, for a store that others may serve, too. `relays`: what stands between the two, if anything does."""
 
     def __init__(self, place, folder, relays=None):
         self.place, self.folder, self.relays, self.process, self.url = place, folder, relays, None, None
@@ -32,9 +32,25 @@ class Door:
     def start(self):
         with open(self.folder / "doors.log", "ab") as log:
             self.process = subprocess.Popen(
-                [WAYBILL, "serve", self.place, "--port", "0", "--insecure", "--retention-days", "0", "--max-store-bytes", "0",
-                 "--max-requests-per-second", "100000"],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
+                [
+                    WAYBILL,
+                    "serve",
+                    self.place,
+                    "--port",
+                    "0",
+                    "--insecure",
+                    "--retention-days",
+                    "0",
+                    "--max-store-bytes",
+                    "0",
+                    "--max-requests-per-second",
+                    "100000",
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
         line = self.process.stdout.readline()
         if not line.startswith("listening on "):
             raise RuntimeError(f"a door ended before it listened: {(self.folder / 'doors.log').read_text()[-800:]}")
@@ -72,7 +88,9 @@ class Door:
         if status in (408, 429, 500, 502, 503, 504):
             raise Unavailable(f"{status}: {answer[:300]}")
         if status != 200:
-            raise Wrong(f"{method} {path.partition('?')[0]} was answered with {status}: {answer[:300].decode(errors='replace')}")
+            raise Wrong(
+                f"{method} {path.partition('?')[0]} was answered with {status}: {answer[:300].decode(errors='replace')}"
+            )
         return headers, answer
 
     def send(self, given, timeout=60):

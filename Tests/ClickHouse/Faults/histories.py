@@ -24,7 +24,9 @@ class History:
         for first in range(0, logins, per_set):
             begun = [recorder.first + len(recorder.facts) for recorder in (self.app, self.server)]
             for index in range(first, min(first + per_set, logins)):
-                self.transactions.append(sets.login(self.app, self.server, 1000 + index * 100_000, chance.random() < 0.8))
+                self.transactions.append(
+                    sets.login(self.app, self.server, 1000 + index * 100_000, chance.random() < 0.8)
+                )
             for recorder, sequence in zip((self.app, self.server), begun):
                 self.sets.append(self.set(recorder, sequence))
 
@@ -35,7 +37,9 @@ class History:
 
     @property
     def facts(self):
-        return {(recorder.id, fact["sequence"]): fact for recorder in (self.app, self.server) for fact in recorder.facts}
+        return {
+            (recorder.id, fact["sequence"]): fact for recorder in (self.app, self.server) for fact in recorder.facts
+        }
 
     def regrouped(self, chance):
         """The same facts in other sets, some of which overlap, as a client sends them that has leased anew."""

@@ -1,4 +1,4 @@
-"""What stands between a door and a node of ClickHouse: it counts the statements that write, and does something at one of them."""
+"""What stands between a door and a node of ClickHouse: it counts what writes, and does something at one of them."""
 
 import http.client
 import threading
@@ -111,7 +111,11 @@ class Relays:
                 if watch and watch.before(number) == LOSE:
                     return False
                 connection = http.client.HTTPConnection("127.0.0.1", port)
-                fields = {name: value for name, value in self.headers.items() if name.lower() not in ("transfer-encoding", "content-length", "host")}
+                fields = {
+                    name: value
+                    for name, value in self.headers.items()
+                    if name.lower() not in ("transfer-encoding", "content-length", "host")
+                }
                 try:
                     connection.request(self.command, self.path, body, fields)
                     answer = connection.getresponse()

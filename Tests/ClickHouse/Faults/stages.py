@@ -54,6 +54,7 @@ class Scene:
 
     def deliver(self, given, doors, chance):
         """Sends it to one door after another until it is acknowledged; the seconds that this took."""
+
         def attempt():
             receipt = chance.choice(doors).send(given)
             if receipt.get("rejected"):
@@ -90,7 +91,9 @@ class Scene:
 
 
 def run(*words):
-    done = subprocess.run([str(word) for word in (WAYBILL, *words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [str(word) for word in (WAYBILL, *words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
+    )
     if done.returncode:
         raise RuntimeError(f"waybill {words[0]} ended with {done.returncode}: {done.stderr[-600:]}")
     return done.stdout
