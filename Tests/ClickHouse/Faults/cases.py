@@ -198,19 +198,23 @@ def below_the_quorum(scene, chance, scale):
 def cursor(scene, chance, scale):
     """Increments are taken while a door hangs between its inserts: each fact is in one of them, and in one only."""
     history = History(12 * scale, chance)
-    slow, quick, taken, after, pauses = scene.door(relayed=True), scene.door(), [], None, 0
+    slow, quick, third = scene.door(relayed=True), scene.door(), scene.door()
+    taken, after, pauses = [], None, 0
 
     def take():
         nonlocal after
-        facts, after = until(lambda: quick.export(after))[0]
+        facts, after = until(lambda: chance.choice([quick, third]).export(after))[0]
         taken.extend(facts)
 
-    for index, one in enumerate(history.sets):
-        scene.given.append(one)
-        with hanging(slow, 1 + index % 3, lambda: slow.send(one)) as hangs:
+    for index in range(0, len(history.sets) - 1, 2):
+        held, other = history.sets[index : index + 2]
+        scene.given.append(held)
+        with hanging(slow, 1 + index // 2 % 3, lambda: slow.send(held)) as hangs:
+            # What comes later is stored first, and exported.
+            scene.give(other, [quick], chance)
             take()
             pauses += hangs
-        scene.deliver(one, [slow, quick], chance)
+        scene.deliver(held, [slow, quick], chance)
         take()
     counts = count(scene, quick, pauses)
     for _ in range(50):  # what was acknowledged last may be beyond the bound that increments keep to
