@@ -2,17 +2,71 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillClickHouse
 import WaybillTesting
 
+@testable import WaybillClickHouse
+
 /// The store port on ClickHouse. `WAYBILL_HISTORIES=500` plays so many histories instead of a few.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: ClickHouseEngine.isThere)) struct ConformanceTests {
-    private static let seeds = 0..<(ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 8)
+@Suite(.timeLimit(.minutes(20)), .enabled(if: ClickHouseEngine.isThere)) struct ConformanceTests {
+    private static let count = ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 8
 
     /// Breaks when a set, an erasure, a list, a record, an answer or an export means something else in ClickHouse.
     @Test func aDatabaseConforms() async {
-        let findings = await StoreConformance(seeds: TestSupport.seeds(Self.seeds)) { clock in
+        let findings = await StoreConformance(seeds: seeds(0..<Self.count)) { clock in
             try await ClickHouseStore(ClickHouseEngine.shared.database(), clock: clock)
+        }.findings()
+        #expect(findings.isEmpty, "\(findings)")
+    }
+
+    /// Breaks when one process does not see, or sees twice, what another one has just written.
+    @Test func threeProcessesOnOneDatabaseConform() async {
+        let findings = await StoreConformance(seeds: seeds(100..<100 + Self.count)) { clock in
+            let address = try await ClickHouseEngine.shared.database()
+            var stores: [ClickHouseStore] = []
+            for _ in 0..<3 { stores.append(try await ClickHouseStore(address, clock: clock)) }
+            return TakingTurns(stores)
+        }.findings()
+        #expect(findings.isEmpty, "\(findings)")
+    }
+
+    /// Breaks when rows that are there twice, as after an insert whose answer was lost, count twice.
+    @Test func rowsThatAreThereTwiceCountOnce() async {
+        let findings = await StoreConformance(seeds: seeds(200..<200 + Self.count / 2)) { clock in
+            let address = try await ClickHouseEngine.shared.database()
+            return TakingTurns([try await ClickHouseStore(address, clock: clock)]) {
+                for table in ["facts", "books", "names", "erased"] {
+                    try await ClickHouseClient(address).run("INSERT INTO \(table) SELECT * FROM \(table)")
+                }
+            }
+        }.findings()
+        #expect(findings.isEmpty, "\(findings)")
+    }
+
+    /// Breaks when this suite would let pass a table that loses what it holds.
+    @Test(arguments: ["books", "names", "erased"]) func aLostTableIsFound(table: String) async {
+        let findings = await StoreConformance(seeds: 0..<4) { clock in
+            let address = try await ClickHouseEngine.shared.database()
+            return TakingTurns([]) {
+                try await ClickHouseClient(address).run("TRUNCATE TABLE \(table)")
+            } opening: {
+                try await ClickHouseStore(address, clock: clock)
+            }
+        }.findings()
+        #expect(!findings.isEmpty)
+    }
+}
+
+/// The same on two shards of two replicas.
+@Suite(.timeLimit(.minutes(20)), .enabled(if: ClickHouseEngine.isClusterThere)) struct ClusterConformanceTests {
+    private static let count = ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 4
+
+    /// Breaks when replicas or shards make a difference to what is read.
+    @Test func threeProcessesOnAClusterConform() async {
+        let findings = await StoreConformance(seeds: 300..<300 + Self.count) { clock in
+            let address = try await ClickHouseEngine.cluster.database()
+            var stores: [ClickHouseStore] = []
+            for _ in 0..<3 { stores.append(try await ClickHouseStore(address, clock: clock)) }
+            return TakingTurns(stores)
         }.findings()
         #expect(findings.isEmpty, "\(findings)")
     }
