@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo examples exports lake otlp answers look e2e hostile bench bench-check bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse faults-cluster clean
+.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse faults-cluster clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -46,6 +46,10 @@ test-busy: setup ## Run every test while four busy loops take the cores
 demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
 	$(if $(BUILT),,swift build --traits Collector --product LoginDemo $(STRICT))
 	@RUNS=$(RUNS) KEEP=$(KEEP) .build/debug/LoginDemo
+
+demo-cluster: setup ## Run logins through three collectors before a ClickHouse cluster, of which one and a replica are killed; RUNS=200, KEEP=1 leaves it running
+	$(if $(BUILT),,$(call built,--product waybill-cli) && swift build --traits All --product LoginServer $(STRICT) $(FLAGS) && swift build --traits All --product LoginClient $(STRICT) $(FLAGS))
+	@python3 Examples/Login/Cluster/demo.py --runs $(RUNS) $(if $(KEEP),--keep)
 
 examples: setup ## Run every example, and compare what it prints with its README
 	$(built)

@@ -93,6 +93,26 @@ struct ClickHouseClient: Sendable {
 
     /// - Throws: `WaybillError` for what a server refuses, else what kept all of them from answering.
     private func send(_ sql: String, _ settings: [String: String], body: [UInt8]) async throws -> HTTPClientResponse {
+        var pauses = Self.pauses[...]
+        while true {
+            do { return try await sendOnce(sql, settings, body: body) } catch let error as Refusal {
+                // Others write, or a replica is on its way back.
+                guard let pause = pauses.popFirst() else { throw error.error(address) }
+                try await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    /// Between tries of what servers refuse for now; 20 seconds together, as long as one waits for its quorum.
+    private static let pauses: [Duration] =
+        [50, 100, 200, 400, 800, 1_600, 2_400, 2_400].map { .milliseconds($0) }
+        + Array(repeating: .seconds(3), count: 4)
+
+    /// Asks one server after the other.
+    ///
+    /// - Throws: A `Refusal` where one of them may take it later.
+    private func sendOnce(_ sql: String, _ settings: [String: String], body: [UInt8]) async throws -> HTTPClientResponse
+    {
         let first = preferred.withLock { $0 }
         var failure: any Error = CancellationError()
         for number in address.servers.indices {
@@ -110,7 +130,7 @@ struct ClickHouseClient: Sendable {
             } catch let error as Refusal where !error.isOfServer {
                 throw error.error(address)
             } catch {
-                failure = (error as? Refusal)?.error(address) ?? error
+                if !(failure is Refusal) { failure = error }
             }
         }
         throw failure

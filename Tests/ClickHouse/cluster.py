@@ -199,7 +199,8 @@ def server(folder, arguments, shard, replica, ports, shards, keeper):
     )
 
     def is_up():  # it answers before it has found its ZooKeeper, and refuses replicated tables until then
-        query = "SELECT%20any(version())%20FROM%20system.zookeeper%20WHERE%20path='/'"
+        # Before it has made the queue of statements ON CLUSTER, such a statement ends the whole server (18.16).
+        query = "SELECT%20any(version())%20FROM%20system.zookeeper%20WHERE%20path='/clickhouse/task_queue'%20AND%20name='ddl'"
         with urllib.request.urlopen(f"http://127.0.0.1:{http}/?query={query}", timeout=5) as answer:
             return answer.read()
 

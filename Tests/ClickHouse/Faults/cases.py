@@ -30,7 +30,7 @@ def doors_killed(scene, chance, scale):
     kills, logins = 0, History(2 * 24 * scale, chance)
     dying, other = scene.door(relayed=True), scene.door()
     given = iter(logins.sets)
-    for _ in range(scale):
+    for _ in range(4 * scale):
         for when in ("before", "after"):
             for number in range(1, 13):
                 one = next(given, None)
