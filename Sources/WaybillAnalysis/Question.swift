@@ -1,3 +1,4 @@
+import Foundation
 public import WaybillCore
 import WaybillReading
 package import WaybillStore
@@ -32,34 +33,35 @@ public protocol QuestionAnswer: Hashable, Sendable, Codable {
 /// What a question is answered from: one state of a store, at one time.
 public struct AnswerContext {
     let reader: StoreReader
-    /// A connection that sees the same state, for another thread; nil: there is none.
-    var second: Connection?
+    /// Connections that see the same state, each for another thread; none: there are none.
+    var others: [Connection] = []
     /// In microseconds since 1970: decides what has timed out.
     let now: Int64
+    /// Whether other stores have some of the transactions.
+    var isPartial = false
+    /// Up to so many transactions are read by one thread.
+    var soonRead = 5_000
 
     var connection: Connection { reader.connection }
+    /// All that see the state.
+    var connections: [Connection] { [connection] + others }
 }
 
 extension StoreReader {
+    /// A store of fewer bytes is read by one thread: opening connections would take longer.
+    private static let soonRead: Int64 = 8 << 20
+
+    /// As many threads as there are processors, up to a number whose connections and partials still take little memory.
+    private static var threadLimit: Int { min(ProcessInfo.processInfo.activeProcessorCount, 16) }
+
     /// Answers a question by one state of the store.
     ///
     /// - Parameter now: In microseconds since 1970: decides what has timed out.
     /// - Throws: As ``Question/answer(from:)``.
     package func answer<Asked: Question>(_ question: Asked, now: Int64) throws(WaybillError) -> Asked.Answer {
-        func answer(_ second: Connection?) throws(WaybillError) -> Asked.Answer {
-            try question.answer(from: AnswerContext(reader: self, second: second, now: now))
+        let others = try byteCount() < Self.soonRead ? 0 : Self.threadLimit - 1
+        return try read(withOthers: others) { (others) throws(WaybillError) in
+            try question.answer(from: AnswerContext(reader: self, others: others, now: now))
         }
-        // The others are read by one thread, and need no second connection.
-        guard question is TransitionsQuestion else { return try read { () throws(WaybillError) in try answer(nil) } }
-        return try readByTwo(answer)
-    }
-}
-
-extension AnswerContext {
-    /// Why nothing counts: by the filter, where that lets nothing through; else in the words of the question.
-    func whyNone(_ filter: TransactionFilter, otherwise: (String) -> String) throws(WaybillError) -> String {
-        let found = try reader.count(filter, now: now)
-        guard found > 0 else { return try reader.whyEmpty(filter, now: now) }
-        return otherwise(found == 1 ? "the 1 transaction that counts" : "the \(found) transactions that count")
     }
 }

@@ -102,24 +102,45 @@ package final class StoreReader {
         return try result.get()
     }
 
-    /// Runs `body` on one state of the store, with a second connection that sees the same one, for another thread.
+    /// Runs `body` on one state of the store, with further connections that see the same one, each for another thread.
     ///
-    /// - Parameter body: Given nil where there is no second one: in memory, within a read that is under way, and where
-    ///   the store was written to while it was opened.
-    package func readByTwo<Result>(_ body: (Connection?) throws(WaybillError) -> Result) throws(WaybillError) -> Result
-    {
-        guard !connection.isInTransaction, place.path != nil else {
-            return try read { () throws(WaybillError) in try body(nil) }
+    /// - Parameters:
+    ///   - count: How many are wanted.
+    ///   - body: Given fewer where there are no more: none in memory, and within a read that is under way; and none that
+    ///     was opened before the store was written to.
+    package func read<Result>(
+        withOthers count: Int, _ body: ([Connection]) throws(WaybillError) -> Result
+    ) throws(WaybillError) -> Result {
+        guard count > 0, !connection.isInTransaction, place.path != nil else {
+            return try read { () throws(WaybillError) in try body([]) }
         }
-        let second = try connection.another()
-        // What the second one sees before the first one's state is taken, and after: where nothing was committed
-        // between, that is what the first sees.
-        let before = try second.dataVersion()
+        // What each sees before the first one's state is taken, and after: where nothing was committed between, that is
+        // what the first sees.
+        var others: [(connection: Connection, version: Int64)] = []
+        for _ in 0..<count {
+            let other = try connection.another()
+            others.append((other, try other.dataVersion()))
+        }
         return try read { () throws(WaybillError) in
             _ = try connection.dataVersion()
-            return try second.transaction("BEGIN") { () throws(WaybillError) in
-                try body(try second.dataVersion() == before ? second : nil)
-            }
+            return try Self.read(by: others[...], and: [], body)
         }
+    }
+
+    /// - Parameter same: Those that see the same state.
+    private static func read<Result>(
+        by others: ArraySlice<(connection: Connection, version: Int64)>, and same: [Connection],
+        _ body: ([Connection]) throws(WaybillError) -> Result
+    ) throws(WaybillError) -> Result {
+        guard let (other, version) = others.first else { return try body(same) }
+        return try other.transaction("BEGIN") { () throws(WaybillError) in
+            let isSame = try other.dataVersion() == version
+            return try read(by: others.dropFirst(), and: isSame ? same + [other] : same, body)
+        }
+    }
+
+    /// How large the store is, in bytes.
+    package func byteCount() throws(WaybillError) -> Int64 {
+        try connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size")
     }
 }

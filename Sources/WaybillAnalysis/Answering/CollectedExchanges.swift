@@ -2,7 +2,7 @@ import WaybillCore
 import WaybillReading
 
 /// What is collected of the exchanges of one group.
-struct CollectedExchanges {
+struct CollectedExchanges: Mergeable {
     /// Weights, added up; so are the following.
     private var weights: Int64 = 0
     private var statuses: [Int?: Int64] = [:]
@@ -38,6 +38,23 @@ struct CollectedExchanges {
             slowest.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isSlower)
         }
         if exchange.state == .failed || exchange.status ?? 0 >= 400 {
+            failing.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isLater)
+        }
+    }
+
+    mutating func merge(_ other: consuming CollectedExchanges) {
+        weights += other.weights
+        statuses.merge(other.statuses, uniquingKeysWith: +)
+        states.merge(other.states, uniquingKeysWith: +)
+        sentByteCount = min(Limits.largestInteger, sentByteCount + other.sentByteCount)
+        receivedByteCount = min(Limits.largestInteger, receivedByteCount + other.receivedByteCount)
+        errors.merge(other.errors)
+        firstByte.merge(other.firstByte)
+        whole.merge(other.whole)
+        for example in other.slowest {
+            slowest.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isSlower)
+        }
+        for example in other.failing {
             failing.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isLater)
         }
     }

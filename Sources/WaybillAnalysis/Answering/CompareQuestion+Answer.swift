@@ -3,36 +3,61 @@ public import WaybillCore
 import WaybillReading
 
 /// What both groups have is read once.
-extension CompareQuestion {
+extension CompareQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> CompareAnswer {
+        try answer(partial(from: context))
+    }
+
+    package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<ComparedSamples> {
         try groups.check()
         let points = try PointMatcher([from, to], of: filter.useCase, context)
-        let events = try EventCursor(
+        let all = try EventCursor(
             filter, codes: points.codes, reading: [.times, .outcome], segmentation: groups.segmentation,
             sources: points.sources, context)
-        let members = try GroupMembers(groups, events.transactions)
-        var (a, b) = (ComparedSample(value: groups.names.a), ComparedSample(value: groups.names.b))
-        try events.forEach { transaction, events, sources in
-            let (isInA, isInB) = (members.isInA(transaction), members.isInB(transaction))
-            guard isInA || isInB else { return }
-            let duration = self.duration(of: transaction, events, points, sources)
-            if isInA {
-                a.add(transaction.outcome, duration: duration, weight: transaction.weight)
-            } else {
-                b.add(transaction.outcome, duration: duration, weight: transaction.weight)
+        let values = Set(all.transactions.segmentValues)
+        if !context.isPartial { try check(values, of: all.transactions.count) }
+        let members = GroupMembers(groups, all.transactions.segmentValues)
+        let (a, b) = groups.names
+        let none = ComparedSamples(a: ComparedSample(value: a), b: ComparedSample(value: b), values: values)
+        var folded = try context.fold(all, into: none) { (events, collected) throws(WaybillError) in
+            try events.forEach { transaction, events, sources in
+                let (isInA, isInB) = (members.isInA(transaction), members.isInB(transaction))
+                guard isInA || isInB else { return }
+                let duration = self.duration(of: transaction, events, points, sources)
+                if isInA {
+                    collected.a.add(transaction.outcome, duration: duration, weight: transaction.weight)
+                } else {
+                    collected.b.add(transaction.outcome, duration: duration, weight: transaction.weight)
+                }
             }
         }
-        var answer = CompareAnswer(a, b)
-        answer.weighed = try events.transactions.weighing()
+        folded.asked.events = points.unknown
+        return folded
+    }
+
+    package func answer(_ found: consuming Folded<ComparedSamples>) throws(WaybillError) -> CompareAnswer {
+        let asked = found.asked
+        try asked.check()
+        try check(found.collected.values, of: asked.count)
+        var answer = CompareAnswer(found.collected.a, found.collected.b)
+        answer.weighed = asked.weighing
         let empty = [answer.a, answer.b].filter { $0.transactions == 0 }.map {
             $0.value.map { "“\($0)”" } ?? "those without a value"
         }
         if !empty.isEmpty {
-            answer.whyEmpty = try context.whyNone(filter) {
-                "None of \($0) belongs to \(empty.joined(separator: ", or to "))."
-            }
+            answer.whyEmpty = asked.whyNone { "None of \($0) belongs to \(empty.joined(separator: ", or to "))." }
         }
         return answer
+    }
+
+    /// - Throws: `.notFound` for a value that none of the transactions has, though there are some.
+    private func check(_ values: Set<String>, of count: Int) throws(WaybillError) {
+        // Of none, an answer says better why it is empty.
+        guard count > 0, case .values(let segmentation, let a, let b) = groups else { return }
+        for case let value? in [a, b] where !values.contains(value) {
+            let hint = value.hint(among: values.sorted(), none: "none of them has any.")
+            throw WaybillError(.notFound, "No transaction that counts has the \(segmentation) “\(value)”: \(hint)")
+        }
     }
 
     /// As ``DurationQuestion`` has it; nil where a transaction lacks one of the points, or has them the other way
@@ -54,13 +79,12 @@ private struct GroupMembers {
     let isInA: (TransactionCursor.Transaction) -> Bool
     let isInB: (TransactionCursor.Transaction) -> Bool
 
-    /// - Throws: `.notFound` for a value that none of the transactions has, though there are some.
-    init(_ groups: CompareQuestion.Groups, _ transactions: TransactionCursor) throws(WaybillError) {
+    /// - Parameter values: Those that the transactions' segments stand for.
+    init(_ groups: CompareQuestion.Groups, _ values: [String]) {
         switch groups {
-        case .values(let segmentation, let a, let b):
-            let segments = try [a, b].map { value throws(WaybillError) in
-                try transactions.segment(of: value, segmentation)
-            }
+        case .values(_, let a, let b):
+            // Those that have none have no segment, and one that none has is none.
+            let segments = [a, b].map { value in value.map { values.firstIndex(of: $0) ?? -1 } }
             isInA = { $0.segment == segments[0] }
             isInB = { $0.segment == segments[1] }
         case .windows(let a, let b):
@@ -71,15 +95,16 @@ private struct GroupMembers {
     }
 }
 
-extension TransactionCursor {
-    /// The number of a value; nil for that of those that have none.
-    fileprivate func segment(of value: String?, _ segmentation: Segmentation) throws(WaybillError) -> Int? {
-        guard let value else { return nil }
-        if let segment = segmentValues.firstIndex(of: value) { return segment }
-        // An answer says better why it is empty.
-        guard count > 0 else { return -1 }
-        let hint = value.hint(among: segmentValues.sorted(), none: "none of them has any.")
-        throw WaybillError(.notFound, "No transaction that counts has the \(segmentation) “\(value)”: \(hint)")
+/// The two groups, and what tells them apart.
+package struct ComparedSamples: Mergeable {
+    fileprivate var a, b: ComparedSample
+    /// All values that tell transactions apart, those of other groups, too.
+    fileprivate var values: Set<String>
+
+    package mutating func merge(_ other: consuming ComparedSamples) {
+        a.merge(other.a)
+        b.merge(other.b)
+        values.formUnion(other.values)
     }
 }
 

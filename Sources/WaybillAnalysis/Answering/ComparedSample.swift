@@ -1,7 +1,7 @@
 package import WaybillCore
 
 /// One of two groups of transactions, as far as a comparison goes.
-package struct ComparedSample {
+package struct ComparedSample: Mergeable {
     /// What they have in common; nil: that they have no such value.
     package var value: String?
     /// Microseconds, of those that have both points.
@@ -23,6 +23,12 @@ package struct ComparedSample {
         outcomes[outcome, default: 0] += weight
         if outcome != .open { squares += Double(weight / 1_000) * Double(weight / 1_000) }
         if let duration { durations.append(duration, weight: weight) }
+    }
+
+    package mutating func merge(_ other: consuming ComparedSample) {
+        durations.merge(other.durations)
+        outcomes.merge(other.outcomes, uniquingKeysWith: +)
+        squares += other.squares
     }
 
     private var endedWeights: Int64 { outcomes.reduce(0) { $1.key == .open ? $0 : $0 + $1.value } }

@@ -2,23 +2,40 @@ public import WaybillCore
 import WaybillReading
 
 /// Read once, selected in memory.
-extension DurationQuestion {
+extension DurationQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> DurationAnswer {
+        try answer(partial(from: context))
+    }
+
+    package func partial(
+        from context: AnswerContext
+    ) throws(WaybillError) -> Folded<NamedSegments<CollectedDurations>> {
         let points = try PointMatcher([from, to], of: filter.useCase, context)
-        let events = try EventCursor(
+        let all = try EventCursor(
             filter, codes: points.codes, reading: points.contents, segmentation: segmentation, sources: points.sources,
             context)
-        var collected = Segmented(CollectedDurations(), by: segmentation)
-        try events.forEach { transaction, events, sources in
-            guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources) else { return }
-            let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources)
-            collected.add(transaction) { $0.add(start, end, sources, transaction.weight) }
+        var folded = try context.fold(all, into: Segmented(CollectedDurations())) {
+            (events, collected) throws(WaybillError) in
+            try events.forEach { transaction, events, sources in
+                guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources) else { return }
+                let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources)
+                collected.add(transaction) { $0.add(start, end, sources, transaction.weight) }
+            }
         }
-        var answer = collected.answer(events.transactions.segmentValues) { $0.segment($1) }
-        answer.weighed = try events.transactions.weighing()
+        folded.asked.events = points.unknown
+        return folded.map { $0.named(all.transactions.segmentValues) }
+    }
+
+    package func answer(
+        _ found: consuming Folded<NamedSegments<CollectedDurations>>
+    ) throws(WaybillError) -> DurationAnswer {
+        let asked = found.asked
+        try asked.check()
+        var answer = found.collected.answer(by: segmentation) { $0.segment($1) }
+        answer.weighed = asked.weighing
         let total = answer.total
         guard total.statistics.count == 0 else { return answer }
-        answer.whyEmpty = try context.whyNone(filter) { found in
+        answer.whyEmpty = asked.whyNone { found in
             "None of \(found) has \(from.inWords) and then \(to.inWords): \(total.withoutEnd) only \(from.inWords), "
                 + "\(total.reversed) both the other way round."
         }
@@ -26,8 +43,8 @@ extension DurationQuestion {
     }
 }
 
-private struct CollectedDurations {
-    var durations = Durations()
+package struct CollectedDurations: Mergeable {
+    private var durations = Durations()
     /// Weights, added up.
     private var withoutEnd: Int64 = 0
     private var reversed: Int64 = 0
@@ -45,8 +62,14 @@ private struct CollectedDurations {
         }
     }
 
-    func segment(_ value: String?) -> DurationSegment {
-        var durations = durations
+    package mutating func merge(_ other: consuming CollectedDurations) {
+        withoutEnd += other.withoutEnd
+        reversed += other.reversed
+        durations.merge(other.durations)
+    }
+
+    /// Leaves the durations in another order.
+    mutating func segment(_ value: String?) -> DurationSegment {
         let histogram = [DurationSegment.Bar](of: durations)
         return DurationSegment(
             value: value, statistics: DurationStatistics(&durations), withoutEnd: Weights.count(withoutEnd),

@@ -1,13 +1,19 @@
 import WaybillCore
 
 /// How often which error came.
-struct ErrorCounts {
+struct ErrorCounts: Mergeable {
     private var counts: [RecordedError: (code: Int64, count: Int64)] = [:]
 
     /// - Parameter weight: For how many it stands, in millionths.
-    mutating func add(_ error: RecordedError, _ weight: Int64) {
-        let known = counts[error.group]
-        counts[error.group] = (min(known?.code ?? error.code, error.code), (known?.count ?? 0) + weight)
+    mutating func add(_ error: RecordedError, _ weight: Int64) { add((error.code, weight), of: error.group) }
+
+    private mutating func add(_ more: (code: Int64, count: Int64), of group: RecordedError) {
+        let known = counts[group] ?? (more.code, 0)
+        counts[group] = (min(known.code, more.code), known.count + more.count)
+    }
+
+    mutating func merge(_ other: consuming ErrorCounts) {
+        for (group, more) in other.counts { add(more, of: group) }
     }
 
     /// The most frequent first.

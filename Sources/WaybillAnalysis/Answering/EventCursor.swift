@@ -36,9 +36,9 @@ extension TimePoint {
 }
 
 /// Hands out the events of one transaction after the other.
-struct EventCursor {
+struct EventCursor: TransactionRange {
     let sources: SourceDirectory
-    let transactions: TransactionCursor
+    private(set) var transactions: TransactionCursor
     /// Of the events that are wanted, in order; nil: all.
     private let codes: [Int]?
     private let connection: Connection
@@ -66,16 +66,14 @@ struct EventCursor {
         (self.transactions, self.codes, self.sources, self.connection) = (transactions, codes, sources, connection)
     }
 
-    /// Two halves, the latter for another thread with a connection of its own.
-    func halves(by second: Connection) -> (EventCursor, EventCursor) {
-        (
-            EventCursor(transactions.half(true, by: connection), codes, sources, connection),
-            EventCursor(transactions.half(false, by: second), codes, SourceDirectory(sources, by: second), second)
-        )
+    func ranges(by connections: [Connection]) -> [EventCursor] {
+        zip(connections, transactions.ranges(by: connections)).map { connection, range in
+            EventCursor(range, codes, SourceDirectory(sources, by: connection), connection)
+        }
     }
 
     /// Calls `body` for each transaction with its events: by source, within a source by sequence.
-    func forEach(
+    mutating func forEach(
         _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
     ) throws(WaybillError) {
         // Each goes forward for itself: a server's parts are found in another order than those of its clients.
@@ -85,7 +83,7 @@ struct EventCursor {
             leading.stop()
             joined.stop()
         }
-        let readsEvents = codes != []
+        let (readsEvents, sources) = (codes != [], sources)
         var events: [TimePoint] = []
         try transactions.forEach { (transaction, parts) throws(WaybillError) in
             events.removeAll(keepingCapacity: true)
@@ -106,7 +104,7 @@ struct EventCursor {
     }
 
     /// Calls `body` for each transaction with its events in one order.
-    func forEachInOrder(
+    mutating func forEachInOrder(
         _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
     ) throws(WaybillError) {
         var order = EventOrder(sources)

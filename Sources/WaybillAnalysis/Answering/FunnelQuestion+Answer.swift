@@ -1,31 +1,46 @@
 public import WaybillCore
 import WaybillReading
 
-extension FunnelQuestion {
+extension FunnelQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> FunnelAnswer {
-        guard let first = steps.first else { throw WaybillError(.setting, "A funnel needs at least one step.") }
+        try answer(partial(from: context))
+    }
+
+    package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedSteps>> {
+        guard !steps.isEmpty else { throw WaybillError(.setting, "A funnel needs at least one step.") }
         let points = try PointMatcher(steps, of: filter.useCase, context)
         // Strictly, what lies between matters.
-        let events = try EventCursor(
+        let all = try EventCursor(
             filter, codes: isStrict ? nil : points.codes, reading: points.contents, segmentation: segmentation,
             sources: points.sources,
             context)
-        var collected = Segmented(CollectedSteps(stepCount: steps.count), by: segmentation)
-        if isStrict {
-            try events.forEachInOrder { transaction, ordered, sources in
-                let durations = strict(points, transaction, ordered, sources)
-                collected.add(transaction) { $0.add(durations, transaction.weight) }
-            }
-        } else {
-            try events.forEach { transaction, events, sources in
-                let durations = loose(points, transaction, events, sources)
-                collected.add(transaction) { $0.add(durations, transaction.weight) }
+        var folded = try context.fold(all, into: Segmented(CollectedSteps(stepCount: steps.count))) {
+            (events, collected) throws(WaybillError) in
+            if isStrict {
+                try events.forEachInOrder { transaction, ordered, sources in
+                    let durations = strict(points, transaction, ordered, sources)
+                    collected.add(transaction) { $0.add(durations, transaction.weight) }
+                }
+            } else {
+                try events.forEach { transaction, events, sources in
+                    let durations = loose(points, transaction, events, sources)
+                    collected.add(transaction) { $0.add(durations, transaction.weight) }
+                }
             }
         }
-        var answer = collected.answer(events.transactions.segmentValues) { $0.segment($1, steps) }
-        answer.weighed = try events.transactions.weighing()
-        if answer.total.steps.first?.reached == 0 {
-            answer.whyEmpty = try context.whyNone(filter) { "None of \($0) gets to the first step, \(first.inWords)." }
+        folded.asked.events = points.unknown
+        return folded.map { $0.named(all.transactions.segmentValues) }
+    }
+
+    package func answer(
+        _ found: consuming Folded<NamedSegments<CollectedSteps>>
+    ) throws(WaybillError) -> FunnelAnswer {
+        let asked = found.asked
+        try asked.check()
+        var answer = found.collected.answer(by: segmentation) { $0.segment($1, steps) }
+        answer.weighed = asked.weighing
+        if let first = steps.first, answer.total.steps.first?.reached == 0 {
+            answer.whyEmpty = asked.whyNone { "None of \($0) gets to the first step, \(first.inWords)." }
         }
         return answer
     }
@@ -83,7 +98,7 @@ extension FunnelQuestion {
     }
 }
 
-private struct CollectedSteps {
+package struct CollectedSteps: Mergeable {
     /// Their weights, added up.
     private var transactions: Int64 = 0
     private var durations: [Durations]
@@ -95,16 +110,22 @@ private struct CollectedSteps {
         for (index, duration) in steps.enumerated() { durations[index].append(duration, weight: weight) }
     }
 
-    func segment(_ value: String?, _ points: [TransactionPoint]) -> FunnelSegment {
+    package mutating func merge(_ other: consuming CollectedSteps) {
+        transactions += other.transactions
+        for (index, durations) in other.durations.enumerated() { self.durations[index].merge(durations) }
+    }
+
+    /// Leaves the durations in another order.
+    mutating func segment(_ value: String?, _ points: [TransactionPoint]) -> FunnelSegment {
         let transactions = Weights.count(transactions)
         var before = transactions
         var steps: [FunnelSegment.Step] = []
         for (index, point) in points.enumerated() {
             let reached = durations[index].count
-            var taken = index == 0 ? Durations() : durations[index]
+            var none = Durations()
+            let statistics = index == 0 ? DurationStatistics(&none) : DurationStatistics(&durations[index])
             steps.append(
-                FunnelSegment.Step(
-                    point: point, reached: reached, lost: before - reached, statistics: DurationStatistics(&taken)))
+                FunnelSegment.Step(point: point, reached: reached, lost: before - reached, statistics: statistics))
             before = reached
         }
         return FunnelSegment(value: value, transactions: transactions, steps: steps)

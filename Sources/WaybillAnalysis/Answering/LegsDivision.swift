@@ -3,8 +3,8 @@ import WaybillReading
 
 /// One transaction's time, divided into legs as ``LegsQuestion`` says.
 struct LegsDivision {
-    /// Those that it has; they add up to its duration.
-    private(set) var legs: [Leg: Int64] = [:]
+    /// Those that it has; they add up to its duration. nil: it has none.
+    private(set) var legs = LegTable<Int64?>(repeating: nil)
     /// One for each exchange whose request and response are told apart.
     private(set) var uncertainties: [Int64] = []
 
@@ -66,7 +66,7 @@ struct LegsDivision {
 
     private mutating func add(_ leg: Leg, from start: Int64, to end: Int64) {
         // Also one of no length is there.
-        legs[leg, default: 0] += 0
+        legs[leg] = legs[leg] ?? 0
         borders.append(Border(time: clip(start), leg: leg, change: 1))
         borders.append(Border(time: clip(end), leg: leg, change: -1))
     }
@@ -78,16 +78,16 @@ struct LegsDivision {
     /// - Returns: How much was given away.
     private mutating func sweep() -> Int64 {
         borders.sort { $0.time < $1.time }
-        var open: [Leg: Int] = [:]
+        var open = LegTable(repeating: 0)
         var last = span.lowerBound
         var given: Int64 = 0
         for border in borders {
-            if border.time > last, let leg = Self.precedence.first(where: { open[$0, default: 0] > 0 }) {
-                legs[leg, default: 0] += border.time - last
+            if border.time > last, let leg = Self.precedence.first(where: { open[$0] > 0 }) {
+                legs[leg] = (legs[leg] ?? 0) + border.time - last
                 given += border.time - last
             }
             last = border.time
-            open[border.leg, default: 0] += border.change
+            open[border.leg] += border.change
         }
         return given
     }

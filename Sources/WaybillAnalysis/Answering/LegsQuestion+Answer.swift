@@ -3,32 +3,44 @@ import WaybillReading
 import WaybillStore
 
 /// Client by client, since what its other exchanges say of the clocks is read with those that are asked about.
-extension LegsQuestion {
+extension LegsQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> LegsAnswer {
-        try answer(from: context, batchCount: 50_000)
+        try answer(partial(from: context))
+    }
+
+    package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<PartialLegs> {
+        try partial(from: context, batchCount: 50_000)
     }
 
     /// - Parameter batchCount: How many transactions of a client are divided at a time, which bounds the memory that
     ///   exchanges take.
-    func answer(from context: AnswerContext, batchCount: Int) throws(WaybillError) -> LegsAnswer {
+    func partial(from context: AnswerContext, batchCount: Int) throws(WaybillError) -> Folded<PartialLegs> {
         let sources = try SourceDirectory(context.connection)
-        let asked = try TransactionCursor(
+        let all = try TransactionCursor(
             filter, segmentation: segmentation, reading: .times, sources: sources, context)
-        var collected = Segmented(CollectedLegs(), by: segmentation)
-        var ofSource: [TransactionCursor.Transaction] = []
-        try asked.forEach { (transaction, _) throws(WaybillError) in
-            if let first = ofSource.first, first.source != transaction.source || ofSource.count == batchCount {
-                try Self.divide(ofSource, sources, into: &collected, context.connection)
-                ofSource.removeAll(keepingCapacity: true)
+        guard !context.isPartial else { return try undivided(all, sources, context) }
+        return try context.fold(all, into: Segmented(CollectedLegs())) { (asked, collected) throws(WaybillError) in
+            let connection = asked.connection
+            var ofSource: [TransactionCursor.Transaction] = []
+            try asked.forEach { (transaction, _) throws(WaybillError) in
+                if let first = ofSource.first, first.source != transaction.source || ofSource.count == batchCount {
+                    try Self.divide(ofSource, sources, into: &collected, connection)
+                    ofSource.removeAll(keepingCapacity: true)
+                }
+                ofSource.append(transaction)
             }
-            ofSource.append(transaction)
-        }
-        try Self.divide(ofSource, sources, into: &collected, context.connection)
-        var answer = collected.answer(asked.segmentValues) { $0.segment($1) }
-        answer.weighed = try asked.weighing()
+            try Self.divide(ofSource, sources, into: &collected, connection)
+        }.map { PartialLegs(divided: $0.named(all.segmentValues)) }
+    }
+
+    package func answer(_ found: consuming Folded<PartialLegs>) throws(WaybillError) -> LegsAnswer {
+        let asked = found.asked
+        try asked.check()
+        var answer = found.collected.all().answer(by: segmentation) { $0.segment($1) }
+        answer.weighed = asked.weighing
         let total = answer.total
         guard total.duration.count == 0 else { return answer }
-        answer.whyEmpty = try context.whyNone(filter) { found in
+        answer.whyEmpty = asked.whyNone { found in
             "None of \(found) was closed with an exchange: \(total.withoutEnd) without a close, "
                 + "\(total.withoutExchange) without an exchange."
         }
@@ -48,8 +60,7 @@ extension LegsQuestion {
                 collected.add(transaction) { $0.withoutEnd += transaction.weight }
                 continue
             }
-            // Threads may take their time in one order and their sequence in another.
-            let span = transaction.at...max(transaction.at, closing.at)
+            let span = transaction.span(until: closing.at)
             let division = LegsDivision(span, known.exchanges(of: transaction.sequence), known)
             collected.add(transaction) {
                 $0.add(division, span.upperBound - span.lowerBound, weight: transaction.weight)
@@ -68,8 +79,8 @@ extension LegsQuestion {
     }
 }
 
-private struct CollectedLegs {
-    private var legs: [Leg: Durations] = [:]
+package struct CollectedLegs: Mergeable {
+    private var legs = LegTable(repeating: Durations())
     private var durations = Durations()
     private var uncertainties = Durations()
     /// Weights, added up; so are the following.
@@ -84,21 +95,30 @@ private struct CollectedLegs {
             return
         }
         durations.append(duration, weight: weight)
-        for (leg, microseconds) in division.legs {
-            legs[leg, default: Durations()].append(microseconds, weight: weight)
+        for leg in Leg.allCases {
+            if let microseconds = division.legs[leg] { legs[leg].append(microseconds, weight: weight) }
         }
         for microseconds in division.uncertainties { uncertainties.append(microseconds, weight: weight) }
         if division.legs[.exchange] != nil { withoutServer += weight }
         if division.legs[.network] != nil { withoutSplit += weight }
     }
 
-    func segment(_ value: String?) -> LegsSegment {
-        var (durations, uncertainties) = (durations, uncertainties)
+    package mutating func merge(_ other: consuming CollectedLegs) {
+        for leg in Leg.allCases { legs[leg].merge(other.legs[leg]) }
+        durations.merge(other.durations)
+        uncertainties.merge(other.uncertainties)
+        withoutEnd += other.withoutEnd
+        withoutExchange += other.withoutExchange
+        withoutServer += other.withoutServer
+        withoutSplit += other.withoutSplit
+    }
+
+    /// Leaves the durations in another order.
+    mutating func segment(_ value: String?) -> LegsSegment {
         let shares = Leg.allCases.map { leg in
-            var microseconds = legs[leg] ?? Durations()
             var total = Duration.zero
-            microseconds.forEach { total += .microseconds($0.times($1)) }
-            return LegsSegment.Share(leg: leg, total: total, statistics: DurationStatistics(&microseconds))
+            legs[leg].forEach { total += .microseconds($0.times($1)) }
+            return LegsSegment.Share(leg: leg, total: total, statistics: DurationStatistics(&legs[leg]))
         }
         return LegsSegment(
             value: value, legs: shares, duration: DurationStatistics(&durations),

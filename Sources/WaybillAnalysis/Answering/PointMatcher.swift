@@ -9,13 +9,17 @@ struct PointMatcher {
     let sources: SourceDirectory
     /// Codes of all events that are named.
     let codes: Set<Int>
+    /// Those of them that nothing is called.
+    let unknown: UnknownNames
 
-    /// - Throws: `.setting` where an event is named and no use case; `.notFound` where nothing is called so.
+    /// - Throws: `.setting` where an event is named and no use case; `.notFound` where nothing is called so, unless
+    ///   other stores have some of the transactions.
     init(_ points: [TransactionPoint], of useCase: Int?, _ context: AnswerContext) throws(WaybillError) {
         self.points = points
         sources = try SourceDirectory(context.connection)
         var codes: Set<Int> = []
         var names: [Int?] = []
+        var unknown = UnknownNames()
         for point in points {
             guard case .event(let name) = point else {
                 names.append(nil)
@@ -25,21 +29,22 @@ struct PointMatcher {
                 throw WaybillError(.setting, "“\(name)” is an event of some use case; say of which.")
             }
             let found = try sources.codes(named: name)
-            guard !found.isEmpty else { throw try Self.unknown(name, context.connection) }
+            if found.isEmpty {
+                if unknown.known.isEmpty { unknown.known = try Self.known(context.connection) }
+                guard context.isPartial else { throw .unknown(event: name, unknown.known) }
+                unknown.unknown.append(name)
+            }
             codes.formUnion(found)
             names.append(sources.number(of: name))
         }
         self.codes = codes
         self.names = names
+        self.unknown = unknown
     }
 
-    private static func unknown(_ name: String, _ connection: Connection) throws(WaybillError) -> WaybillError {
-        let known = try connection.statement("SELECT DISTINCT name FROM names WHERE event >= 0 ORDER BY name").rows {
-            row in row.text(0)
-        }
-        let hint = name.hint(
-            among: known, none: "no event here has a name; “event 7” stands for the one with the code 7.")
-        return WaybillError(.notFound, "No event here is called “\(name)”: \(hint)")
+    private static func known(_ connection: Connection) throws(WaybillError) -> Set<String> {
+        Set(
+            try connection.statement("SELECT DISTINCT name FROM names WHERE event >= 0").rows { row in row.text(0) })
     }
 
     /// What has to be read of transactions: beginnings and outcomes only where a point is one.

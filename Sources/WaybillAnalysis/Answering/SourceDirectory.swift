@@ -52,11 +52,11 @@ final class SourceDirectory {
             }
     }
 
-    /// The same sources for another thread, which reads names by a connection of its own and numbers them in its own
-    /// way.
+    /// The same sources for another thread, which reads names by a connection of its own: those that have a number keep
+    /// it, others are numbered in its own way.
     init(_ others: SourceDirectory, by connection: Connection) {
         self.connection = connection
-        entries = others.entries
+        (entries, names, numbers) = (others.entries, others.names, others.numbers)
     }
 
     /// Microseconds since 1970 of a time in a source.

@@ -3,40 +3,71 @@ public import WaybillCore
 import WaybillReading
 
 /// One pass over the transactions.
-extension SummaryQuestion {
+extension SummaryQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> SummaryAnswer {
+        try answer(partial(from: context))
+    }
+
+    package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<CountedUseCases> {
         let sources = try SourceDirectory(context.connection)
-        let transactions = try TransactionCursor(
-            filter, reading: [.times, .outcome, .error], sources: sources, context)
-        var counts: [UseCaseCounts] = []
-        var places: [Int: Int] = [:]
-        let step = max(1, stepMicroseconds)
-        try transactions.forEach { (transaction, _) throws(WaybillError) in
-            let place = places[transaction.useCase] ?? counts.count
-            if place == counts.count {
-                places[transaction.useCase] = place
-                counts.append(UseCaseCounts())
+        let all = try TransactionCursor(filter, reading: [.times, .outcome, .error], sources: sources, context)
+        var folded = try context.fold(all, into: CountedUseCases()) { (transactions, collected) throws(WaybillError) in
+            var counts: [UseCaseCounts] = []
+            var places: [Int: Int] = [:]
+            let step = wholeStep
+            try transactions.forEach { (transaction, _) throws(WaybillError) in
+                let place = places[transaction.useCase] ?? counts.count
+                if place == counts.count {
+                    places[transaction.useCase] = place
+                    counts.append(UseCaseCounts())
+                }
+                counts[place].add(transaction, step: transaction.begun.quotientAndRemainder(flooringBy: step).quotient)
             }
-            counts[place].add(transaction, step: transaction.begun.quotientAndRemainder(flooringBy: step).quotient)
+            for (useCase, place) in places {
+                counts[place].tellInstallations(sources)
+                collected.useCases[useCase] = counts[place]
+            }
         }
         let names = NameTable(context.connection)
+        for useCase in folded.collected.useCases.keys {
+            folded.collected.useCases[useCase]?.name = try names.knownUseCase(useCase)
+        }
+        return folded
+    }
+
+    private var wholeStep: Int64 { max(1, stepMicroseconds) }
+
+    package func answer(_ found: consuming Folded<CountedUseCases>) throws(WaybillError) -> SummaryAnswer {
+        let asked = found.asked
         var summaries: [UseCaseSummary] = []
-        for (useCase, place) in places {
-            summaries.append(counts[place].summary(of: useCase, named: try names.useCase(useCase), step: step, sources))
+        for (useCase, counts) in found.collected.useCases {
+            var counts = counts
+            summaries.append(counts.summary(of: useCase, step: wholeStep))
         }
         var answer = SummaryAnswer(
             useCases: summaries.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) },
-            whyEmpty: summaries.isEmpty ? try context.reader.whyEmpty(filter, now: context.now) : nil)
-        answer.weighed = try transactions.weighing()
+            whyEmpty: summaries.isEmpty ? asked.whyNone { "\($0) can be listed." } : nil)
+        answer.weighed = asked.weighing
         return answer
     }
 }
 
+/// What is counted, by the codes of use cases.
+package struct CountedUseCases: Mergeable {
+    fileprivate var useCases: [Int: UseCaseCounts] = [:]
+
+    package mutating func merge(_ other: consuming CountedUseCases) { useCases.merge(other.useCases) }
+}
+
 /// What is counted of one use case.
-private struct UseCaseCounts {
+private struct UseCaseCounts: Mergeable {
+    /// The least of its names; nil: it has none.
+    fileprivate var name: String?
     private var outcomes: [TransactionOutcome: Int64] = [:]
     private var errors = ErrorCounts()
+    /// Those whose installations were not told yet.
     private var sources: Set<Int64> = []
+    private var installations: Set<GUID> = []
     private var durations = Durations()
     private var rates: [Rate] = []
     private var places: [Int64: Int] = [:]
@@ -66,13 +97,28 @@ private struct UseCaseCounts {
         return rates.count - 1
     }
 
+    /// Keeps which installations its sources are of, in place of the sources, which have a number in their store only.
+    fileprivate mutating func tellInstallations(_ known: SourceDirectory) {
+        installations.formUnion(sources.compactMap { known.entries[$0]?.installation })
+        sources = []
+    }
+
+    mutating func merge(_ other: consuming UseCaseCounts) {
+        name = EmptyReason.least(name, other.name)
+        outcomes.merge(other.outcomes, uniquingKeysWith: +)
+        errors.merge(other.errors)
+        installations.formUnion(other.installations)
+        durations.merge(other.durations)
+        for rate in other.rates { rates[place(of: rate.step)].outcomes.merge(rate.outcomes, uniquingKeysWith: +) }
+    }
+
     /// Leaves the durations in another order.
-    mutating func summary(of useCase: Int, named name: String, step: Int64, _ known: SourceDirectory) -> UseCaseSummary
-    {
+    fileprivate mutating func summary(of useCase: Int, step: Int64) -> UseCaseSummary {
         UseCaseSummary(
-            useCase: useCase, name: name, runs: outcomes.counts.values.reduce(0, +), outcomes: outcomes.counts,
+            useCase: useCase, name: name ?? "use case \(useCase)", runs: outcomes.counts.values.reduce(0, +),
+            outcomes: outcomes.counts,
             errors: errors.sorted,
-            installations: Set(sources.compactMap { known.entries[$0]?.installation }).count,
+            installations: installations.count,
             rates: rates.sorted { $0.step < $1.step }.map {
                 .init(start: Date(microseconds: $0.step * step), outcomes: $0.outcomes.counts)
             }, duration: DurationStatistics(&durations))

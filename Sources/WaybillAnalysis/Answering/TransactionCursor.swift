@@ -6,7 +6,7 @@ import WaybillStore
 ///
 /// Only their keys are held, so that ten million events take little memory; what else they have is read as they are
 /// handed out.
-struct TransactionCursor {
+struct TransactionCursor: TransactionRange {
     /// A transaction, by its leading part. What is not among the ``Contents`` that are read has no meaning.
     struct Transaction {
         var source: Int64
@@ -62,7 +62,13 @@ struct TransactionCursor {
     private let useCase: Int?
     private let wall: Int64
     private let contents: Contents
-    private var connection: Connection
+    private(set) var connection: Connection
+    /// Which transactions they are.
+    let filter: TransactionFilter
+    /// What they are told apart by, where that is an attribute that none in the store has.
+    let unknownAttribute: UnknownNames
+    /// Of those that were handed out.
+    private var weighed = Weights()
 
     /// - Parameter codes: Joined parts without such an event are not wanted; nil: all are.
     /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
@@ -73,31 +79,41 @@ struct TransactionCursor {
     ) throws(WaybillError) {
         let (connection, wall) = (context.connection, context.now)
         self.connection = connection
+        self.filter = filter
         useCase = filter.useCase
         self.wall = wall
         let contents =
             try Fact.Sampling.isNeeded(in: connection) ? contents.union([.times, .outcome, .weight]) : contents
         self.contents = contents
-        let listed: Listed
-        let joined: JoinedParts?
-        if contents.contains(.joined), let second = context.second, try Self.areMany(filter, now: wall, connection) {
-            (listed, joined) = try onTwoThreads(
-                { () throws(WaybillError) in try Listed(filter, segmentation, sources, now: wall, connection) },
-                { () throws(WaybillError) in
-                    try JoinedParts(ofTransactions: JoinedParts.many, with: codes, second).reading(by: connection)
-                })
+        var listed = Listed()
+        var joined: JoinedParts?
+        if contents.contains(.joined), let second = context.others.first,
+            try Self.areMany(filter, now: wall, connection)
+        {
+            let found = try onThreads(2) { (number) throws(WaybillError) -> (listed: Listed?, joined: JoinedParts?) in
+                if number == 0 { return (try Listed(filter, segmentation, sources, now: wall, connection), nil) }
+                return (nil, try JoinedParts(ofTransactions: JoinedParts.many, with: codes, second))
+            }
+            for found in found { (listed, joined) = (found.listed ?? listed, found.joined ?? joined) }
         } else {
             listed = try Listed(filter, segmentation, sources, now: wall, connection)
-            joined =
-                contents.contains(.joined)
-                ? try JoinedParts(ofTransactions: listed.keys.count, with: codes, connection) : nil
+            if contents.contains(.joined) {
+                joined = try JoinedParts(ofTransactions: listed.keys.count, with: codes, connection)
+            }
         }
-        if case .attribute(let name)? = segmentation, listed.segments.isEmpty, !listed.keys.isEmpty {
-            try Self.check(attribute: name, of: filter.beginner, connection)
+        if case .attribute(let name)? = segmentation, listed.segments.isEmpty,
+            context.isPartial || !listed.keys.isEmpty
+        {
+            unknownAttribute = try Self.unknown(attribute: name, of: filter.beginner, connection)
+            guard context.isPartial || unknownAttribute.unknown.isEmpty else {
+                throw .unknown(attribute: name, unknownAttribute.known)
+            }
+        } else {
+            unknownAttribute = UnknownNames()
         }
         keys = listed.keys[...]
         segmentValues = listed.segments.sorted { $0.value < $1.value }.map(\.key)
-        self.joined = joined?.isEmpty == true ? nil : joined
+        self.joined = joined?.isEmpty == true ? nil : joined?.reading(by: connection)
     }
 
     /// Whether there are so many that all parts are read at once; false also where that would take a look at each.
@@ -117,6 +133,8 @@ struct TransactionCursor {
     private struct Listed {
         var keys: [Key] = []
         var segments: [String: Int32] = [:]
+
+        init() {}
 
         init(
             _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: SourceDirectory, now wall: Int64,
@@ -139,9 +157,9 @@ struct TransactionCursor {
         }
     }
 
-    private static func check(
+    private static func unknown(
         attribute name: String, of beginner: TransactionFilter.Beginner, _ connection: Connection
-    ) throws(WaybillError) {
+    ) throws(WaybillError) -> UnknownNames {
         let listed =
             "p.listed_us IS NOT NULL AND p.joined IN (\(beginner.joined.map(String.init).joined(separator: ", ")))"
         var isThere = false
@@ -151,7 +169,7 @@ struct TransactionCursor {
                     isThere = DetailColumn(row.optionalText(0)).attributes[name] != nil
                     return !isThere
                 })
-        guard !isThere else { return }
+        guard !isThere else { return UnknownNames() }
         // Of events no more than what is read in no time: it is a hint.
         func names(_ details: String) -> String {
             "SELECT j.key FROM (\(details)) d, json_each(CASE WHEN json_valid(d.detail) THEN d.detail END, '$.attributes') j"
@@ -161,30 +179,36 @@ struct TransactionCursor {
             \(names("SELECT p.opened_detail AS detail FROM parts p WHERE \(listed)")) \
             UNION \(names("SELECT p.closed_detail AS detail FROM parts p WHERE \(listed)")) \
             UNION \(names("SELECT e.detail FROM events e WHERE e.detail IS NOT NULL LIMIT 10000")) \
-            UNION \(names("SELECT '{\"attributes\":' || s.attributes || '}' AS detail FROM sources s WHERE s.attributes IS NOT NULL")) \
-            ORDER BY 1
+            UNION \(names("SELECT '{\"attributes\":' || s.attributes || '}' AS detail FROM sources s WHERE s.attributes IS NOT NULL"))
             """
         ).rows { row in row.text(0) }
-        let hint = name.hint(among: known, none: "none has any attribute.")
-        throw WaybillError(.notFound, "No transaction here has an attribute “\(name)”: \(hint)")
+        return UnknownNames(unknown: [name], known: Set(known))
     }
 
     /// How many there are.
     var count: Int { keys.count }
 
-    /// The first half of them, or the second one, for a thread that has a connection of its own.
-    func half(_ isFirst: Bool, by connection: Connection) -> TransactionCursor {
-        var half = self
-        let middle = keys.count / 2
-        half.keys = isFirst ? keys.prefix(middle) : keys.dropFirst(middle)
-        half.joined = joined?.reading(by: connection)
-        half.connection = connection
-        return half
+    /// Of all of them; once they were handed out.
+    var weights: Weights { contents.contains(.weight) ? weighed : Weights(unweighed: count) }
+
+    var transactions: TransactionCursor { self }
+
+    func ranges(by connections: [Connection]) -> [TransactionCursor] {
+        connections.enumerated().map { number, connection in
+            var range = self
+            let (start, end) = (number * count / connections.count, (number + 1) * count / connections.count)
+            range.keys = keys.dropFirst(start).prefix(end - start)
+            range.joined = joined?.reading(by: connection)
+            range.connection = connection
+            return range
+        }
     }
 
     /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what
     /// belongs to them goes forward through the file.
-    func forEach(_ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void) throws(WaybillError) {
+    mutating func forEach(
+        _ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void
+    ) throws(WaybillError) {
         // What the keys say already may be all.
         if let useCase, joined == nil, contents.subtracting(.joined).isEmpty {
             for key in keys { try body(Transaction(key, useCase), []) }
@@ -194,7 +218,9 @@ struct TransactionCursor {
         defer { rows.stop() }
         for key in keys {
             guard let row = try rows.row(from: Int64(key.source), key.sequence) else { continue }
-            try body(transaction(key, row), try joined?.parts(of: row.guid(1)) ?? [])
+            let transaction = transaction(key, row)
+            if contents.contains(.weight) { weighed.add(transaction.weight) }
+            try body(transaction, try joined?.parts(of: row.guid(1)) ?? [])
         }
     }
 
@@ -238,14 +264,6 @@ struct TransactionCursor {
                 for: transaction.outcome, tookMicroseconds: transaction.closing.map { $0.at - transaction.at })
         }
         return transaction
-    }
-
-    /// How all of them together were weighed; nil where each stands for itself.
-    func weighing() throws(WaybillError) -> Weighing? {
-        guard contents.contains(.weight) else { return nil }
-        var weights = Weights()
-        try forEach { (transaction, _) throws(WaybillError) in weights.add(transaction.weight) }
-        return weights.weighing
     }
 }
 

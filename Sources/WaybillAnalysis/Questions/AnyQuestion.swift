@@ -1,5 +1,5 @@
 public import Foundation
-import WaybillCore
+package import WaybillCore
 public import WaybillReading
 package import WaybillStore
 
@@ -33,7 +33,7 @@ public enum AnyQuestion: Hashable, Sendable {
         case legs, network, compare
     }
 
-    private var named: (word: Word, question: any Question) {
+    private var named: (word: Word, question: any FoldedQuestion) {
         switch self {
         case .summary(let question): (.summary, question)
         case .duration(let question): (.duration, question)
@@ -48,6 +48,9 @@ public enum AnyQuestion: Hashable, Sendable {
 
     /// Which it is.
     package var word: Word { named.word }
+
+    /// What is asked.
+    var asked: any FoldedQuestion { named.question }
 
     /// What it is together with its answer, which `ask` finds.
     private func answered(by ask: some Asking) throws -> AnyAnswer {
@@ -88,7 +91,7 @@ extension Question {
 
 /// A way to an answer.
 private protocol Asking {
-    func answer<Asked: Question>(_ question: Asked) throws -> Asked.Answer
+    func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> Asked.Answer
 }
 
 extension AnyQuestion {
@@ -96,7 +99,9 @@ extension AnyQuestion {
         var reader: StoreReader
         var now: Int64
 
-        func answer<Asked: Question>(_ question: Asked) throws -> Asked.Answer { try reader.answer(question, now: now) }
+        func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> Asked.Answer {
+            try reader.answer(question, now: now)
+        }
     }
 
     /// Answers it by one state of a store.
@@ -107,10 +112,40 @@ extension AnyQuestion {
         try answered(by: ReaderAsking(reader: reader, now: now))
     }
 
+    private struct PartialAsking: Asking {
+        var partial: any ErasedPartial
+
+        func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> Asked.Answer {
+            guard let partial = partial as? PartialOf<Asked> else {
+                throw WaybillError(.setting, "This is a partial answer to another question.")
+            }
+            return try question.answer(partial.found)
+        }
+    }
+
+    /// What a store says that has some of the transactions, as ``FoldedQuestion`` describes it.
+    ///
+    /// - Parameter now: In microseconds since 1970, the same for all stores: decides what has timed out.
+    /// - Throws: `.setting` for a question that makes no sense; `.store` where the store cannot be read.
+    package func partial(from reader: StoreReader, now: Int64) throws(WaybillError) -> AnyPartial {
+        func partial<Asked: FoldedQuestion>(_ question: Asked) throws(WaybillError) -> any ErasedPartial {
+            try reader.read { () throws(WaybillError) in
+                PartialOf<Asked>(
+                    found: try question.partial(from: AnswerContext(reader: reader, now: now, isPartial: true)))
+            }
+        }
+        return AnyPartial(self, try partial(asked))
+    }
+
+    /// Answers it by what all transactions say.
+    func answer(by partial: any ErasedPartial) throws -> AnyAnswer {
+        try answered(by: PartialAsking(partial: partial))
+    }
+
     private struct JSONAsking: Asking {
         var json: Data
 
-        func answer<Asked: Question>(_ question: Asked) throws -> Asked.Answer {
+        func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> Asked.Answer {
             try JSONDecoder.waybill().decode(Asked.Answer.self, from: json)
         }
     }

@@ -1,6 +1,6 @@
 /// Many durations in microseconds, most of them in four bytes each: a question about ten million events may hold as
 /// many.
-package struct Durations {
+package struct Durations: Mergeable {
     /// Up to some 35 minutes.
     private var short: [Int32] = []
     /// The others, before and after all of those.
@@ -22,12 +22,11 @@ package struct Durations {
         if let short = Int32(exactly: microseconds) { self.short.append(short) } else { long.append(microseconds) }
     }
 
-    /// Takes over those of another.
-    package mutating func append(_ other: inout Durations) {
-        short += other.short
+    package mutating func merge(_ other: consuming Durations) {
+        // Else they would be in memory twice for a while.
+        if short.isEmpty { short = other.short } else { short += other.short }
         long += other.long
         weighed += other.weighed
-        other = Durations()
     }
 
     package func forEach(_ body: (_ value: Int64, _ weight: Int64) -> Void) {
@@ -85,7 +84,8 @@ package struct WeighedValues {
     let effectiveCount: Int
 
     init(_ all: [(value: Int64, weight: Int64)]) {
-        let sorted = all.sorted { $0.value < $1.value }
+        // By weight, too, so that what is added up comes to the same in whatever order they were collected.
+        let sorted = all.sorted { ($0.value, $0.weight) < ($1.value, $1.weight) }
         values = sorted.map(\.value)
         var sum: Int64 = 0
         sums = sorted.map { element in

@@ -28,7 +28,7 @@ public struct Weighing: Hashable, Sendable, Codable {
 }
 
 /// Adds up weights, which are in millionths.
-package struct Weights {
+package struct Weights: Mergeable {
     /// Of what stands for itself.
     package static let one = Int64(Fact.Sampling.million)
 
@@ -37,6 +37,15 @@ package struct Weights {
     private var variance = 0.0
 
     package init() {}
+
+    /// Of some that stand for themselves.
+    init(unweighed count: Int) { (delivered, sum) = (count, Int64(count) * Self.one) }
+
+    package mutating func merge(_ other: consuming Weights) {
+        delivered += other.delivered
+        sum += other.sum
+        variance += other.variance
+    }
 
     package mutating func add(_ weight: Int64) {
         delivered += 1

@@ -2,9 +2,9 @@ package import WaybillCore
 package import WaybillStore
 
 /// A client's exchange with the part that it caused.
-package struct TiedExchange {
+package struct TiedExchange: Sendable {
     /// The sequence of its part, and its own.
-    var part: Int64
+    package var part: Int64
     var sequence: Int64
     /// By the client's clock.
     package var opened: Int64
@@ -16,9 +16,9 @@ package struct TiedExchange {
     package var server: Server?
 
     /// The server's share, by its own clock.
-    package struct Server {
-        /// `sources.id`.
-        var source: Int64
+    package struct Server: Sendable {
+        /// `sources.id`, or what else tells servers apart.
+        package var source: Int64
         /// The sequence of its part.
         var part: Int64
         package var opened: Int64
@@ -27,6 +27,9 @@ package struct TiedExchange {
 
         package var duration: Int64 { max(0, answered - opened) }
     }
+
+    /// Whether it says something of the two clocks.
+    package var isSample: Bool { interval != nil }
 
     /// What it says of the two clocks; nil where it says nothing.
     var interval: OffsetInterval? {
@@ -42,7 +45,7 @@ package struct TiedExchange {
 package struct OffsetExchanges {
     /// In order of (part, sequence).
     private(set) var exchanges: [TiedExchange] = []
-    /// By the `sources.id` of the server.
+    /// By what tells the servers apart.
     private let samples: [Int64: OffsetSamples]
 
     /// - Parameters:
@@ -51,6 +54,29 @@ package struct OffsetExchanges {
     package init(of source: Int64, id: GUID, opened times: ClosedRange<Int64>, _ connection: Connection)
         throws(WaybillError)
     {
+        self.init(try Self.found(of: source, id: id, opened: times, connection))
+    }
+
+    /// - Parameter found: Those of one client, in any order.
+    package init(_ found: [TiedExchange]) {
+        var samples: [Int64: [OffsetSamples.Sample]] = [:]
+        for exchange in found {
+            guard let server = exchange.server, let interval = exchange.interval else { continue }
+            samples[server.source, default: []].append(
+                OffsetSamples.Sample(at: exchange.opened, sequence: exchange.sequence, interval: interval))
+        }
+        self.samples = samples.mapValues(OffsetSamples.init)
+        exchanges = found.sorted { ($0.part, $0.sequence) < ($1.part, $1.sequence) }
+    }
+
+    /// Finds them.
+    ///
+    /// - Parameters:
+    ///   - source: The client's `sources.id`.
+    ///   - times: When they were opened, by the client's clock.
+    package static func found(
+        of source: Int64, id: GUID, opened times: ClosedRange<Int64>, _ connection: Connection
+    ) throws(WaybillError) -> [TiedExchange] {
         var found: [TiedExchange] = []
         try connection.statement(Self.sql).forEachRow(
             source, id, times.lowerBound, times.upperBound
@@ -71,14 +97,7 @@ package struct OffsetExchanges {
             }
             found.append(exchange)
         }
-        var samples: [Int64: [OffsetSamples.Sample]] = [:]
-        for exchange in found {
-            guard let server = exchange.server, let interval = exchange.interval else { continue }
-            samples[server.source, default: []].append(
-                OffsetSamples.Sample(at: exchange.opened, sequence: exchange.sequence, interval: interval))
-        }
-        self.samples = samples.mapValues(OffsetSamples.init)
-        exchanges = found.sorted { ($0.part, $0.sequence) < ($1.part, $1.sequence) }
+        return found
     }
 
     private static let sql = """

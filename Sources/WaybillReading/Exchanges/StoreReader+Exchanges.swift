@@ -84,10 +84,19 @@ extension StoreReader {
 
     /// One sentence on why no exchange passes a filter.
     package func whyEmpty(_ filter: ExchangeFilter) throws(WaybillError) -> String {
-        let count = try connection.integer("SELECT count(*) FROM network_logs WHERE method IS NOT NULL")
+        Self.whyNone(of: try exchangeCount())
+    }
+
+    /// The same of so many that there are.
+    package static func whyNone(of count: Int) -> String {
         guard count > 0 else { return "There is no exchange here." }
         return count == 1
             ? "The only exchange here does not pass the filter."
             : "None of the \(count) exchanges here passes the filter."
+    }
+
+    /// How many exchanges there are.
+    package func exchangeCount() throws(WaybillError) -> Int {
+        try connection.integer("SELECT count(*) FROM network_logs WHERE method IS NOT NULL")
     }
 }

@@ -1,12 +1,9 @@
-import Foundation
 package import WaybillCore
 package import WaybillStore
 
 /// Why a list shows nothing.
 extension StoreReader {
     /// One sentence on why no transaction passes a filter, by the first of its conditions that lets none through.
-    ///
-    /// Where some do pass it says how many, and where some would but for their beginner, that.
     ///
     /// - Parameters:
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
@@ -16,83 +13,96 @@ extension StoreReader {
         throws(WaybillError)
         -> String
     {
+        try emptyReason(filter, now: wall, budget: budget).sentence
+    }
+
+    /// The same, to be put together with what others say.
+    ///
+    /// - Parameter isPartial: Whether other stores have some of the transactions.
+    package func emptyReason(
+        _ filter: TransactionFilter, now wall: Int64, budget: SearchBudget? = nil, isPartial: Bool = false
+    )
+        throws(WaybillError)
+        -> EmptyReason
+    {
         try read { () throws(WaybillError) in
-            let reason = try reason(filter, now: wall, budget)
+            var reason = EmptyReason(filter)
+            if let useCase = filter.useCase { reason.useCaseName = try NameTable(connection).knownUseCase(useCase) }
+            try look(for: &reason, now: wall, budget)
+            if isPartial {
+                // Elsewhere more may pass than here, up to a condition that asks for one.
+                for case .attribute(let name, _) in filter.terms { try findAnywhere(name, for: &reason, now: wall) }
+            }
             guard filter.beginner == .known, budget?.isOver() != true else { return reason }
             var others = filter
             others.beginner = .unknown
-            guard try isAny(others, now: wall) else { return reason }
-            return "\(reason) Of some that would be listed only joined parts are known; beginner:any lists them, too."
+            reason.areJoined = try isAny(others, now: wall)
+            return reason
         }
     }
 
-    private func reason(
-        _ filter: TransactionFilter, now wall: Int64, _ budget: SearchBudget?
-    ) throws(WaybillError) -> String {
+    private func look(for reason: inout EmptyReason, now wall: Int64, _ budget: SearchBudget?) throws(WaybillError) {
+        let filter = reason.filter
         var passed = TransactionFilter()
         passed.beginner = filter.beginner
-        let all = passed
-        var selection = "transaction"
-        guard try isAny(passed, now: wall) else { return try noneByBeginner(filter.beginner, now: wall) }
-        if let useCase = filter.useCase {
-            passed.useCase = useCase
-            guard try isAny(passed, now: wall) else { return try noSuchUseCase(useCase, filter.beginner) }
-            selection = "transaction of \(try NameTable(connection).useCase(useCase))"
-        }
-        if !filter.outcomes.isEmpty {
+        /// Asks for some more; the reason is found where that lets none through.
+        func isFound(_ step: EmptyReason.Step, _ ask: (inout TransactionFilter) -> Void) throws(WaybillError) -> Bool {
             let before = passed
-            passed.outcomes = filter.outcomes
-            let words = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map {
-                $0.name.replacing("_", with: " ")
+            ask(&passed)
+            guard try !isAny(passed, now: wall) else { return false }
+            reason.step = step
+            switch step {
+            case .beginner:
+                var all = TransactionFilter()
+                all.beginner = .any
+                reason.isAny = try isAny(all, now: wall)
+            case .useCase: reason.useCases = try useCases(filter.beginner)
+            case .time:
+                reason.count = try count(before, now: wall)
+                let query = ListQuery(before, limit: 1, after: nil, now: wall)
+                try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
+                    reason.newest = row.int(0)
+                }
+            case .term(let index):
+                reason.count = try count(before, now: wall)
+                if case .attribute(let name, _) = filter.terms[index], budget?.isOver() != true {
+                    try find(name, before, for: &reason, now: wall)
+                }
+            case .outcomes, .unlooked, .nothing: reason.count = try count(before, now: wall)
             }
-            let outcomes = words.joined(separator: " or ")
-            guard try isAny(passed, now: wall) else {
-                let found = try count(before, now: wall)
-                return found == 1
-                    ? "The only \(selection) here is not \(outcomes)."
-                    : "None of the \(found.of(selection)) here is \(outcomes)."
-            }
-            selection = "\(outcomes) \(selection)"
+            return true
         }
+        if try isFound(.beginner, { _ in }) { return }
+        reason.isAny = true
+        if let useCase = filter.useCase, try isFound(.useCase, { $0.useCase = useCase }) { return }
+        if !filter.outcomes.isEmpty, try isFound(.outcomes, { $0.outcomes = filter.outcomes }) { return }
         if filter.sinceMicroseconds != nil || filter.untilMicroseconds != nil {
-            let before = passed
-            passed.sinceMicroseconds = filter.sinceMicroseconds
-            passed.untilMicroseconds = filter.untilMicroseconds
-            guard try isAny(passed, now: wall) else {
-                return try noneInTime(of: selection, before, passed, now: wall)
+            let isLetThrough = try !isFound(.time) {
+                $0.sinceMicroseconds = filter.sinceMicroseconds
+                $0.untilMicroseconds = filter.untilMicroseconds
             }
+            guard isLetThrough else { return }
         }
-        for condition in filter.terms {
-            if let budget, budget.isOver() { return "No \(selection) here passes the whole filter." }
-            let (place, before) = (passed == all ? "here" : "under the other conditions", passed)
-            passed.conditions.append(condition)
-            guard try !isAny(passed, now: wall) else { continue }
-            let found = try count(before, now: wall)
-            let subject =
-                found == 1
-                ? "The only \(selection) \(place) does not" : "None of the \(found.of(selection)) \(place)"
-            guard case .text(let text) = condition else {
-                let sentence = "\(subject) \(found == 1 ? "pass" : "passes") \(condition)."
-                guard case .attribute(let name, _) = condition, budget?.isOver() != true else { return sentence }
-                return "\(sentence) \(try whereSaid(name, before, now: wall))"
+        for (index, condition) in filter.terms.enumerated() {
+            if let budget, budget.isOver() {
+                reason.step = .unlooked
+                return
             }
-            return "\(subject) \(found == 1 ? "mention" : "mentions") “\(text)”."
+            if try isFound(.term(index), { $0.conditions.append(condition) }) { return }
         }
-        return "\(try count(passed, now: wall).of(selection)) can be listed."
+        reason.count = try count(passed, now: wall)
     }
 
-    /// Where the name of an attribute does occur, and with what.
+    /// Looks where the name of an attribute does occur, and with what.
     ///
     /// - Parameter filter: What passed before the attribute was asked for.
-    private func whereSaid(_ name: String, _ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> String
-    {
-        var (here, anywhere) = (filter, TransactionFilter())
+    private func find(
+        _ name: String, _ filter: TransactionFilter, for reason: inout EmptyReason, now wall: Int64
+    ) throws(WaybillError) {
+        reason.isAttributeLookedFor = true
+        var here = filter
         here.conditions.append(.attribute(name, value: nil))
-        (anywhere.conditions, anywhere.beginner) = ([.attribute(name, value: nil)], .any)
-        guard try isAny(here, now: wall) else {
-            return try isAny(anywhere, now: wall)
-                ? "Others have the attribute “\(name)”." : "Nothing here has an attribute “\(name)”."
-        }
+        guard try isAny(here, now: wall) else { return try findAnywhere(name, for: &reason, now: wall) }
         let column = AttributeSQL(literally: name).latest
         let query = ListQuery(all: column, here, now: wall)
         var values: [String: Int] = [:]
@@ -106,21 +116,15 @@ extension StoreReader {
                 }
                 return rowCount < 1_000
             })
-        let known = values.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\(name)=\($0.key) (\($0.value))" }
-        return known.isEmpty
-            ? "“\(name)” has no value there any more."
-            : "There are \(known.prefix(5).joined(separator: ", "))\(known.count > 5 ? " and others" : "")."
+        reason.values = values
     }
 
-    private func noneByBeginner(_ beginner: TransactionFilter.Beginner, now wall: Int64) throws(WaybillError) -> String
-    {
-        var all = TransactionFilter()
-        all.beginner = .any
-        guard try isAny(all, now: wall) else { return "There is no transaction here: the store is empty." }
-        return switch beginner {
-        case .known, .any: "Of no transaction here it is known who began it."
-        case .unknown: "Of every transaction here it is known who began it."
-        }
+    private func findAnywhere(
+        _ name: String, for reason: inout EmptyReason, now wall: Int64
+    ) throws(WaybillError) {
+        var anywhere = TransactionFilter()
+        (anywhere.conditions, anywhere.beginner) = ([.attribute(name, value: nil)], .any)
+        if try isAny(anywhere, now: wall) { reason.attributes.insert(name) }
     }
 
     /// How many transactions pass a filter.
@@ -138,44 +142,16 @@ extension StoreReader {
         try !leaders(ListQuery(filter, limit: 1, after: nil, now: wall), filter.order).isEmpty
     }
 
-    private func noSuchUseCase(
-        _ code: Int, _ beginner: TransactionFilter.Beginner
-    ) throws(WaybillError) -> String {
+    /// The first use cases that there are, by code; nil: it has no name.
+    private func useCases(_ beginner: TransactionFilter.Beginner) throws(WaybillError) -> [Int: String?] {
         let joined = beginner.joined.map(String.init).joined(separator: ", ")
         let codes = try connection.statement(
-            "SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL AND joined IN (\(joined)) ORDER BY use_case LIMIT 20"
+            "SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL AND joined IN (\(joined)) ORDER BY use_case LIMIT \(EmptyReason.namedUseCases)"
         )
         .rows { row in row.int(0) as Int }
-        var known: [String] = []
-        for code in codes { known.append(try NameTable(connection).useCase(code)) }
-        return "There is no transaction of use case \(code) here; there are some of \(known.joined(separator: ", "))."
-    }
-
-    private func noneInTime(
-        of selection: String, _ before: TransactionFilter, _ filter: TransactionFilter, now wall: Int64
-    ) throws(WaybillError) -> String {
-        let found = try count(before, now: wall)
-        let times = [
-            filter.sinceMicroseconds.map { "since \(Self.text($0))" },
-            filter.untilMicroseconds.map { "before \(Self.text($0))" },
-        ].compactMap(\.self).joined(separator: " and ")
-        let query = ListQuery(before, limit: 1, after: nil, now: wall)
-        var newest: Int64 = 0
-        try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in newest = row.int(0) }
-        return
-            "There \(found == 1 ? "is" : "are") \(found.of(selection)) here, but none began \(times); the newest began at \(Self.text(newest))."
-    }
-
-    /// `2026-03-01T12:00:00Z`.
-    private static func text(_ microseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(microseconds / 1_000_000)).formatted(.iso8601)
-    }
-}
-
-extension Int {
-    /// `3 failed transactions of login`.
-    fileprivate func of(_ selection: String) -> String {
-        "\(self) "
-            + (self == 1 ? selection : selection.replacing("transaction", with: "transactions", maxReplacements: 1))
+        let names = NameTable(connection)
+        var known: [Int: String?] = [:]
+        for code in codes { known.updateValue(try names.knownUseCase(code), forKey: code) }
+        return known
     }
 }

@@ -21,11 +21,12 @@ package final class NameTable {
     }
 
     /// The least of all names of a use case, else `use case 7`: for what is said of runs of several versions.
-    package func useCase(_ code: Int) throws(WaybillError) -> String {
-        try connection.statement(
-            "SELECT coalesce((SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1), 'use case ' || ?1)"
-        )
-        .first(code) { row in row.text(0) } ?? "use case \(code)"
+    package func useCase(_ code: Int) throws(WaybillError) -> String { try knownUseCase(code) ?? "use case \(code)" }
+
+    /// The least of all names of a use case; nil: it has none.
+    package func knownUseCase(_ code: Int) throws(WaybillError) -> String? {
+        try connection.statement("SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1")
+            .first(code) { row in row.optionalText(0) } ?? nil
     }
 
     private struct Key: Hashable {

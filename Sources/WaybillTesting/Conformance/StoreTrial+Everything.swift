@@ -41,15 +41,15 @@ extension StoreTrial {
         try await compareExports(lists, known)
         try await compareVerifications()
         if let store = store as? any BrowsableStore { try await compareBrowsing(store, known) }
-        for question in questions(&filters, known) {
-            try await compare("answer to \(question)") { try await lines($0.answer(question, where: [])) }
+        for question in filters.questions(known) {
+            try await compare("answer to \(question)") { try await $0.answer(question, where: []).lines() }
         }
         for (question, request) in [
             (AnyQuestion.summary(SummaryQuestion()), ListRequest(matching: filters.filter())),
             (.network(NetworkQuestion()), ListRequest(matching: filters.exchangeFilter())),
         ] {
             try await compare("answer to \(question) where \(request.items)") { store in
-                try await lines(store.answer(question, where: request.items))
+                try await store.answer(question, where: request.items).lines()
             }
         }
         random = filters.random

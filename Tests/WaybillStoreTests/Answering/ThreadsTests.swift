@@ -7,32 +7,37 @@ import WaybillTesting
 @testable import WaybillReading
 @testable import WaybillStore
 
-/// A question about much is answered by two threads, with a connection each.
-@Suite(.timeLimit(.minutes(5))) struct TwoThreadsTests {
-    /// Breaks when what lies between the halves is counted twice or not at all, or a name has another number in the
-    /// second half.
-    @Test(arguments: seeds(1_500..<1_530)) func twoHalvesGiveTheAnswerOfTheWhole(seed: Int) throws {
+/// A question about much is answered by several threads, with a connection each.
+@Suite(.timeLimit(.minutes(5))) struct ThreadsTests {
+    /// Breaks when what lies between two ranges is counted twice or not at all, or a name has another number in the
+    /// second one.
+    @Test(arguments: seeds(1_500..<1_530)) func rangesGiveTheAnswerOfTheWhole(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: maker.random)
         for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
-        var filter = TransactionFilter()
-        filter.useCase = 3
-        let query = TransitionsQuestion(filter: filter)
         let ends = histories.flatMap { history in
             history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds }
         }
         let now = (ends.max() ?? 0) + 1_000_000
+        var filters = FilterMaker(random: sets.random, naive: NaiveAnswers(histories: histories, now: now))
         let reader = try StoreReader(place)
-        let whole = try query.answer(from: AnswerContext(reader: reader, now: now), soonRead: .max)
-        let halves = try query.answer(
-            from: AnswerContext(reader: reader, second: reader.connection.another(), now: now), soonRead: 0)
-        #expect(halves == whole, "seed \(seed)")
+        let others = try (0..<3).map { _ in try reader.connection.another() }
+        for question in filters.questions(NaiveAnswers(histories: histories, now: now)) {
+            func ask<Asked: Question>(_ question: Asked) throws {
+                let whole = Result { try question.answer(from: AnswerContext(reader: reader, now: now)) }
+                let ranges = Result {
+                    try question.answer(from: AnswerContext(reader: reader, others: others, now: now, soonRead: 0))
+                }
+                #expect((try? ranges.get()) == (try? whole.get()), "seed \(seed): \(question)")
+            }
+            try ask(question.asked)
+        }
     }
 
     /// Breaks when the threads see different states of a store that is written to meanwhile.
-    @Test func bothConnectionsSeeOneState() throws {
+    @Test func allConnectionsSeeOneState() throws {
         let folder = try TemporaryDirectory()
         let store = try Store(.folder(folder.url))
         func write() throws {
@@ -46,17 +51,14 @@ import WaybillTesting
             try connection.integer("SELECT count(*) FROM parts")
         }
         for written in 1...3 {
-            try reader.readByTwo { (second) throws(WaybillError) in
-                guard let second else {
-                    throw WaybillError(.store, "There is no second connection although nobody writes.")
-                }
+            try reader.read(withOthers: 3) { (others) throws(WaybillError) in
+                #expect(others.count == 3, "Some are missing although nobody writes.")
                 for _ in 0..<2 {
-                    #expect(try count(reader.connection) == written)
-                    #expect(try count(second) == written)
+                    for connection in [reader.connection] + others { #expect(try count(connection) == written) }
                     if try count(store.connection) == written { #expect(throws: Never.self) { try write() } }
                 }
                 // Within a read no other begins.
-                try reader.readByTwo { (third) throws(WaybillError) in #expect(third == nil) }
+                try reader.read(withOthers: 1) { (none) throws(WaybillError) in #expect(none.isEmpty) }
             }
         }
         #expect(try count(store.connection) == 4)

@@ -1,31 +1,31 @@
 import Foundation
-import WaybillAnalysis
+package import WaybillAnalysis
 import WaybillCore
 import WaybillReading
 
-extension StoreTrial {
-    /// Some of each kind.
-    func questions(_ filters: inout FilterMaker, _ known: NaiveAnswers) -> [AnyQuestion] {
+extension FilterMaker {
+    /// Some questions of each kind, about what is known.
+    package mutating func questions(_ known: NaiveAnswers) -> [AnyQuestion] {
         var login = TransactionFilter()
         login.useCase = 3
         let names = Set(known.names.filter { $0.name.event != nil }.map(\.name.name)).sorted()
         let points =
             [TransactionPoint.begun, .finished, .event("event 0"), .event("event 2"), .event("no such")]
             + names.map { .event($0) }
-        func point() -> TransactionPoint { points.randomElement(using: &filters.random) ?? .begun }
+        func point() -> TransactionPoint { points.randomElement(using: &random) ?? .begun }
         func segmentation() -> Segmentation? {
             [nil, .appVersion, .app, .attribute("yes"), .attribute("none"), .hour, .parentOutcome, .parentUseCase]
-                .randomElement(using: &filters.random) ?? nil
+                .randomElement(using: &random) ?? nil
         }
         let middle = known.runs.map(\.begun).sorted().dropFirst(known.runs.count / 2).first ?? 0
-        let filter = filters.filter()
+        let filter = self.filter()
         return [
             .summary(SummaryQuestion(step: .seconds(60))),
             .summary(SummaryQuestion(filter: filter, step: .seconds(60))),
             .duration(DurationQuestion(filter: filter)), .transitions(TransitionsQuestion(filter: login)),
             .dropOff(DropOffQuestion(filter: login)),
             .legs(LegsQuestion(filter: TransactionFilter(), segmentation: segmentation())),
-            .network(NetworkQuestion(filter: filters.exchangeFilter(), grouping: .method)),
+            .network(NetworkQuestion(filter: exchangeFilter(), grouping: .method)),
             .network(NetworkQuestion(transactions: filter)),
             .compare(
                 CompareQuestion(
@@ -46,13 +46,5 @@ extension StoreTrial {
                         filter: login, steps: [point(), point()], window: number == 0 ? .microseconds(9_000) : nil,
                         isStrict: number.isMultiple(of: 2), segmentation: segmentation()))
             }
-    }
-
-    /// As JSON, without the sentence that says why it is empty, which is for people.
-    func lines(_ answer: AnyAnswer) throws -> [String] {
-        var object = try JSONSerialization.jsonObject(with: JSONEncoder.waybill().encode(answer)) as? [String: Any]
-        object?["why_empty"] = nil
-        let json = try JSONSerialization.data(withJSONObject: object ?? [:], options: [.prettyPrinted, .sortedKeys])
-        return String(decoding: json, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 }
