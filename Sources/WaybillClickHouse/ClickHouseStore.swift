@@ -9,7 +9,7 @@ import WaybillStore
 ///
 /// Facts are rows that are written once and known by source and sequence. What is read is answered by a copy in SQLite
 /// that each process keeps in a temporary folder and brings up to date before it answers: so every answer, record and
-/// page is that of ``SQLiteStore``, and a process needs room for a copy of what is kept.
+/// page is that of ``WaybillReading/SQLiteStore``, and a process needs room for a copy of what is kept.
 ///
 /// ## Usage
 ///
@@ -67,7 +67,9 @@ public struct ClickHouseStore: Sendable {
 
     /// Makes what there is not of the tables.
     ///
-    /// - Parameter isTried: Whether nothing is done.
+    /// - Parameters:
+    ///   - address: Of the database, which need not be there.
+    ///   - isTried: Whether nothing is done.
     /// - Returns: The statements that were, or would be, run, in order; empty: there is nothing to do.
     @discardableResult
     public static func migrate(_ address: ClickHouseAddress, isTried: Bool = false) async throws(WaybillError)

@@ -8,6 +8,13 @@ import WaybillCore
 @Suite(.timeLimit(.minutes(1))) struct ClickHouseAddressTests {
     private let secret = ["WAYBILL_CLICKHOUSE_USER": "waybill", "WAYBILL_CLICKHOUSE_PASSWORD": "k3y"]
 
+    /// Breaks when the address that the guide shows is none.
+    @Test func theOneInTheGuideIsRead() throws {
+        let address = try ClickHouseAddress("clickhouse://localhost:8123/waybill")
+        #expect(address.servers.map(\.absoluteString) == ["http://localhost:8123/"])
+        #expect((address.database, address.cluster, address.quorum) == ("waybill", nil, 1))
+    }
+
     /// Breaks when a part of an address is read as another one, or not at all.
     @Test func everyPartIsRead() throws {
         let address = try ClickHouseAddress(
