@@ -12,7 +12,7 @@ PACKAGE = (ROOT / "Package.swift").read_text()
 STEPS = [(name, step) for name, job in JOBS.items() for step in job["steps"]]
 SCRIPTS = [(name, step["run"]) for name, step in STEPS if "run" in step]
 # Those that need a trait are for servers, and an app does not link them.
-BEHIND_TRAITS = {"WaybillHummingbird", "WaybillCollector", "WaybillTracing", "WaybillLogging", "WaybillGRPC", "WaybillAsyncHTTPClient",
+BEHIND_TRAITS = {"WaybillClickHouse", "WaybillHummingbird", "WaybillCollector", "WaybillTracing", "WaybillLogging", "WaybillGRPC", "WaybillAsyncHTTPClient",
                  "WaybillServiceLifecycle", "WaybillMetrics"}
 
 
