@@ -40,6 +40,11 @@ do {
     case "--ask":
         try AnswerProcess.run(Array(arguments.dropFirst()))
         exit(0)
+    case "--fill" where arguments.count == 3:
+        let filled = try AnswerStore.fill(
+            URL(filePath: arguments[2]), eventCount: Int(arguments[1]) ?? 1_000_000, hasTimedIDs: true)
+        print(String(decoding: try JSONEncoder().encode(filled), as: UTF8.self))
+        exit(0)
     case "--requests" where arguments.count == 2:
         try await SessionGrowth.run(arguments[1])
         exit(0)

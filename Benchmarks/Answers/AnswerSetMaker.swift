@@ -7,11 +7,14 @@ import WaybillTesting
 struct AnswerSetMaker {
     private var random: RandomNumbers
     private var servers: [Recording]
+    /// Whether IDs of transactions say when these began, as those of apps do.
+    private let hasTimedIDs: Bool
     private(set) var eventCount = 0
     private(set) var setCount = 0
 
-    init(seed: Int) {
+    init(seed: Int, hasTimedIDs: Bool = false) {
         random = RandomNumbers(seed: seed)
+        self.hasTimedIDs = hasTimedIDs
         servers = []
         for number in 0..<4 {
             servers.append(
@@ -72,6 +75,15 @@ struct AnswerSetMaker {
         return installations[installations.count - 1]
     }
 
+    /// The ID of a transaction that begins now.
+    private mutating func transaction(_ client: Recording) -> GUID {
+        let id = random.guid()
+        guard hasTimedIDs else { return id }
+        // RFC 9562, section 5.7.
+        let milliseconds = UInt64(client.offset + client.now) / 1_000
+        return GUID(high: milliseconds << 16 | 0x7000 | id.high & 0xFFF, low: id.low & ~0 >> 2 | 1 << 63)
+    }
+
     /// Microseconds, even; most short, some long.
     private mutating func pause(_ usual: Int) -> Int64 {
         let share = Double.random(in: 0..<1, using: &random)
@@ -85,14 +97,14 @@ struct AnswerSetMaker {
     }
 
     private mutating func search(_ client: inout Recording) {
-        let part = client.open(random.guid(), useCase: 1)
+        let part = client.open(transaction(client), useCase: 1)
         for code in 0..<Int.random(in: 1...3, using: &random) { event(code, after: 400_000, &client, part: part) }
         client.now += pause(100_000)
         client.add(.closed(Fact.Closed(outcome: .succeeded)), part: part)
     }
 
     private mutating func login(_ client: inout Recording) {
-        let id = random.guid()
+        let id = transaction(client)
         let part = client.open(id, useCase: 0, attributes: ["variant": random.oneIn(2) ? "A" : "B"])
         event(0, after: 20_000, &client, part: part)
         guard !random.oneIn(12) else { return leave(&client, part) }

@@ -38,7 +38,7 @@ struct AnswerStore {
     }
 
     private func record() throws {
-        try fill(eventCount: 1_000_000)
+        try Self.fill(folder, eventCount: 1_000_000)
         let facts = folder.appending(path: "facts.ndjson")
         let file = try PartialFile(facts)
         _ = try StoreReader(.folder(folder)).export(.everything, as: .ndjson, redactor: Redactor()) {
@@ -108,17 +108,36 @@ struct AnswerStore {
 
     private static let lag = 6_000_000
 
-    private func fill(eventCount: Int) throws {
+    /// What was taken in.
+    struct Filled: Encodable {
+        var events = 0
+        var facts = 0
+        /// Seconds of processors, without those that it took to make the sets.
+        var cpu_s = 0.0
+    }
+
+    /// POSIX has a million of them in a second.
+    private static func processorSeconds() -> Double { Double(clock()) / 1_000_000 }
+
+    /// Takes sets in until there are so many events, of a month.
+    @discardableResult
+    static func fill(_ folder: URL, eventCount: Int, hasTimedIDs: Bool = false) throws -> Filled {
         let store = try Store(.folder(folder))
-        var maker = AnswerSetMaker(seed: 7)
+        var maker = AnswerSetMaker(seed: 7, hasTimedIDs: hasTimedIDs)
+        var filled = Filled()
         var receivedAt = Self.begun
         while maker.eventCount < eventCount {
             let share = Double(maker.eventCount) / Double(eventCount)
             receivedAt = Self.begun + Int64(share * 30 * 86_400_000_000)
             let set = maker.set(of: Self.launchesPerSet, transactionsEach: Self.transactionsPerLaunch, at: receivedAt)
+            let begun = Self.processorSeconds()
             _ = try store.ingest(DecodedSet(set: set), receivedAt: receivedAt)
             if maker.setCount % 20 == 0 { try store.checkpoint() }
+            filled.cpu_s += Self.processorSeconds() - begun
+            filled.facts += set.factCount
         }
         try store.checkpoint()
+        filled.events = maker.eventCount
+        return filled
     }
 }

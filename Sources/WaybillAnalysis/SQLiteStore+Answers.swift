@@ -1,24 +1,14 @@
 import WaybillCore
 public import WaybillReading
-import WaybillStore
+package import WaybillStore
 
 extension SQLiteStore: ExplorableStore {
     public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
         -> AnyAnswer
     {
-        if parameters.isEmpty { return try await ask { reader, now in try reader.answer(to: question, now: now) } }
-        if case .network(var network) = question {
-            let request = try ListRequest(conditions: parameters, about: .exchanges)
-            network.transactions = nil
-            return try await ask { [network] reader, now in
-                var network = network
-                network.filter = try reader.filter(request, now: now)
-                return try reader.answer(to: .network(network), now: now)
-            }
-        }
-        let request = try ListRequest(conditions: parameters, about: .transactions)
-        return try await ask { reader, now in
-            try reader.answer(to: question.about(try reader.filter(request, now: now)), now: now)
+        try await ask { reader, now in
+            let meant = try question.meant(by: parameters, reader, now: now)
+            return try QueryFailure.ofQuestion { try meant.answer(by: reader, now: now) }
         }
     }
 
@@ -32,11 +22,27 @@ extension SQLiteStore: ExplorableStore {
     }
 }
 
-extension StoreReader {
-    fileprivate func answer(to question: AnyQuestion, now wall: Int64) throws -> AnyAnswer {
-        do {
-            return try question.answer(by: self, now: wall)
-        } catch let error as WaybillError where [.notFound, .setting].contains(error.code) {
+extension AnyQuestion {
+    /// What is asked where parameters say what counts; see ``AnsweringStore/answer(_:where:)``.
+    ///
+    /// - Parameter now: In microseconds since 1970: decides what a time like `1h` means.
+    package func meant(
+        by parameters: [(name: String, value: String)], _ reader: StoreReader, now: Int64
+    ) throws -> AnyQuestion {
+        if parameters.isEmpty { return self }
+        if case .network(var network) = self {
+            network.filter = try reader.filter(ListRequest(conditions: parameters, about: .exchanges), now: now)
+            network.transactions = nil
+            return .network(network)
+        }
+        return about(try reader.filter(ListRequest(conditions: parameters, about: .transactions), now: now))
+    }
+}
+
+extension QueryFailure {
+    /// What `body` gives; of a question that cannot be answered as it is asked it says so.
+    package static func ofQuestion<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as WaybillError where [.notFound, .setting].contains(error.code) {
             throw QueryFailure.question(error.message)
         }
     }

@@ -1,6 +1,5 @@
 #if ClickHouse
 public import Foundation
-public import WaybillAnalysis
 public import WaybillCore
 public import WaybillExport
 public import WaybillReading
@@ -113,18 +112,6 @@ extension ClickHouseStore: BrowsableStore {
 
     public func quarantined(limit: Int) async throws -> [QuarantinedFact] {
         try await reading { try await $0.quarantined(limit: limit) }
-    }
-}
-
-extension ClickHouseStore: ExplorableStore {
-    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
-        -> AnyAnswer
-    {
-        try await reading { try await $0.answer(question, where: parameters) }
-    }
-
-    public func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
-        try await reading { try await $0.seenValues(useCase: useCase, limit: limit) }
     }
 }
 

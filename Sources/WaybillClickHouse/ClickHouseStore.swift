@@ -9,7 +9,8 @@ import WaybillStore
 ///
 /// Facts are rows that are written once and known by source and sequence. What is read is answered by a copy in SQLite
 /// that each process keeps in a temporary folder and brings up to date before it answers: so every answer, record and
-/// page is that of ``WaybillReading/SQLiteStore``, and a process needs room for a copy of what is kept.
+/// page is that of ``WaybillReading/SQLiteStore``, and a process needs room for a copy of what is kept. A process that
+/// only asks questions makes none: it reads one bucket of transactions after the other into memory.
 ///
 /// ## Usage
 ///
@@ -28,6 +29,11 @@ public struct ClickHouseStore: Sendable {
     package var readLimit: Duration?
     /// Who reads, where there are several: none of them has all that read. nil is one of its own.
     package var asker: String?
+    /// About how many facts are in memory at once to answer a question; fewer are answered by a copy.
+    var factsPerBucket = BucketReader.factCount
+    /// Whether a copy answers where there is one.
+    var isCopyPreferred = true
+    let tables: ClickHouseTables
     let loader: ReplicaLoader
     let queue: SetQueue
 
@@ -58,7 +64,7 @@ public struct ClickHouseStore: Sendable {
                 "The tables at \(address) are of version \(version), and this is for version \(ClickHouseSchema.version): update Waybill."
             )
         }
-        let tables = ClickHouseTables(client: client, isCurrent: try await Self.isCurrent(client))
+        tables = ClickHouseTables(client: client, isCurrent: try await Self.isCurrent(client))
         self.address = address
         self.clock = clock
         loader = ReplicaLoader(tables, clock: clock)

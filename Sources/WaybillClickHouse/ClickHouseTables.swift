@@ -36,7 +36,7 @@ struct ClickHouseTables: Sendable {
 
     // MARK: Settings
 
-    private var reading: [String: String] {
+    var reading: [String: String] {
         client.address.quorum > 1 ? ["select_sequential_consistency": "1"] : [:]
     }
 
@@ -54,6 +54,21 @@ struct ClickHouseTables: Sendable {
     }
 
     // MARK: Reading
+
+    /// How often is read what a server lacks.
+    private static let attempts = 10
+
+    /// Runs `body` again as long as a server lags behind those that have acknowledged, which it knows soon.
+    func untilComplete<Value>(_ body: () async throws -> Value) async throws -> Value {
+        for attempt in 0..<Self.attempts {
+            do { return try await body() } catch is DatabaseBooks.Incomplete {
+                if attempt < Self.attempts - 1 { try await Task.sleep(for: .milliseconds(50 << min(attempt, 5))) }
+            }
+        }
+        throw WaybillError(
+            .store,
+            "A server of \(client.address) lacks facts that were acknowledged. Try again when it has caught up.")
+    }
 
     func state() async throws(WaybillError) -> State {
         let states = try await client.rows(
@@ -170,7 +185,7 @@ struct ClickHouseTables: Sendable {
         return "source = \(literal(source)) AND (\(ranges.joined(separator: " OR ")))"
     }
 
-    private static func literal(_ id: GUID) -> String {
+    static func literal(_ id: GUID) -> String {
         "toFixedString(unhex('\(id.description.filter { $0 != "-" })'), 16)"
     }
 
@@ -308,7 +323,7 @@ struct ClickHouseTables: Sendable {
 
     // MARK: Places
 
-    private static let none = GUID(high: 0, low: 0)
+    static let none = GUID(high: 0, low: 0)
     private static let millisecondsPerWeek: Int64 = 604_800_000
 
     /// The partition of a transaction's facts; 0 where the ID's time is not near that of its arrival, since made-up IDs
@@ -359,7 +374,7 @@ extension Fact.Content {
 }
 
 extension Array {
-    fileprivate func inChunks(of count: Int) -> [ArraySlice<Element>] {
+    func inChunks(of count: Int) -> [ArraySlice<Element>] {
         stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
     }
 }

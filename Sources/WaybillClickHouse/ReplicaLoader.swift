@@ -16,55 +16,34 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
     /// Rows of books that the copy has: all of the last hour before its last one, and how many in all.
     private var recent: Set<Int64> = []
     private var retired: [GUID: SequenceRanges] = [:]
-    private var buried: Buried = Buried([])
+    private var buried = DatabaseBooks.Buried([])
 
     init(_ tables: ClickHouseTables, clock: any TransactionClock) { (self.tables, self.clock) = (tables, clock) }
-
-    /// What is not read, since it was erased.
-    private struct Buried {
-        var installationsAndTransactions: Set<GUID>
-
-        init(_ tombstones: [Tombstone]) {
-            installationsAndTransactions = Set(tombstones.filter { !$0.isWithInstallation }.map(\.id))
-        }
-
-        func contains(_ id: GUID?) -> Bool { id.map(installationsAndTransactions.contains) ?? false }
-    }
 
     /// A copy that has all that the database had when it was asked for.
     func current() async throws -> (replica: Replica, state: ClickHouseTables.State) {
         try await turns.run {
-            for attempt in 0..<Self.attempts {
+            try await tables.untilComplete {
                 do {
                     let state = try await tables.state()
                     if let replica, state == self.state { return (replica, state) }
-                    let replica = try await catchUp(to: state)
-                    return (replica, state)
-                } catch is Incomplete {
-                    replica = nil
-                    // A server lags behind those that have acknowledged; it knows it soon.
-                    if attempt < Self.attempts - 1 { try await Task.sleep(for: .milliseconds(50 << min(attempt, 5))) }
+                    return (try await catchUp(to: state), state)
                 } catch {
                     replica = nil
                     throw error
                 }
             }
-            throw WaybillError(
-                .store,
-                "A server of \(tables.client.address) lacks facts that were acknowledged. Try again when it has caught up."
-            )
         }
     }
 
-    private static let attempts = 10
+    /// Whether there is a copy.
+    func hasCopy() async throws -> Bool { try await turns.run { replica != nil } }
+
     /// Numbers of arrivals that lie an hour before one another: a door may have waited so long between taking a number
     /// and inserting.
     private static let overlap = ArrivalNumbers.perHour
     /// Facts that are taken over at a time.
     private static let batchCount = 10_000
-
-    /// What is named by books is not there.
-    private struct Incomplete: Error {}
 
     private func catchUp(to state: ClickHouseTables.State) async throws -> Replica {
         if let replica, state.tombstoneCount == self.state.tombstoneCount, state.bookCount >= self.state.bookCount,
@@ -108,7 +87,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
             let erased = rows[row].books.share.dropped.filter { $0.reason == .erased }.sequences
             let ranges = SequenceRanges(rows[row].books.arrivals).subtracting(erased)
             let its = (facts[source] ?? []).filter { ranges.contains($0.sequence) }
-            guard Int64(its.count) == ranges.count else { throw Incomplete() }
+            guard Int64(its.count) == ranges.count else { throw DatabaseBooks.Incomplete() }
             rows[row].books.share.facts = its
         }
         let names = state.lastName > self.state.lastName ? try await tables.names(behind: self.state.lastName) : []
@@ -134,22 +113,15 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
     private func loadAll(_ state: ClickHouseTables.State) async throws -> Replica {
         replica = nil
         let replica = try Replica(clock: clock)
-        let tombstones = try await tables.tombstones()
-        let buried = Buried(tombstones)
-        let (sources, arrivals) = try await sources(except: buried)
-        guard UInt64(arrivals.count) == state.bookCount else { throw Incomplete() }
-        let names = try await tables.names(behind: 0)
+        let told = try await DatabaseBooks(tables, state)
+        let (sources, names, tombstones) = (told.sources, told.names, told.tombstones)
         // A list of sources has those first that came first.
-        let heads = sources.values.sorted { $0.first < $1.first }.map { source in
-            var books = source.books
-            (books.arrivals, books.retired) = ([], SequenceRanges())
-            return books
-        }
+        let heads = sources.values.sorted { $0.first < $1.first }.map(\.head)
         try await replica.write { store throws(WaybillError) in
             try store.replay(names)
             try store.replay(heads)
         }
-        let (counts, buriedFacts) = try await loadFacts(of: sources, except: buried, into: replica)
+        let (counts, buriedFacts) = try await loadFacts(of: told, into: replica)
         let books = sources.values.map { source in
             var books = source.books
             if let its = buriedFacts[books.share.source.id] {
@@ -160,50 +132,21 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         }
         for source in sources.values {
             let count = counts[source.books.share.source.id] ?? 0
-            guard count == source.expected.count else { throw Incomplete() }
+            guard count == source.expected.count else { throw DatabaseBooks.Incomplete() }
         }
         try await replica.write { store throws(WaybillError) in
             try store.replay(books)
             try store.replay(tombstones)
         }
-        (self.replica, self.buried) = (replica, buried)
+        (self.replica, self.buried) = (replica, told.buried)
         retired = sources.mapValues(\.books.retired).filter { !$0.value.isEmpty }
         recent = []
-        note(arrivals, state)
+        note(told.arrivals, state)
         return replica
     }
 
-    private struct LoadedSource {
-        var books: SourceBooks
-        /// The number of its first row.
-        var first: Int64
-        /// Facts that have to be there.
-        var expected = SequenceRanges()
-    }
-
-    /// What all books say of each source.
-    private func sources(except buried: Buried) async throws -> ([GUID: LoadedSource], [Int64]) {
-        var sources: [GUID: LoadedSource] = [:]
-        var numbers: [Int64] = []
-        try await tables.books(behind: 0) { row in
-            numbers.append(row.arrival)
-            let source = row.books.share.source
-            guard !buried.contains(source.installation) else { return }
-            sources[source.id, default: LoadedSource(books: row.books, first: row.arrival)].books.merge(row.books)
-        }
-        for id in sources.keys {
-            guard let books = sources[id]?.books else { continue }
-            let erased = books.share.dropped.filter { $0.reason == .erased }.sequences
-            // What was retired first and erased then is no longer retired, which the older rows do not say.
-            let retired = books.retired.subtracting(erased)
-            sources[id]?.books.retired = retired
-            sources[id]?.expected = SequenceRanges(books.arrivals).subtracting(erased.union(retired))
-        }
-        return (sources, numbers)
-    }
-
     /// - Returns: How many were there of each source, and those that were left out since they were erased meanwhile.
-    private func loadFacts(of sources: [GUID: LoadedSource], except buried: Buried, into replica: Replica) async throws
+    private func loadFacts(of told: DatabaseBooks, into replica: Replica) async throws
         -> ([GUID: Int64], [GUID: [Int64]])
     {
         var counts: [GUID: Int64] = [:]
@@ -215,9 +158,9 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         var count = 0
         do {
             try await tables.facts(where: nil) { row in
-                guard let source = sources[row.source], source.expected.contains(row.fact.sequence) else { return }
+                guard let source = told.sources[row.source], source.expected.contains(row.fact.sequence) else { return }
                 counts[row.source, default: 0] += 1
-                guard !buried.contains(row.transaction) else {
+                guard !told.buried.contains(row.transaction) else {
                     buriedFacts[row.source, default: []].append(row.fact.sequence)
                     return
                 }
@@ -253,40 +196,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
     }
 }
 
-extension SourceBooks {
-    /// What two rows say together.
-    fileprivate mutating func merge(_ other: SourceBooks) {
-        heard = max(heard, other.heard)
-        proofDigest = proofDigest ?? other.proofDigest
-        installationDigest = installationDigest ?? other.installationDigest
-        retired = retired.union(other.retired)
-        let known = Set(arrivals.suffix(64).map(\.id))
-        arrivals += other.arrivals.filter { !known.contains($0.id) }
-        share.hasEnded = share.hasEnded || other.share.hasEnded
-        share.endedBy = [share.endedBy, other.share.endedBy].compactMap(\.self).max { $0.name < $1.name }
-        share.ledger.recorded = max(share.ledger.recorded, other.share.ledger.recorded)
-        share.ledger.refused = max(share.ledger.refused, other.share.ledger.refused)
-        if share.dropped != other.share.dropped {
-            share.dropped = Array(Set(share.dropped).union(other.share.dropped)).sorted { $0.first < $1.first }
-        }
-        if share.clocks != other.share.clocks {
-            var offsets = Dictionary(
-                uniqueKeysWithValues: share.clocks.map { ($0.atMicroseconds, $0.offsetMicroseconds) })
-            for clock in other.share.clocks {
-                offsets[clock.atMicroseconds] = max(offsets[clock.atMicroseconds] ?? .min, clock.offsetMicroseconds)
-            }
-            share.clocks = offsets.sorted { $0.key < $1.key }.map {
-                ClockAnchor(atMicroseconds: $0.key, offsetMicroseconds: $0.value)
-            }
-        }
-    }
-}
-
 extension SequenceRanges {
-    fileprivate init(_ arrivals: [SourceBooks.Arrival]) {
-        self.init(arrivals.map { $0.first...max($0.first, $0.last) })
-    }
-
     fileprivate mutating func insert(_ arrivals: [SourceBooks.Arrival]) { self = union(SequenceRanges(arrivals)) }
 }
 #endif

@@ -42,6 +42,25 @@ import WaybillTesting
         #expect(findings.isEmpty, "\(findings)")
     }
 
+    /// Breaks when what is read bucket by bucket is another answer than that of all facts at once, or refuses in other
+    /// words: of a few facts each, so that transactions of a hash, those stored before their opening, and what belongs
+    /// to none are apart.
+    @Test func bucketsGiveTheAnswerOfTheWhole() async {
+        let findings = await StoreConformance(seeds: seeds(400..<400 + Self.count)) { clock in
+            let address = try await ClickHouseEngine.shared.database()
+            var stores: [ClickHouseStore] = []
+            for _ in 0..<2 { stores.append(try await ClickHouseStore(address, clock: clock)) }
+            return TakingTurns(
+                stores,
+                otherwise: { store in
+                    var store = store
+                    (store.factsPerBucket, store.isCopyPreferred) = (15, false)
+                    return store
+                })
+        }.findings()
+        #expect(findings.isEmpty, "\(findings)")
+    }
+
     /// Breaks when this suite would let pass a table that loses what it holds.
     @Test(arguments: ["books", "names", "erased"]) func aLostTableIsFound(table: String) async {
         let findings = await StoreConformance(seeds: 0..<4) { clock in

@@ -1,26 +1,37 @@
 #if ClickHouse
 import Foundation
 import WaybillAnalysis
-import WaybillClickHouse
 import WaybillCore
 import WaybillExport
 import WaybillReading
+
+@testable import WaybillClickHouse
 
 /// Several stores on one database, of which each call goes to the next.
 struct TakingTurns: AnsweringStore, ExportingStore {
     private let stores: Locked<[ClickHouseStore]>
     private let meanwhile: @Sendable () async throws -> Void
     private let opening: (@Sendable () async throws -> ClickHouseStore)?
+    /// Answers the same in another way.
+    private let otherwise: (@Sendable (ClickHouseStore) -> ClickHouseStore)?
+
+    /// Two ways do not say the same.
+    struct Difference: Error {
+        var question: AnyQuestion
+        var one, other: String
+    }
 
     /// - Parameters:
     ///   - meanwhile: What happens to the database before each call.
     ///   - opening: Gives a new store for each call; nil: they are these.
+    ///   - otherwise: Has to give the same answers, and to refuse in the same words.
     init(
         _ stores: [ClickHouseStore], meanwhile: @escaping @Sendable () async throws -> Void = {},
-        opening: (@Sendable () async throws -> ClickHouseStore)? = nil
+        opening: (@Sendable () async throws -> ClickHouseStore)? = nil,
+        otherwise: (@Sendable (ClickHouseStore) -> ClickHouseStore)? = nil
     ) {
         self.stores = Locked(stores)
-        (self.meanwhile, self.opening) = (meanwhile, opening)
+        (self.meanwhile, self.opening, self.otherwise) = (meanwhile, opening, otherwise)
     }
 
     private func next() async throws -> ClickHouseStore {
@@ -63,7 +74,25 @@ struct TakingTurns: AnsweringStore, ExportingStore {
     func verify() async throws -> StoreVerification { try await next().verify() }
 
     func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
-        try await next().answer(question, where: parameters)
+        let store = try await next()
+        let answer = await Self.answer(store, question, parameters)
+        if let otherwise {
+            let other = await Self.answer(otherwise(store), question, parameters)
+            let isSame =
+                switch (answer, other) {
+                case (.success(let one), .success(let other)): one == other
+                case (.failure(let one), .failure(let other)): "\(one)" == "\(other)"
+                case (.success, .failure), (.failure, .success): false
+                }
+            guard isSame else { throw Difference(question: question, one: "\(answer)", other: "\(other)") }
+        }
+        return try answer.get()
+    }
+
+    private static func answer(
+        _ store: ClickHouseStore, _ question: AnyQuestion, _ parameters: [(name: String, value: String)]
+    ) async -> Result<AnyAnswer, any Error> {
+        do { return .success(try await store.answer(question, where: parameters)) } catch { return .failure(error) }
     }
 
     func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {

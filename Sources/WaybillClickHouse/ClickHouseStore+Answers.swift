@@ -1,0 +1,53 @@
+#if ClickHouse
+public import WaybillAnalysis
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+extension ClickHouseStore: ExplorableStore {
+    /// As every store does. A process that has a copy of the database answers by it; one that has none reads the
+    /// database bucket by bucket, unless it is small.
+    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
+        -> AnyAnswer
+    {
+        if try await isReadByBuckets(), let answer = try await answerByBuckets(question, where: parameters) {
+            return answer
+        }
+        return try await reading { try await $0.answer(question, where: parameters) }
+    }
+
+    public func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
+        try await reading { try await $0.seenValues(useCase: useCase, limit: limit) }
+    }
+
+    /// Whether there is no copy, and to make one would take long.
+    private func isReadByBuckets() async throws -> Bool {
+        if isCopyPreferred, try await loader.hasCopy() { return false }
+        return try await tables.count("1") > factsPerBucket
+    }
+
+    /// - Returns: nil: the question looks at who was begun below whom, and they may be in several buckets.
+    private func answerByBuckets(_ question: AnyQuestion, where parameters: [(name: String, value: String)])
+        async throws -> AnyAnswer?
+    {
+        let now = clock.wallMicroseconds()
+        let meant = try await BucketReader.readNames(tables) { reader in
+            try question.meant(by: parameters, reader, now: now)
+        }
+        guard !meant.looksAtFamilies else { return nil }
+        return try await tables.untilComplete {
+            var buckets = try await BucketReader(tables, factsEach: factsPerBucket)
+            var all: AnyPartial?
+            while let partial = try await buckets.next(
+                until: Interruption(after: readLimit, by: clock),
+                { reader in
+                    try QueryFailure.ofQuestion { try meant.partial(from: reader, now: now) }
+                })
+            {
+                if all == nil { all = partial } else { try all?.merge(partial) }
+            }
+            return try QueryFailure.ofQuestion { try all?.answer() }
+        }
+    }
+}
+#endif

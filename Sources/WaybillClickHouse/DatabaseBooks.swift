@@ -1,0 +1,108 @@
+#if ClickHouse
+import WaybillCore
+import WaybillStore
+
+/// What the database says of its facts: which of them count, whose they are, what things are called, and what was
+/// erased.
+struct DatabaseBooks: Sendable {
+    /// The database's when this was read.
+    let state: ClickHouseTables.State
+    let tombstones: [Tombstone]
+    let buried: Buried
+    let names: [NameChange]
+    private(set) var sources: [GUID: Source] = [:]
+    /// The numbers of all rows of books.
+    private(set) var arrivals: [Int64] = []
+
+    /// What all rows say of one source.
+    struct Source: Sendable {
+        var books: SourceBooks
+        /// The number of its first row.
+        var first: Int64
+        /// Facts that have to be there.
+        var expected = SequenceRanges()
+
+        /// What is told of it before its facts.
+        var head: SourceBooks {
+            var head = books
+            (head.arrivals, head.retired) = ([], SequenceRanges())
+            return head
+        }
+    }
+
+    /// What is not read, since it was erased.
+    struct Buried: Sendable {
+        private var installationsAndTransactions: Set<GUID>
+
+        init(_ tombstones: [Tombstone]) {
+            installationsAndTransactions = Set(tombstones.filter { !$0.isWithInstallation }.map(\.id))
+        }
+
+        func contains(_ id: GUID?) -> Bool { id.map(installationsAndTransactions.contains) ?? false }
+    }
+
+    /// What is named by books is not there: a server lags behind those that have acknowledged.
+    struct Incomplete: Error {}
+
+    /// - Throws: ``Incomplete`` where there are other rows than the state says.
+    init(_ tables: ClickHouseTables, _ state: ClickHouseTables.State) async throws {
+        self.state = state
+        tombstones = try await tables.tombstones()
+        let buried = Buried(tombstones)
+        self.buried = buried
+        var (sources, arrivals) = ([GUID: Source](), [Int64]())
+        try await tables.books(behind: 0) { row in
+            arrivals.append(row.arrival)
+            let source = row.books.share.source
+            guard !buried.contains(source.installation) else { return }
+            sources[source.id, default: Source(books: row.books, first: row.arrival)].books.merge(row.books)
+        }
+        for id in sources.keys {
+            guard let books = sources[id]?.books else { continue }
+            let erased = books.share.dropped.filter { $0.reason == .erased }.sequences
+            // What was retired first and erased then is no longer retired, which the older rows do not say.
+            let retired = books.retired.subtracting(erased)
+            sources[id]?.books.retired = retired
+            sources[id]?.expected = SequenceRanges(books.arrivals).subtracting(erased.union(retired))
+        }
+        guard UInt64(arrivals.count) == state.bookCount else { throw Incomplete() }
+        (self.sources, self.arrivals) = (sources, arrivals)
+        names = try await tables.names(behind: 0)
+    }
+}
+
+extension SourceBooks {
+    /// What two rows say together.
+    fileprivate mutating func merge(_ other: SourceBooks) {
+        heard = max(heard, other.heard)
+        proofDigest = proofDigest ?? other.proofDigest
+        installationDigest = installationDigest ?? other.installationDigest
+        retired = retired.union(other.retired)
+        let known = Set(arrivals.suffix(64).map(\.id))
+        arrivals += other.arrivals.filter { !known.contains($0.id) }
+        share.hasEnded = share.hasEnded || other.share.hasEnded
+        share.endedBy = [share.endedBy, other.share.endedBy].compactMap(\.self).max { $0.name < $1.name }
+        share.ledger.recorded = max(share.ledger.recorded, other.share.ledger.recorded)
+        share.ledger.refused = max(share.ledger.refused, other.share.ledger.refused)
+        if share.dropped != other.share.dropped {
+            share.dropped = Array(Set(share.dropped).union(other.share.dropped)).sorted { $0.first < $1.first }
+        }
+        if share.clocks != other.share.clocks {
+            var offsets = Dictionary(
+                uniqueKeysWithValues: share.clocks.map { ($0.atMicroseconds, $0.offsetMicroseconds) })
+            for clock in other.share.clocks {
+                offsets[clock.atMicroseconds] = max(offsets[clock.atMicroseconds] ?? .min, clock.offsetMicroseconds)
+            }
+            share.clocks = offsets.sorted { $0.key < $1.key }.map {
+                ClockAnchor(atMicroseconds: $0.key, offsetMicroseconds: $0.value)
+            }
+        }
+    }
+}
+
+extension SequenceRanges {
+    init(_ arrivals: [SourceBooks.Arrival]) {
+        self.init(arrivals.map { $0.first...max($0.first, $0.last) })
+    }
+}
+#endif
