@@ -47,45 +47,57 @@ extension ClickHouseStore {
             room.signal()
         }
         var (seen, written): (Int64, Int64) = (0, 0)
+        var (group, size): ([SourceBooks], Int64) = ([], 0)
         for try await piece in pieces {
-            seen += Int64(piece.share.facts.count)
-            written += try await take(piece, at: wall)
             room.signal()
+            group.append(piece)
+            size += Int64(piece.share.facts.count)
+            guard size >= Self.factsPerWrite || group.count >= Self.sourcesPerWrite else { continue }
+            written += try await take(group, at: wall)
+            seen += size
+            (group, size) = ([], 0)
             progress(seen, total)
         }
+        written += try await take(group, at: wall)
+        progress(seen + size, total)
         return written
     }
 
-    private func take(_ piece: SourceBooks, at wall: Int64) async throws -> Int64 {
-        let source = piece.share.source.id
-        let (known, record) = try await reading { store in
-            try await store.read { reader in
-                guard let row = try SourceRows(connection: reader.connection).find(source) else {
-                    return (SequenceRanges(), nil as SourceRow?)
-                }
-                return (try RangeRows(connection: reader.connection).booked(of: row.id), row)
-            }
-        }
-        var books = piece
-        let facts = piece.share.facts.filter { !known.contains($0.sequence) }
-        // Books that say nothing new are not written again.
-        let isNews =
-            record.map { row in
-                row.recorded < piece.share.ledger.recorded || (piece.share.hasEnded && !row.hasEnded)
-            } ?? true
-        guard !facts.isEmpty || piece.share.facts.isEmpty && isNews else { return 0 }
-        let new = SequenceRanges(each: facts.lazy.map(\.sequence))
-        books.share.facts = facts
-        books.arrivals = piece.arrivals.flatMap { arrival in
-            let range = SequenceRanges([arrival.first...arrival.last])
-            return range.subtracting(range.subtracting(new)).ranges.map {
-                SourceBooks.Arrival(first: $0.lowerBound, last: $0.upperBound, received: arrival.received)
-            }
+    /// What is written at a time: each makes files on the servers, and one more question of what is there.
+    private static let (factsPerWrite, sourcesPerWrite): (Int64, Int) = (50_000, 1_000)
+
+    /// - Returns: How many facts were not there yet.
+    private func take(_ pieces: [SourceBooks], at wall: Int64) async throws -> Int64 {
+        var booked = try await tables.sources(Set(pieces.map(\.share.source.id))).mapValues { source in
+            (known: source.known, ledger: source.books.share.ledger, hasEnded: source.books.share.hasEnded)
         }
         var changes = StoreChanges()
-        changes.books = [books]
+        for piece in pieces {
+            let share = piece.share
+            let before = booked[share.source.id]
+            let known = before?.known ?? SequenceRanges()
+            let facts = share.facts.filter { !known.contains($0.sequence) }
+            // Books that say nothing new are not written again.
+            let isNews =
+                before.map { before in
+                    before.ledger.recorded < share.ledger.recorded || (share.hasEnded && !before.hasEnded)
+                } ?? true
+            guard !facts.isEmpty || share.facts.isEmpty && isNews else { continue }
+            let new = SequenceRanges(each: facts.lazy.map(\.sequence))
+            var books = piece
+            books.share.facts = facts
+            books.arrivals = piece.arrivals.flatMap { arrival in
+                let range = SequenceRanges([arrival.first...arrival.last])
+                return range.subtracting(range.subtracting(new)).ranges.map {
+                    SourceBooks.Arrival(first: $0.lowerBound, last: $0.upperBound, received: arrival.received)
+                }
+            }
+            changes.books.append(books)
+            booked[share.source.id] = (known.union(new), share.ledger, share.hasEnded || before?.hasEnded == true)
+        }
+        guard !changes.books.isEmpty else { return 0 }
         try await queue.write(changes, at: wall)
-        return Int64(facts.count)
+        return changes.books.reduce(0) { $0 + Int64($1.share.facts.count) }
     }
 }
 #endif

@@ -51,10 +51,7 @@ public struct ClickHouseStore: Sendable {
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) async throws(WaybillError) {
         let client = ClickHouseClient(address)
-        let versions = try await client.rows("SELECT max(version) FROM schema_versions") { row in
-            try row.integer(UInt32.self)
-        }
-        let version = versions.first ?? 0
+        let version = try await Self.schemaVersion(client)
         guard version > 0 else {
             throw WaybillError(.notFound, "There is no Waybill store at \(address): make one with `waybill migrate`.")
         }
@@ -90,16 +87,19 @@ public struct ClickHouseStore: Sendable {
         ) { row in try row.integer(UInt64.self) }
         var version: UInt32 = 0
         if found.first ?? 0 > 0 {
-            version =
-                try await client.rows("SELECT max(version) FROM \(address.database).schema_versions") { row in
-                    try row.integer(UInt32.self)
-                }.first ?? 0
+            version = try await schemaVersion(ClickHouseClient(address))
         }
         guard version < ClickHouseSchema.version else { return [] }
         let statements = ClickHouseSchema.statements(
             isCurrent: try await isCurrent(client), database: address.database, cluster: address.cluster)
         if !isTried { for statement in statements { try await client.run(statement) } }
         return statements
+    }
+
+    /// The version of the tables; 0: none is noted.
+    private static func schemaVersion(_ client: ClickHouseClient) async throws(WaybillError) -> UInt32 {
+        try await client.rows("SELECT max(version) FROM schema_versions") { row in try row.integer(UInt32.self) }
+            .first ?? 0
     }
 
     private static func isCurrent(_ client: ClickHouseClient) async throws(WaybillError) -> Bool {

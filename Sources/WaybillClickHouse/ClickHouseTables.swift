@@ -111,14 +111,16 @@ struct ClickHouseTables: Sendable {
         }
     }
 
-    /// Books behind an arrival, by source.
-    func books(behind arrival: Int64, _ body: (BooksRow) throws -> Void) async throws(WaybillError) {
+    /// Books, by source and arrival.
+    ///
+    /// - Parameter condition: SQL.
+    func books(where condition: String, _ body: (BooksRow) throws -> Void) async throws(WaybillError) {
         // Most sets of a source say the same of it.
         var last: (json: [UInt8], share: TransactionSet.Share)?
         try await client.forEachRow(
             """
             SELECT arrival, heard_us, proof, installation_proof, share, arrived, weeks, retired FROM books \
-            WHERE arrival > \(arrival) ORDER BY source, arrival
+            WHERE \(condition) ORDER BY source, arrival
             """, reading
         ) { row in
             let (arrival, heard) = (try row.integer(Int64.self), try row.integer(Int64.self))
@@ -279,7 +281,7 @@ struct ClickHouseTables: Sendable {
         try await client.insert("INSERT INTO \(columns)", rows, inserting)
     }
 
-    /// Takes rows away, bytes included, that nobody reads any more.
+    /// Takes rows away, bytes included, that are not read any more.
     ///
     /// - Parameter isAwaited: Whether they are gone from every server when this returns.
     func remove(_ changes: StoreChanges, isAwaited: Bool) async throws(WaybillError) {

@@ -21,6 +21,18 @@ struct DatabaseBooks: Sendable {
         var first: Int64
         /// Facts that have to be there.
         var expected = SequenceRanges()
+        /// Facts that came, whether they are still there or not.
+        var known: SequenceRanges { SequenceRanges(books.arrivals).union(books.retired).union(erased) }
+        private var erased: SequenceRanges { books.share.dropped.filter { $0.reason == .erased }.sequences }
+
+        init(_ row: ClickHouseTables.BooksRow) { (books, first) = (row.books, row.arrival) }
+
+        /// Finds what has to be there, when all rows are merged.
+        mutating func finish() {
+            // What was retired first and erased then is no longer retired, which the older rows do not say.
+            books.retired = books.retired.subtracting(erased)
+            expected = SequenceRanges(books.arrivals).subtracting(erased.union(books.retired))
+        }
 
         /// What is told of it before its facts.
         var head: SourceBooks {
@@ -51,23 +63,29 @@ struct DatabaseBooks: Sendable {
         let buried = Buried(tombstones)
         self.buried = buried
         var (sources, arrivals) = ([GUID: Source](), [Int64]())
-        try await tables.books(behind: 0) { row in
+        try await tables.books(where: "1") { row in
             arrivals.append(row.arrival)
             let source = row.books.share.source
             guard !buried.contains(source.installation) else { return }
-            sources[source.id, default: Source(books: row.books, first: row.arrival)].books.merge(row.books)
+            sources[source.id, default: Source(row)].books.merge(row.books)
         }
-        for id in sources.keys {
-            guard let books = sources[id]?.books else { continue }
-            let erased = books.share.dropped.filter { $0.reason == .erased }.sequences
-            // What was retired first and erased then is no longer retired, which the older rows do not say.
-            let retired = books.retired.subtracting(erased)
-            sources[id]?.books.retired = retired
-            sources[id]?.expected = SequenceRanges(books.arrivals).subtracting(erased.union(retired))
-        }
+        for id in sources.keys { sources[id]?.finish() }
         guard UInt64(arrivals.count) == state.bookCount else { throw Incomplete() }
         (self.sources, self.arrivals) = (sources, arrivals)
         names = try await tables.names(behind: 0)
+    }
+}
+
+extension ClickHouseTables {
+    /// What is booked of some sources now.
+    func sources(_ ids: some Collection<GUID>) async throws(WaybillError) -> [GUID: DatabaseBooks.Source] {
+        var sources: [GUID: DatabaseBooks.Source] = [:]
+        let list = ids.map(Self.literal).joined(separator: ", ")
+        try await books(where: "source IN (\(list))") { row in
+            sources[row.books.share.source.id, default: DatabaseBooks.Source(row)].books.merge(row.books)
+        }
+        for id in sources.keys { sources[id]?.finish() }
+        return sources
     }
 }
 

@@ -60,7 +60,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
     private func add(to replica: Replica, upTo state: ClickHouseTables.State) async throws -> Bool {
         let from = self.state.lastArrival - Self.overlap
         var rows: [ClickHouseTables.BooksRow] = []
-        try await tables.books(behind: from) { row in
+        try await tables.books(where: "arrival > \(from)") { row in
             if !recent.contains(row.arrival) { rows.append(row) }
         }
         let known = Set(rows.map(\.arrival))

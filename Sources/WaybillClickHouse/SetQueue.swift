@@ -6,8 +6,8 @@ import WaybillStore
 /// Writes to the database, one after the other; sets that wait at the same time are written together.
 ///
 /// What a set changes is decided by a copy of the store and written in an order that leaves nothing half done: facts,
-/// which count for nothing by themselves, then at once the books that name them. Who ends in between leaves facts that
-/// nobody reads, until they are sent again.
+/// which count for nothing by themselves, then at once the books that name them. A process that ends in between leaves
+/// facts that are not read, until they are sent again.
 final class SetQueue: Sendable {
     private let tables: ClickHouseTables
     private let loader: ReplicaLoader
