@@ -88,6 +88,11 @@ extension ClickHouseTables {
         let parts = try await client.rows(
             "SELECT source, part FROM facts WHERE \(Self.noTransaction) AND part > 0 GROUP BY source, part", reading
         ) { row in Fact.ID(source: try row.guid(), sequence: try row.integer()) }
+        return try await stranded(parts)
+    }
+
+    /// Those of some parts whose opening has come, with what they belong to.
+    func stranded(_ parts: [Fact.ID]) async throws(WaybillError) -> [StrandedPart] {
         var stranded: [StrandedPart] = []
         for some in parts.inChunks(of: Self.partsPerStatement) {
             try await client.forEachRow(
@@ -105,6 +110,13 @@ extension ClickHouseTables {
         return stranded
     }
 
+    /// The facts of parts that are stored as of no transaction.
+    func facts(strandedOf parts: [Fact.ID], _ body: (FactRow) throws -> Void) async throws(WaybillError) {
+        for some in parts.inChunks(of: Self.partsPerStatement) {
+            try await facts(where: "\(Self.noTransaction) AND (\(Self.condition("part", some)))", body)
+        }
+    }
+
     /// The facts of a bucket.
     ///
     /// - Parameters:
@@ -113,12 +125,7 @@ extension ClickHouseTables {
     func facts(
         of bucket: Bucket, _ stranded: [Fact.ID: StrandedPart], _ body: (FactRow, _ isStranded: Bool) throws -> Void
     ) async throws(WaybillError) {
-        let its = stranded.values.filter(bucket.contains).map(\.id)
-        for some in its.inChunks(of: Self.partsPerStatement) {
-            try await facts(where: "\(Self.noTransaction) AND (\(Self.condition("part", some)))") { row in
-                try body(row, true)
-            }
-        }
+        try await facts(strandedOf: stranded.values.filter(bucket.contains).map(\.id)) { row in try body(row, true) }
         try await facts(where: Self.condition(bucket)) { row in
             let part = Fact.ID(source: row.source, sequence: row.fact.part)
             if bucket.ids == nil, stranded[part] != nil { return }

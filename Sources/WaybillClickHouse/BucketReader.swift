@@ -31,12 +31,9 @@ struct BucketReader {
     static func readNames<Value: Sendable>(
         _ tables: ClickHouseTables, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) async throws -> Value {
-        let names = try await tables.names(behind: 0)
-        let thread = try thread()
-        return try await thread.run { (bucket) throws in
-            try bucket.store.replay(names)
-            return try body(bucket.reader)
-        }
+        let thread = try MemoryStore.thread()
+        try await thread.replay(try await tables.names(behind: 0))
+        return try await thread.run { (memory) throws in try body(memory.reader) }
     }
 
     /// What `body` reads in the next bucket; nil: there is none.
@@ -50,22 +47,16 @@ struct BucketReader {
             guard count == expected else { throw DatabaseBooks.Incomplete() }
             return nil
         }
-        let thread = try Self.thread()
-        let names = books.names
-        try await thread.run { bucket throws(WaybillError) in try bucket.store.replay(names) }
+        let thread = try MemoryStore.thread()
+        try await thread.replay(books.names)
         if isFirst {
-            let heads = books.sources.values.filter(\.expected.isEmpty).map(\.head)
-            try await thread.run { bucket throws(WaybillError) in try bucket.store.replay(heads) }
+            try await thread.replay(books.sources.values.filter(\.expected.isEmpty).map(\.head))
             isFirst = false
         }
         count += try await load(bucket, into: thread)
         return try await thread.run(until: interruption) { bucket, interruption in
             try bucket.reader.reading(until: interruption) { try body(bucket.reader) }
         }
-    }
-
-    private static func thread() throws(WaybillError) -> StoreThread<MemoryStore> {
-        try StoreThread(label: "waybill.bucket") { () throws(WaybillError) in try MemoryStore() }
     }
 
     /// - Returns: How many facts there are.
@@ -93,20 +84,8 @@ struct BucketReader {
         _ batches: AsyncThrowingStream<[SourceBooks], any Error>, to thread: StoreThread<MemoryStore>
     ) async throws {
         for try await batch in batches {
-            try await thread.run { bucket throws(WaybillError) in try bucket.store.replay(batch) }
+            try await thread.replay(batch)
         }
-    }
-}
-
-/// A store in memory, with what reads it. Confined to one thread.
-private final class MemoryStore {
-    let store: Store
-    let reader: StoreReader
-
-    init() throws(WaybillError) {
-        let place = ResolvedLocation.memory(name: "bucket-\(GUID())")
-        store = try Store(place)
-        reader = try StoreReader(place)
     }
 }
 

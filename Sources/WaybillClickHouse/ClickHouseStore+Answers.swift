@@ -10,7 +10,7 @@ extension ClickHouseStore: ExplorableStore {
     public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
         -> AnyAnswer
     {
-        if try await isReadByBuckets(), let answer = try await answerByBuckets(question, where: parameters) {
+        if try await isReadInPieces(), let answer = try await answerByBuckets(question, where: parameters) {
             return answer
         }
         return try await reading { try await $0.answer(question, where: parameters) }
@@ -18,12 +18,6 @@ extension ClickHouseStore: ExplorableStore {
 
     public func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
         try await reading { try await $0.seenValues(useCase: useCase, limit: limit) }
-    }
-
-    /// Whether there is no copy, and to make one would take long.
-    private func isReadByBuckets() async throws -> Bool {
-        if isCopyPreferred, try await loader.hasCopy() { return false }
-        return try await tables.count("1") > factsPerBucket
     }
 
     /// - Returns: nil: the question looks at who was begun below whom, and they may be in several buckets.

@@ -15,7 +15,8 @@ extension ClickHouseStore: RecordStore {
     }
 
     public func transaction(_ key: String) async throws -> TransactionRecord {
-        try await reading { try await $0.transaction(key) }
+        if try await isReadInPieces(), let transaction = try await transactionInMemory(key) { return transaction }
+        return try await reading { try await $0.transaction(key) }
     }
 
     public func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
@@ -38,6 +39,26 @@ extension ClickHouseStore: RecordStore {
 
     public func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
         try await reading { try await $0.nameConflicts(request) }
+    }
+
+    /// - Returns: nil: there is too much beside it.
+    private func transactionInMemory(_ key: String) async throws -> TransactionRecord? {
+        let now = clock.wallMicroseconds()
+        do {
+            return try await tables.untilComplete {
+                var loader = try await TransactionLoader(tables)
+                var ids = GUID(key).map { [$0] } ?? []
+                if ids.isEmpty, let code = SupportCode(key) { ids = try await tables.transactions(with: code) }
+                return try await loader.store(of: ids).run(until: Interruption(after: readLimit, by: clock)) {
+                    memory, interruption in
+                    try memory.reader.reading(until: interruption) {
+                        try memory.reader.transaction(called: key, now: now)
+                    }
+                }
+            }
+        } catch is TransactionLoader.TooMuch {
+            return nil
+        }
     }
 
     /// As every store does, in an order that holds when this process ends in between: what is erased is refused and

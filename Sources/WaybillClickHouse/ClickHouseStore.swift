@@ -110,6 +110,12 @@ public struct ClickHouseStore: Sendable {
         return number >= 20
     }
 
+    /// Whether there is no copy, and to make one would take long.
+    func isReadInPieces() async throws -> Bool {
+        if isCopyPreferred, try await loader.hasCopy() { return false }
+        return try await tables.count("1") > factsPerBucket
+    }
+
     /// What `body` reads of the copy, as of now.
     func reading<Value>(_ body: (SQLiteStore) async throws -> Value) async throws -> Value {
         let (replica, store) = try await current()

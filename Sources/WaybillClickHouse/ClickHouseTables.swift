@@ -32,6 +32,8 @@ struct ClickHouseTables: Sendable {
         /// Zeros: of none, or it was not known.
         var transaction: GUID
         var fact: Fact
+
+        var id: Fact.ID { Fact.ID(source: source, sequence: fact.sequence) }
     }
 
     // MARK: Settings

@@ -30,13 +30,7 @@ extension SQLiteStore: RecordStore {
 
     public func transaction(_ key: String) async throws -> TransactionRecord {
         let now = clock.wallMicroseconds()
-        return try await read { reader in
-            let id = try reader.id(of: key)
-            guard let record = try reader.transaction(id, now: now) else {
-                throw QueryFailure.notFound("There is no transaction \(id) here.")
-            }
-            return record
-        }
+        return try await read { reader in try reader.transaction(called: key, now: now) }
     }
 
     public func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
@@ -139,7 +133,17 @@ extension StoreReader {
     }
 
     /// The transaction that a person means by an ID or a support code.
-    fileprivate func id(of key: String) throws -> GUID {
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
+    package func transaction(called key: String, now wall: Int64) throws -> TransactionRecord {
+        let id = try id(of: key)
+        guard let record = try transaction(id, now: wall) else {
+            throw QueryFailure.notFound("There is no transaction \(id) here.")
+        }
+        return record
+    }
+
+    private func id(of key: String) throws -> GUID {
         if let id = GUID(key) { return id }
         guard let code = SupportCode(key) else {
             throw QueryFailure.notFound("“\(key)” is neither an ID of 36 characters nor a support code of 8.")

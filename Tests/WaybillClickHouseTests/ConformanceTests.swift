@@ -44,7 +44,7 @@ import WaybillTesting
 
     /// Breaks when what is read bucket by bucket is another answer than that of all facts at once, or refuses in other
     /// words: of a few facts each, so that transactions of a hash, those stored before their opening, and what belongs
-    /// to none are apart.
+    /// to none are apart. And when a transaction that is read alone lacks anything of the one in a copy.
     @Test func bucketsGiveTheAnswerOfTheWhole() async {
         let findings = await StoreConformance(seeds: seeds(400..<400 + Self.count)) { clock in
             let address = try await ClickHouseEngine.shared.database()

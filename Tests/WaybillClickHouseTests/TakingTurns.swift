@@ -17,14 +17,14 @@ struct TakingTurns: AnsweringStore, ExportingStore {
 
     /// Two ways do not say the same.
     struct Difference: Error {
-        var question: AnyQuestion
+        var question: String
         var one, other: String
     }
 
     /// - Parameters:
     ///   - meanwhile: What happens to the database before each call.
     ///   - opening: Gives a new store for each call; nil: they are these.
-    ///   - otherwise: Has to give the same answers, and to refuse in the same words.
+    ///   - otherwise: Has to give the same answers and transactions, and to refuse in the same words.
     init(
         _ stores: [ClickHouseStore], meanwhile: @escaping @Sendable () async throws -> Void = {},
         opening: (@Sendable () async throws -> ClickHouseStore)? = nil,
@@ -49,7 +49,30 @@ struct TakingTurns: AnsweringStore, ExportingStore {
         try await next().transactions(request, within: budget)
     }
 
-    func transaction(_ key: String) async throws -> TransactionRecord { try await next().transaction(key) }
+    func transaction(_ key: String) async throws -> TransactionRecord {
+        try await inBothWays("transaction \(key)") { try await $0.transaction(key) }
+    }
+
+    /// What `read` gives, and where there is another way, whether that gives the same.
+    private func inBothWays<Value: Equatable>(_ question: String, _ read: (ClickHouseStore) async throws -> Value)
+        async throws -> Value
+    {
+        let store = try await next()
+        func tried(_ store: ClickHouseStore) async -> Result<Value, any Error> {
+            do { return .success(try await read(store)) } catch { return .failure(error) }
+        }
+        let one = await tried(store)
+        guard let otherwise else { return try one.get() }
+        let other = await tried(otherwise(store))
+        let isSame =
+            switch (one, other) {
+            case (.success(let one), .success(let other)): one == other
+            case (.failure(let one), .failure(let other)): "\(one)" == "\(other)"
+            case (.success, .failure), (.failure, .success): false
+            }
+        guard isSame else { throw Difference(question: question, one: "\(one)", other: "\(other)") }
+        return try one.get()
+    }
 
     func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
         try await next().exchanges(request, within: budget)
@@ -74,25 +97,7 @@ struct TakingTurns: AnsweringStore, ExportingStore {
     func verify() async throws -> StoreVerification { try await next().verify() }
 
     func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
-        let store = try await next()
-        let answer = await Self.answer(store, question, parameters)
-        if let otherwise {
-            let other = await Self.answer(otherwise(store), question, parameters)
-            let isSame =
-                switch (answer, other) {
-                case (.success(let one), .success(let other)): one == other
-                case (.failure(let one), .failure(let other)): "\(one)" == "\(other)"
-                case (.success, .failure), (.failure, .success): false
-                }
-            guard isSame else { throw Difference(question: question, one: "\(answer)", other: "\(other)") }
-        }
-        return try answer.get()
-    }
-
-    private static func answer(
-        _ store: ClickHouseStore, _ question: AnyQuestion, _ parameters: [(name: String, value: String)]
-    ) async -> Result<AnyAnswer, any Error> {
-        do { return .success(try await store.answer(question, where: parameters)) } catch { return .failure(error) }
+        try await inBothWays("\(question) where \(parameters)") { try await $0.answer(question, where: parameters) }
     }
 
     func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {

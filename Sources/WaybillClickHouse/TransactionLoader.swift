@@ -1,0 +1,196 @@
+#if ClickHouse
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// Finds the facts of one transaction, and of those that are told beside it: its family, and what else its clients asked
+/// at the time, by which clocks are compared.
+struct TransactionLoader {
+    /// There is so much of it that a copy is to be made instead.
+    struct TooMuch: Error {}
+
+    private let tables: ClickHouseTables
+    private let buried: DatabaseBooks.Buried
+    /// The transactions whose facts are here.
+    private var loaded: Set<GUID> = []
+    private var rows: [Fact.ID: ClickHouseTables.FactRow] = [:]
+
+    /// Transactions of a family, and facts of all, beyond which it is too much.
+    private static let (familyLimit, factLimit) = (2_000, 200_000)
+    /// Exchanges before and behind one that are looked at.
+    private static let exchangeCount = 300
+
+    init(_ tables: ClickHouseTables) async throws(WaybillError) {
+        self.tables = tables
+        buried = DatabaseBooks.Buried(try await tables.tombstones())
+    }
+
+    /// A store with some transactions, and all that is told beside them.
+    ///
+    /// - Throws: ``TooMuch``; ``DatabaseBooks/Incomplete`` where a server lacks facts of the sources that took part.
+    mutating func store(of transactions: [GUID]) async throws -> StoreThread<MemoryStore> {
+        let asked = Set(transactions)
+        try await load(asked)
+        try await loadFamily(of: asked)
+        for (exchange, time) in causes(of: asked) { try await loadExchanges(of: exchange.source, around: time) }
+        return try await store()
+    }
+
+    private mutating func load(_ transactions: Set<GUID>) async throws {
+        let new = transactions.subtracting(loaded)
+        loaded.formUnion(new)
+        var parts: [Fact.ID] = []
+        for some in Array(new).inChunks(of: 500) {
+            try await tables.facts(where: "tx IN (\(some.map(ClickHouseTables.literal).joined(separator: ", ")))") {
+                row in
+                if case .opened = row.fact.content { parts.append(row.id) }
+                try add(row)
+            }
+        }
+        try await tables.facts(strandedOf: parts) { row in try add(row) }
+    }
+
+    private mutating func add(_ row: ClickHouseTables.FactRow) throws {
+        if rows[row.id] == nil { rows[row.id] = row }
+        if rows.count > Self.factLimit { throw TooMuch() }
+    }
+
+    private func openings(of transactions: Set<GUID>) -> [Fact.Opened] {
+        rows.values.compactMap { row in
+            if case .opened(let opened) = row.fact.content, transactions.contains(opened.transaction) {
+                opened
+            } else {
+                nil
+            }
+        }
+    }
+
+    // MARK: Family
+
+    private mutating func loadFamily(of asked: Set<GUID>) async throws {
+        var above: Set<GUID> = []
+        var next = Set(openings(of: asked).compactMap(\.parent)).subtracting(asked)
+        for _ in 0...ParentWalk.limit where !next.isEmpty {
+            try await load(next)
+            above.formUnion(next)
+            next = Set(openings(of: next).compactMap(\.parent)).subtracting(above).subtracting(asked)
+        }
+        // Of those above, it is told how many are below them.
+        var (level, beside, met) = (asked, above, asked.union(above))
+        for _ in 0...ParentWalk.limit where !level.isEmpty {
+            let children = try await tables.children(of: level.union(beside))
+            try await load(Set(children.map(\.id)))
+            level = Set(children.filter { level.contains($0.parent) }.map(\.id)).subtracting(met)
+            met.formUnion(level)
+            beside = []
+            if loaded.count > Self.familyLimit { throw TooMuch() }
+        }
+    }
+
+    // MARK: Clocks
+
+    /// The exchanges that caused parts, with when they were opened by their sources' clocks.
+    private func causes(of asked: Set<GUID>) -> [(exchange: Fact.ID, time: Int64)] {
+        Set(openings(of: asked).compactMap(\.cause)).compactMap { cause in
+            rows[cause].map { (cause, $0.fact.atMicroseconds) }
+        }
+    }
+
+    private mutating func loadExchanges(of source: GUID, around time: Int64) async throws {
+        let window = OffsetSamples.windowMicroseconds
+        var found: [ClickHouseTables.FactRow] = []
+        for (times, isBackwards) in [(time - window...time, true), (time...time + window, false)] {
+            found += try await tables.exchanges(
+                of: source, times, isBackwards: isBackwards, limit: Self.exchangeCount)
+        }
+        let unplaced = found.filter { $0.transaction == ClickHouseTables.none }
+        var transactions = Set(found.map(\.transaction))
+        transactions.remove(ClickHouseTables.none)
+        let parts = Set(unplaced.filter { $0.fact.part > 0 }.map { Fact.ID(source: source, sequence: $0.fact.part) })
+        transactions.formUnion(try await tables.stranded(Array(parts)).map(\.transaction))
+        // Also those outside any transaction: they count among the nearest.
+        for row in unplaced { try add(row) }
+        try await load(transactions)
+    }
+
+    // MARK: Putting it together
+
+    private func store() async throws -> StoreThread<MemoryStore> {
+        let ids = Set(rows.keys.map(\.source))
+        var sources: [GUID: DatabaseBooks.Source] = [:]
+        for some in Array(ids).inChunks(of: 500) {
+            sources.merge(try await tables.sources(some)) { first, _ in first }
+            let counts = try await tables.factCounts(of: some)
+            for id in some where counts[id] ?? 0 < sources[id]?.expected.count ?? 0 { throw DatabaseBooks.Incomplete() }
+        }
+        let thread = try MemoryStore.thread()
+        try await thread.replay(try await tables.names(behind: 0))
+        let facts = Dictionary(grouping: rows.values.filter { !buried.contains($0.transaction) }, by: \.source)
+        // As in a copy, those first that came first.
+        for (id, source) in sources.sorted(by: { $0.value.first < $1.value.first })
+        where !buried.contains(source.books.share.source.installation) {
+            var books = source.head
+            books.share.facts = (facts[id] ?? []).map(\.fact).filter { source.expected.contains($0.sequence) }
+                .sorted { $0.sequence < $1.sequence }
+            try await thread.replay([books])
+        }
+        return thread
+    }
+}
+
+extension ClickHouseTables {
+    /// The transactions that people call by a code.
+    func transactions(with code: SupportCode) async throws(WaybillError) -> [GUID] {
+        // The last five of sixteen bytes.
+        let tail = GUID(high: 0, low: code.tail).description.filter { $0 != "-" }.suffix(10)
+        return try await client.rows(
+            "SELECT tx FROM facts WHERE substring(tx, 12, 5) = unhex('\(tail)') GROUP BY tx", reading
+        ) { row in try row.guid() }
+    }
+
+    /// The transactions that were begun just below others.
+    fileprivate func children(of parents: Set<GUID>) async throws(WaybillError) -> [(parent: GUID, id: GUID)] {
+        var children: [(parent: GUID, id: GUID)] = []
+        for some in Array(parents).inChunks(of: 50) {
+            let texts = some.map { "position(fact, '\($0)') > 0" }.joined(separator: " OR ")
+            try await facts(where: "kind = 1 AND (\(texts))") { row in
+                guard case .opened(let opened) = row.fact.content, let parent = opened.parent, parents.contains(parent)
+                else { return }
+                children.append((parent, opened.transaction))
+            }
+        }
+        return children
+    }
+
+    /// The exchanges of a source that it opened from one time to another, by its clock.
+    ///
+    /// - Parameters:
+    ///   - isBackwards: Whether the last ones are told; else the first.
+    ///   - limit: How many.
+    fileprivate func exchanges(of source: GUID, _ times: ClosedRange<Int64>, isBackwards: Bool, limit: Int)
+        async throws(WaybillError) -> [FactRow]
+    {
+        let its = "source = \(Self.literal(source))"
+        let sequences = try await client.rows(
+            """
+            SELECT sequence FROM facts WHERE \(its) AND kind = 5 AND at_us >= \(times.lowerBound) AND at_us <= \(times.upperBound) \
+            ORDER BY at_us\(isBackwards ? " DESC" : "") LIMIT 1 BY sequence LIMIT \(limit)
+            """, reading
+        ) { row in try row.integer(Int64.self) }
+        var found: [FactRow] = []
+        guard !sequences.isEmpty else { return found }
+        let list = sequences.map(String.init).joined(separator: ", ")
+        try await facts(where: "\(its) AND sequence IN (\(list))") { row in found.append(row) }
+        return found
+    }
+
+    /// How many facts of sources there are.
+    fileprivate func factCounts(of sources: some Collection<GUID>) async throws(WaybillError) -> [GUID: Int64] {
+        let list = sources.map(Self.literal).joined(separator: ", ")
+        let counts = try await client.rows(
+            "SELECT source, uniqExact(sequence) FROM facts WHERE source IN (\(list)) GROUP BY source", reading
+        ) { row in (try row.guid(), Int64(clamping: try row.integer(UInt64.self))) }
+        return Dictionary(counts) { first, _ in first }
+    }
+}
+#endif
