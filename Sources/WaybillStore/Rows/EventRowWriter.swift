@@ -9,7 +9,8 @@ struct EventRowWriter {
         var sequence: Int64
         var atMicroseconds: Int64
         var code: Int
-        var detail: String?
+        /// Its place in ``details``, so that no references are counted while events are sorted; nil: it has none.
+        var detail: Int32?
 
         var latest: PartLatest { PartLatest(sequence: sequence, atMicroseconds: atMicroseconds) }
     }
@@ -20,6 +21,7 @@ struct EventRowWriter {
     private let several: Statement
     private let one: Statement
     private var events: [Event] = []
+    private var details: [String] = []
 
     init(of source: Int64, _ connection: Connection) throws(WaybillError) {
         self.source = source
@@ -45,10 +47,11 @@ struct EventRowWriter {
     }
 
     private mutating func add(_ fact: Fact, code: Int, detail: String?) {
+        if let detail { details.append(detail) }
         events.append(
             Event(
                 part: fact.part, sequence: fact.sequence, atMicroseconds: fact.atMicroseconds, code: code,
-                detail: detail))
+                detail: detail == nil ? nil : Int32(details.count - 1)))
     }
 
     /// Writes what was added; what is there already stays as it is.
@@ -67,12 +70,12 @@ struct EventRowWriter {
                     arguments.append(event.sequence - event.part)
                     arguments.append(event.atMicroseconds)
                     arguments.append(event.code)
-                    arguments.append(event.detail)
+                    arguments.append(event.detail.map { details[Int($0)] })
                 }
             }
             index = rows.endIndex
         }
-        defer { events.removeAll(keepingCapacity: true) }
+        defer { (events, details) = ([], []) }
         var parts: [(part: Int64, latest: PartLatest)] = []
         for event in events {
             if let last = parts.last, last.part == event.part {
@@ -88,17 +91,4 @@ struct EventRowWriter {
         let rows = Array(repeating: "(?1, ?, ?, ?, ?, ?)", count: rowCount).joined(separator: ", ")
         return "INSERT INTO events(source, part, after, at_us, code, detail) VALUES \(rows) ON CONFLICT DO NOTHING"
     }
-}
-
-/// The highest sequence and the latest time of facts of a part.
-struct PartLatest {
-    var sequence: Int64
-    var atMicroseconds: Int64
-
-    func merged(with other: PartLatest) -> PartLatest {
-        PartLatest(sequence: max(sequence, other.sequence), atMicroseconds: max(atMicroseconds, other.atMicroseconds))
-    }
-
-    /// Whether the other one adds nothing.
-    func covers(_ other: PartLatest) -> Bool { sequence >= other.sequence && atMicroseconds >= other.atMicroseconds }
 }

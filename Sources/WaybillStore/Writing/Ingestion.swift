@@ -139,7 +139,9 @@ package struct Ingestion {
                 knownCount += 1
             } else if fact.sequence > source.recorded {
                 reject(fact, at: index, because: "a source is not believed to have recorded as many facts as that")
-            } else if let reason = try room?.take(fact) {
+            } else if let reason = try room?.take(
+                fact, writeOpenings: { () throws(WaybillError) in try writer.writeOpenings() })
+            {
                 reject(fact, at: index, because: reason)
             } else if let reason = try writer.write(fact) {
                 reject(fact, at: index, because: reason)

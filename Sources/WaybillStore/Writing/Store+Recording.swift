@@ -57,8 +57,11 @@ extension Store {
         // not come back.
         let touched = SequenceRanges(each: facts.lazy.map(\.sequence)).union(dropped.sequences)
         let settled = try ranges.booked(of: source.id, meeting: touched)
-        let given = try ranges.droppedByReason(
-            of: source.id, meeting: touched.union(SequenceRanges(each: facts.flatMap(\.roots))))
+        // Asked before the facts are gone through: of most sources nothing was given up.
+        let given =
+            try ranges.hasDropped(of: source.id)
+            ? ranges.droppedByReason(
+                of: source.id, meeting: touched.union(SequenceRanges(each: facts.flatMap(\.roots)))) : []
         let held = HeldParts(connection: connection)
         var late: [DropReason: SequenceRanges] = [:]
         var writer = try FactRowWriter(source, connection)

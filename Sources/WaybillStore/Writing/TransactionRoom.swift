@@ -11,6 +11,8 @@ package struct TransactionRoom {
     private let connection: Connection
     private var rooms: [Owner: Room] = [:]
     private var owners: [Int64: Owner] = [:]
+    /// Parts of those transactions of which one was opened.
+    private var partCounts: [GUID: Int] = [:]
 
     /// Whose room it is: a transaction's, or a part's of which the opening has not come.
     private enum Owner: Hashable {
@@ -40,20 +42,29 @@ package struct TransactionRoom {
     }
 
     /// Takes room for a fact; gives the reason where there is none.
-    mutating func take(_ fact: Fact) throws(WaybillError) -> String? {
+    ///
+    /// - Parameter writeOpenings: Called before rows are counted: the openings that were taken have theirs then.
+    mutating func take(_ fact: Fact, writeOpenings: () throws(WaybillError) -> Void) throws(WaybillError) -> String? {
         if fact.part == 0 { return nil }  // outside any transaction
         let owner = try owner(of: fact)
         if case .opened = fact.content, case .transaction(let guid) = owner {
-            let partCount = try connection.integer(
-                "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid = ? LIMIT \(Self.partLimit))", guid)
+            let partCount: Int
+            if let known = partCounts[guid] {
+                partCount = known
+            } else {
+                partCount = try connection.integer(
+                    "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid = ? LIMIT \(Self.partLimit))", guid)
+            }
             guard partCount < Self.partLimit else {
                 return "the transaction has \(Self.partLimit) parts, and takes no more"
             }
+            partCounts[guid] = partCount + 1
         }
         var room: Room
         if let known = rooms[owner] { room = known } else { room = Room(count: limit - (try mostFacts(of: owner))) }
         defer { rooms[owner] = room }
         if room.count <= 0, !room.isExact {
+            try writeOpenings()
             room.count = limit - (try facts(of: owner)) - room.eventCount
             room.isExact = true
         }

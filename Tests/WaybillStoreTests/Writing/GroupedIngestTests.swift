@@ -99,4 +99,26 @@ import WaybillCore
         writer.event(5, part: long)
         #expect(try ingest([writer.set()], limit: 5)[0].rejections.count == 1)
     }
+
+    /// Breaks when openings that wait for their closings are not counted: a set could open any number of parts, and have
+    /// a fact more for each.
+    @Test func whatOneSetOpensIsCountedBeforeItHasRows() throws {
+        let (crowd, owner) = (FactWriter(), FactWriter())
+        let transaction = GUID()
+        for _ in 0..<TransactionRoom.partLimit + 2 { crowd.open(transaction) }
+        let receipt = try ingest([crowd.set()], limit: 10_000)[0]
+        #expect(receipt.acceptedCount == TransactionRoom.partLimit && receipt.rejections.count == 2)
+
+        // The room is counted fact by fact once the distance of first and last would leave none.
+        let first = owner.open(GUID())
+        owner.event(1, part: first)
+        _ = try ingest([owner.set()], limit: 4)
+        let part = owner.open(try #require(owner.facts[0].content.transaction))
+        for code in 1...4 { owner.event(code, part: part) }
+        #expect(try ingest([owner.set()], limit: 4)[0].rejections.map(\.sequence) == [5, 6, 7])
+    }
+}
+
+extension Fact.Content {
+    fileprivate var transaction: GUID? { if case .opened(let content) = self { content.transaction } else { nil } }
 }
