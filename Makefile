@@ -152,7 +152,7 @@ integration: setup ## All of these, from schemas to e2e, side by side; EXAMPLES=
 
 faults-cluster: setup ## Kill doors and replicas of a ClickHouse cluster, lose answers, count every fact; STAGE=one, folder; CASES=erasure, SCALE=1, SEED=n; writes .build/faults-cluster.json
 	$(call built,--product waybill-cli)
-	@python3 Tests/ClickHouse/Faults --stage $(or $(STAGE),cluster) --scale $(or $(SCALE),1) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases $(CASES))
+	@python3 Tests/ClickHouse/Faults --stage $(or $(STAGE),cluster) --scale $(or $(SCALE),1) $(if $(SHORT),--short) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases "$(CASES)")
 
 clickhouse: ## Try the ClickHouse engines that tests start, one process and a cluster, as a client uses them; installs what is missing
 	@$(PYTEST) -c $(INTEGRATION)/pytest.ini --rootdir Tests/ClickHouse Tests/ClickHouse

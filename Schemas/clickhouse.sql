@@ -64,3 +64,13 @@ CREATE TABLE erased ( -- of which nothing is taken in any more
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (guid, with_installation)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE removals ( -- rows of erased facts, which servers take away
+  id FixedString(16), -- of this removal
+  target String, -- the table: facts, on a cluster facts_local, or books
+  condition String, -- SQL: which rows
+  at_us Int64, -- when
+  done UInt8, -- 1: they are gone from every server
+) ENGINE = ReplacingMergeTree(done)
+ORDER BY (id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

@@ -12,7 +12,7 @@ import WaybillCore
 struct ClickHouseClient: Sendable {
     let address: ClickHouseAddress
     /// How long one request may take to its answer's head, which comes when all of the answer is there.
-    private let patience = TimeAmount.seconds(60)
+    private let patience: TimeAmount
     /// The server that answered last, by its index.
     private let preferred = Locked(0)
 
@@ -24,11 +24,25 @@ struct ClickHouseClient: Sendable {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    init(_ address: ClickHouseAddress) { self.address = address }
+    init(_ address: ClickHouseAddress, patience: TimeAmount = .seconds(60)) {
+        (self.address, self.patience) = (address, patience)
+    }
+
+    /// One client for each server, which asks no other and does not wait long for it.
+    var ofEachServer: [ClickHouseClient] {
+        address.servers.map { server in
+            var address = address
+            address.servers = [server]
+            return ClickHouseClient(address, patience: .seconds(5))
+        }
+    }
 
     /// Runs a statement that gives no rows.
-    func run(_ sql: String, _ settings: [String: String] = [:]) async throws(WaybillError) {
-        _ = try await collect(sql, settings, body: [])
+    ///
+    /// - Parameter isTriedAgain: Whether what servers refuse for now is tried for some time; else the first refusal is
+    ///   the answer, and only one that cannot be reached gives way to the next.
+    func run(_ sql: String, _ settings: [String: String] = [:], isTriedAgain: Bool = true) async throws(WaybillError) {
+        _ = try await collect(sql, settings, body: [], isTriedAgain: isTriedAgain)
     }
 
     /// Inserts rows.
@@ -80,9 +94,11 @@ struct ClickHouseClient: Sendable {
         return rows
     }
 
-    private func collect(_ sql: String, _ settings: [String: String], body: [UInt8]) async throws(WaybillError) {
+    private func collect(
+        _ sql: String, _ settings: [String: String], body: [UInt8], isTriedAgain: Bool = true
+    ) async throws(WaybillError) {
         do {
-            let response = try await send(sql, settings, body: body)
+            let response = try await send(sql, settings, body: body, isTriedAgain: isTriedAgain)
             for try await _ in response.body {}
         } catch let error as WaybillError {
             throw error
@@ -92,10 +108,12 @@ struct ClickHouseClient: Sendable {
     }
 
     /// - Throws: `WaybillError` for what a server refuses, else what kept all of them from answering.
-    private func send(_ sql: String, _ settings: [String: String], body: [UInt8]) async throws -> HTTPClientResponse {
-        var pauses = Self.pauses[...]
+    private func send(
+        _ sql: String, _ settings: [String: String], body: [UInt8], isTriedAgain: Bool = true
+    ) async throws -> HTTPClientResponse {
+        var pauses = isTriedAgain ? Self.pauses[...] : []
         while true {
-            do { return try await sendOnce(sql, settings, body: body) } catch let error as Refusal {
+            do { return try await sendOnce(sql, settings, body: body, isTriedAgain) } catch let error as Refusal {
                 // Others write, or a replica is on its way back.
                 guard let pause = pauses.popFirst() else { throw error.error(address) }
                 try await Task.sleep(for: pause)
@@ -111,8 +129,9 @@ struct ClickHouseClient: Sendable {
     /// Asks one server after the other.
     ///
     /// - Throws: A `Refusal` where one of them may take it later.
-    private func sendOnce(_ sql: String, _ settings: [String: String], body: [UInt8]) async throws -> HTTPClientResponse
-    {
+    private func sendOnce(
+        _ sql: String, _ settings: [String: String], body: [UInt8], _ isTriedAgain: Bool
+    ) async throws -> HTTPClientResponse {
         let first = preferred.withLock { $0 }
         var failure: any Error = CancellationError()
         for number in address.servers.indices {
@@ -127,7 +146,7 @@ struct ClickHouseClient: Sendable {
                 return response
             } catch is CancellationError {
                 throw CancellationError()
-            } catch let error as Refusal where !error.isOfServer {
+            } catch let error as Refusal where !error.isOfServer || !isTriedAgain {
                 throw error.error(address)
             } catch {
                 if !(failure is Refusal) { failure = error }
@@ -195,6 +214,11 @@ private struct Refusal: Error {
             WaybillError(
                 .setting,
                 "\(address) does not take user and password: check \(ClickHouseAddress.variables.user) and \(ClickHouseAddress.variables.password).",
+                cause: text)
+        case 159:
+            WaybillError(
+                .store,
+                "\(address) has not done it in time: a server of the cluster does not answer. Try again when all of them run.",
                 cause: text)
         case 60, 81:
             WaybillError(

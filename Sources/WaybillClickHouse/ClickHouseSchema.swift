@@ -167,6 +167,15 @@ enum ClickHouseSchema {
                 Column("at_us", "Int64", "when"),
                 Column("proof", "String", "SHA-256 of the installation's secret; empty: it has shown none"),
             ], order: "guid, with_installation"),
+        Table(
+            name: "removals", meaning: "rows of erased facts, which servers take away",
+            columns: [
+                Column("id", "FixedString(16)", "of this removal"),
+                Column("target", "String", "the table: facts, on a cluster facts_local, or books"),
+                Column("condition", "String", "SQL: which rows"),
+                Column("at_us", "Int64", "when"),
+                Column("done", "UInt8", "1: they are gone from every server"),
+            ], order: "id", version: "done"),
     ]
 }
 #endif

@@ -22,7 +22,7 @@ extension ClickHouseStore {
                 return (try scan.rest(), try scan.factCount())
             }
         }
-        try await queue.write(StoreChanges(names: rest.names, tombstones: rest.tombstones), at: wall)
+        try await queue.take(StoreChanges(names: rest.names, tombstones: rest.tombstones), at: wall)
         // Reading is a few pieces ahead of writing.
         let (room, isOver) = (DispatchSemaphore(value: 0), Locked(false))
         for _ in 0..<4 { room.signal() }
@@ -96,7 +96,7 @@ extension ClickHouseStore {
             booked[share.source.id] = (known.union(new), share.ledger, share.hasEnded || before?.hasEnded == true)
         }
         guard !changes.books.isEmpty else { return 0 }
-        try await queue.write(changes, at: wall)
+        try await queue.take(changes, at: wall)
         return changes.books.reduce(0) { $0 + Int64($1.share.facts.count) }
     }
 }

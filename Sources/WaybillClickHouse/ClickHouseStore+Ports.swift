@@ -62,9 +62,11 @@ extension ClickHouseStore: RecordStore {
     }
 
     /// As every store does, in an order that holds when this process ends in between: what is erased is refused and
-    /// hidden first, then its bytes go from every server.
+    /// hidden first, then its rows go from every server of ``address``. Files of parts that a server has written anew
+    /// without them it removes by itself, after eight minutes by default.
     ///
-    /// - Throws: `.store` where it is hidden and a server that is down still has its bytes: then erase once more.
+    /// - Throws: `.store` where it is hidden, and a server is down or needs longer than some 20 seconds: erase anything
+    ///   once more, which returns when the rows of all erasures are gone.
     public func erase(_ scope: ErasureScope) async throws -> Erasure {
         try await queue.erase(scope, at: clock.wallMicroseconds())
     }

@@ -50,6 +50,15 @@ public struct ClickHouseStore: Sendable {
         _ address: ClickHouseAddress, factsPerTransaction: Int? = nil, clock: any TransactionClock = SystemClock(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) async throws(WaybillError) {
+        try await self.init(
+            address, takingEachRow: false, factsPerTransaction: factsPerTransaction, clock: clock, committed: committed)
+    }
+
+    /// - Parameter takingEachRow: As ``ClickHouseTables/takesEachRow``.
+    init(
+        _ address: ClickHouseAddress, takingEachRow: Bool, factsPerTransaction: Int? = nil,
+        clock: any TransactionClock, committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
+    ) async throws(WaybillError) {
         let client = ClickHouseClient(address)
         let version = try await Self.schemaVersion(client)
         guard version > 0 else {
@@ -61,7 +70,8 @@ public struct ClickHouseStore: Sendable {
                 "The tables at \(address) are of version \(version), and this is for version \(ClickHouseSchema.version): update Waybill."
             )
         }
-        tables = ClickHouseTables(client: client, isCurrent: try await Self.isCurrent(client))
+        tables = ClickHouseTables(
+            client: client, isCurrent: try await Self.isCurrent(client), takesEachRow: takingEachRow)
         self.address = address
         self.clock = clock
         loader = ReplicaLoader(tables, clock: clock)
@@ -92,7 +102,9 @@ public struct ClickHouseStore: Sendable {
         guard version < ClickHouseSchema.version else { return [] }
         let statements = ClickHouseSchema.statements(
             isCurrent: try await isCurrent(client), database: address.database, cluster: address.cluster)
-        if !isTried { for statement in statements { try await client.run(statement) } }
+        // A server of the cluster that is down would be waited for for three minutes.
+        let settings = address.cluster == nil ? [:] : ["distributed_ddl_task_timeout": "30"]
+        if !isTried { for statement in statements { try await client.run(statement, settings, isTriedAgain: false) } }
         return statements
     }
 

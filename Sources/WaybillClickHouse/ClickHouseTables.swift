@@ -1,6 +1,7 @@
 #if ClickHouse
 import Foundation
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 /// The rows of the tables, as values.
@@ -8,13 +9,16 @@ struct ClickHouseTables: Sendable {
     let client: ClickHouseClient
     /// Whether the server is of this decade: those before lack some settings.
     let isCurrent: Bool
-    private var cluster: String? { client.address.cluster }
+    /// Whether a fact counts as often as it was inserted, which only a control of a test wants.
+    var takesEachRow = false
+    var cluster: String? { client.address.cluster }
 
     /// What tells whether anything changed, without reading it.
     struct State: Hashable {
         var bookCount: UInt64 = 0
         var lastArrival: Int64 = 0
         var lastName: Int64 = 0
+        var nameCount: UInt64 = 0
         var tombstoneCount: UInt64 = 0
     }
 
@@ -76,12 +80,13 @@ struct ClickHouseTables: Sendable {
         let states = try await client.rows(
             """
             SELECT count(), max(arrival), toInt64(ifNull((SELECT max(arrival) FROM names), 0)), \
+            toUInt64(ifNull((SELECT count() FROM names), 0)), \
             toUInt64(ifNull((SELECT uniqExact(guid, with_installation) FROM erased), 0)) FROM books
             """, reading
         ) { row in
             State(
                 bookCount: try row.integer(), lastArrival: try row.integer(), lastName: try row.integer(),
-                tombstoneCount: try row.integer())
+                nameCount: try row.integer(), tombstoneCount: try row.integer())
         }
         return states.first ?? State()
     }
@@ -136,7 +141,7 @@ struct ClickHouseTables: Sendable {
             for (number, index) in stride(from: 0, to: arrived.count - 2, by: 3).enumerated() {
                 books.arrivals.append(
                     SourceBooks.Arrival(
-                        id: arrival + Int64(number) * ArrivalNumbers.step, first: arrived[index],
+                        id: arrival + Int64(number) * ArrivalPlace.writerCount, first: arrived[index],
                         last: arrived[index + 1], received: arrived[index + 2]))
             }
             for index in stride(from: 0, to: retired.count - 1, by: 2) {
@@ -165,7 +170,7 @@ struct ClickHouseTables: Sendable {
             let (transaction, source, sequence) = (try row.guid(), try row.guid(), try row.integer(Int64.self))
             let json = try row.string()
             let id = Fact.ID(source: source, sequence: sequence)
-            guard id != last else { return }
+            guard id != last || takesEachRow else { return }
             last = id
             guard
                 let fact = try? SetDecodingFailure.decoding(
@@ -184,7 +189,7 @@ struct ClickHouseTables: Sendable {
         return sources.isEmpty ? "0" : "week IN (\(weeks)) AND (\(sources.joined(separator: " OR ")))"
     }
 
-    private static func condition(_ source: GUID, _ sequences: SequenceRanges) -> String {
+    static func condition(_ source: GUID, _ sequences: SequenceRanges) -> String {
         let ranges = sequences.ranges.map { "sequence BETWEEN \($0.lowerBound) AND \($0.upperBound)" }
         return "source = \(literal(source)) AND (\(ranges.joined(separator: " OR ")))"
     }
@@ -242,8 +247,8 @@ struct ClickHouseTables: Sendable {
         try await insert("names(use_case, event, app, app_version, name, removed, arrival)", rows)
     }
 
-    /// Inserts books, all at once: with them facts count that were inserted before.
-    func insert(_ books: [SourceBooks], _ numbers: ArrivalNumbers, receivedAt wall: Int64) async throws(WaybillError) {
+    /// The rows of books, with their places.
+    static func rows(_ books: [SourceBooks], _ numbers: ArrivalNumbers, receivedAt wall: Int64) -> RowBinaryWriter {
         var rows = RowBinaryWriter()
         for books in books {
             var share = books.share
@@ -274,55 +279,18 @@ struct ClickHouseTables: Sendable {
                 rows.array(books.retired.ranges.flatMap { [$0.lowerBound, $0.upperBound] })
             } while !dropped.isEmpty
         }
+        return rows
+    }
+
+    /// Inserts the rows of books, all at once: with them facts count that were inserted before.
+    func insert(books rows: RowBinaryWriter) async throws(WaybillError) {
         try await insert(
             "books(source, arrival, installation, heard_us, proof, installation_proof, share, arrived, weeks, retired)",
             rows)
     }
 
-    private func insert(_ columns: String, _ rows: RowBinaryWriter) async throws(WaybillError) {
+    func insert(_ columns: String, _ rows: RowBinaryWriter) async throws(WaybillError) {
         try await client.insert("INSERT INTO \(columns)", rows, inserting)
-    }
-
-    /// Takes rows away, bytes included, that are not read any more.
-    ///
-    /// - Parameter isAwaited: Whether they are gone from every server when this returns.
-    func remove(_ changes: StoreChanges, isAwaited: Bool) async throws(WaybillError) {
-        let gone = changes.books.filter { !$0.gone.isEmpty }.map { Self.condition($0.share.source.id, $0.gone) }
-        let removed = changes.removedSources.map { "source = \(Self.literal($0))" }
-        for conditions in (gone + removed).inChunks(of: 100) {
-            try await remove("facts", conditions.joined(separator: " OR "), isAwaited)
-        }
-        for conditions in removed.inChunks(of: 100) {
-            try await remove("books", conditions.joined(separator: " OR "), isAwaited)
-        }
-    }
-
-    private func remove(_ table: String, _ condition: String, _ isAwaited: Bool) async throws(WaybillError) {
-        let name = table == "facts" && cluster != nil ? "facts_local" : table
-        let on = cluster.map { " ON CLUSTER \($0)" } ?? ""
-        do {
-            try await client.run(
-                "ALTER TABLE \(client.address.database).\(name)\(on) DELETE WHERE \(condition)",
-                isCurrent && isAwaited ? ["mutations_sync": "2"] : [:])
-            guard isAwaited, !isCurrent else { return }
-            // A server of 2018 cannot be asked to wait.
-            for attempt in 0..<200 {
-                let left = try await client.rows("SELECT count() FROM \(table) WHERE \(condition)") { row in
-                    try row.integer(UInt64.self)
-                }
-                if left == [0] { return }
-                if attempt < 199 { try? await Task.sleep(for: .milliseconds(100)) }
-            }
-        } catch {
-            throw WaybillError(
-                error.code,
-                "It is erased for everybody who reads from \(client.address), but its bytes are still on a server that did not answer. Erase once more when all of them run.",
-                cause: error.description)
-        }
-        throw WaybillError(
-            .store,
-            "It is erased for everybody who reads from \(client.address), but its bytes are still on a server. Erase once more."
-        )
     }
 
     // MARK: Places
@@ -336,30 +304,6 @@ struct ClickHouseTables: Sendable {
         guard let transaction else { return 0 }
         let (week, now) = (transaction.millisecondsSince1970 / millisecondsPerWeek, wall / 1_000 / millisecondsPerWeek)
         return (now - 52...now + 1).contains(week) && (1...65_535).contains(week) ? week : 0
-    }
-}
-
-/// Numbers of arrivals: larger the later they are given, by whichever process, and but by chance never given twice.
-///
-/// Below 2^53, beyond which a number is none in JSON: tens of microseconds since 2026, and which of 64 the process is.
-final class ArrivalNumbers: Sendable {
-    /// From one number of this process to its next one.
-    static let step: Int64 = 64
-    /// How many numbers there are in an hour.
-    static let perHour = 360_000_000 * step
-
-    private static let beginning: Int64 = 1_767_225_600_000_000
-    private let slot = Int64.random(in: 0..<step)
-    private let last = Locked<Int64>(0)
-
-    /// The first of some that follow each other in steps.
-    func next(_ count: Int) -> Int64 {
-        let now = (SystemClock().wallMicroseconds() - Self.beginning) / 10
-        return last.withLock { last in
-            let first = max(now, last + 1)
-            last = first + Int64(max(1, count)) - 1
-            return first * Self.step + slot
-        }
     }
 }
 

@@ -15,19 +15,24 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
     private var state = ClickHouseTables.State()
     /// Rows of books that the copy has: all of the last hour before its last one, and how many in all.
     private var recent: Set<Int64> = []
+    /// The last number of each writer, by writer.
+    private var writers: [Int64: Int64] = [:]
     private var retired: [GUID: SequenceRanges] = [:]
     private var buried = DatabaseBooks.Buried([])
 
     init(_ tables: ClickHouseTables, clock: any TransactionClock) { (self.tables, self.clock) = (tables, clock) }
 
     /// A copy that has all that the database had when it was asked for.
-    func current() async throws -> (replica: Replica, state: ClickHouseTables.State) {
+    ///
+    /// - Returns: With it the last number of each writer, by writer.
+    func current() async throws -> (replica: Replica, state: ClickHouseTables.State, writers: [Int64: Int64]) {
         try await turns.run {
             try await tables.untilComplete {
                 do {
                     let state = try await tables.state()
-                    if let replica, state == self.state { return (replica, state) }
-                    return (try await catchUp(to: state), state)
+                    if let replica, state == self.state { return (replica, state, writers) }
+                    let replica = try await catchUp(to: state)
+                    return (replica, state, writers)
                 } catch {
                     replica = nil
                     throw error
@@ -41,7 +46,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
 
     /// Numbers of arrivals that lie an hour before one another: a door may have waited so long between taking a number
     /// and inserting.
-    private static let overlap = ArrivalNumbers.perHour
+    private static let overlap = ArrivalPlace.perHour
     /// Facts that are taken over at a time.
     private static let batchCount = 10_000
 
@@ -90,7 +95,8 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
             guard Int64(its.count) == ranges.count else { throw DatabaseBooks.Incomplete() }
             rows[row].books.share.facts = its
         }
-        let names = state.lastName > self.state.lastName ? try await tables.names(behind: self.state.lastName) : []
+        let areNamesNews = state.lastName != self.state.lastName || state.nameCount != self.state.nameCount
+        let names = areNamesNews ? try await tables.names(behind: self.state.lastName - Self.overlap) : []
         // In the order of their numbers, though they were read by source.
         let books = rows.sorted { $0.arrival < $1.arrival }.map(\.books)
         try await replica.write { store throws(WaybillError) in
@@ -103,6 +109,9 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
 
     private func note(_ arrivals: [Int64], _ state: ClickHouseTables.State) {
         recent.formUnion(arrivals)
+        for arrival in arrivals {
+            if let writer = ArrivalPlace.writer(of: arrival) { writers[writer] = max(writers[writer] ?? 0, arrival) }
+        }
         let first = state.lastArrival - Self.overlap
         recent = recent.filter { $0 > first }
         self.state = state
@@ -140,7 +149,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         }
         (self.replica, self.buried) = (replica, told.buried)
         retired = sources.mapValues(\.books.retired).filter { !$0.value.isEmpty }
-        recent = []
+        (recent, writers) = ([], [:])
         note(told.arrivals, state)
         return replica
     }

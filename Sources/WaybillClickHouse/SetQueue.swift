@@ -64,7 +64,7 @@ final class SetQueue: Sendable {
     }
 
     private func write(_ arrivals: [ReceivedSet]) async throws -> [Result<Receipt, WaybillError>] {
-        let replica = try await loader.current().replica
+        let replica = try await current()
         let limit = factsPerTransaction
         let (results, changes) = try await replica.write { store throws(WaybillError) in
             try store.rehearse(arrivals, factsPerTransaction: limit)
@@ -73,36 +73,60 @@ final class SetQueue: Sendable {
         return results
     }
 
-    /// Writes what was decided.
-    func write(_ changes: StoreChanges, at wall: Int64) async throws(WaybillError) {
+    /// The copy as of now, behind which all that is written has its place.
+    private func current() async throws -> Replica {
+        let (replica, _, writers) = try await loader.current()
+        numbers.follow(writers)
+        return replica
+    }
+
+    /// Writes what was decided elsewhere.
+    func take(_ changes: StoreChanges, at wall: Int64) async throws {
+        try await turns.run {
+            numbers.pass(try await tables.state().lastArrival)
+            try await write(changes, at: wall)
+        }
+    }
+
+    private func write(_ changes: StoreChanges, at wall: Int64) async throws(WaybillError) {
         try await tables.insertFacts(of: changes, receivedAt: wall)
         if !changes.tombstones.isEmpty { try await tables.insert(changes.tombstones) }
         if !changes.names.isEmpty { try await tables.insert(changes.names, numbers.next(1)) }
-        if !changes.books.isEmpty { try await tables.insert(changes.books, numbers, receivedAt: wall) }
+        guard !changes.books.isEmpty else { return }
+        do {
+            try await tables.insert(books: ClickHouseTables.rows(changes.books, numbers, receivedAt: wall))
+        } catch {
+            // It may still come, behind what is written next.
+            numbers.renew()
+            throw error
+        }
     }
 
     /// Erases; the tombstones come first, so that no other process takes in what is on its way.
     func erase(_ scope: ErasureScope, at wall: Int64) async throws -> Erasure {
-        try await turns.run {
-            let replica = try await loader.current().replica
+        let erasure = try await turns.run {
+            let replica = try await current()
             let (erasure, changes) = try await replica.write { store throws(WaybillError) in
                 try store.rehearseErasure(scope, at: wall)
             }
             try await write(changes, at: wall)
-            try await tables.remove(changes, isAwaited: true)
+            try await tables.insert(ClickHouseTables.removals(of: changes), at: wall)
             return erasure
         }
+        // Also what an erasure before could not wait for; sets are taken in meanwhile.
+        try await tables.removeAll(at: wall)
+        return erasure
     }
 
     /// One step towards limits.
     func retire(_ step: @escaping @Sendable (Store) throws(WaybillError) -> Int, at wall: Int64) async throws -> Int {
         try await turns.run {
-            let replica = try await loader.current().replica
+            let replica = try await current()
             let (count, changes) = try await replica.write { store throws(WaybillError) in
                 try store.rehearseRetirement(step)
             }
             try await write(changes, at: wall)
-            try await tables.remove(changes, isAwaited: false)
+            for removal in ClickHouseTables.removals(of: changes) { try await tables.begin(removal) }
             return count
         }
     }

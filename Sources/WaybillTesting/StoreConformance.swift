@@ -52,24 +52,28 @@ public struct StoreConformance: Sendable {
     /// Plays all histories, one after the other.
     ///
     /// - Returns: The first finding of each history, since what follows is mostly its consequence; empty: none.
-    public func findings() async -> [Finding] {
-        var findings: [Finding] = []
+    public func findings() async -> [Finding] { await trial().findings }
+
+    /// Plays all histories, and counts the questions whose answers were compared.
+    package func trial() async -> (findings: [Finding], questionCount: Int) {
+        var (findings, questionCount) = ([Finding](), 0)
         for seed in seeds {
             do throws(Finding) {
-                try await finding(seed)
+                questionCount += try await play(seed)
             } catch {
                 findings.append(error)
             }
         }
-        return findings
+        return (findings, questionCount)
     }
 
-    private func finding(_ seed: Int) async throws(Finding) {
+    private func play(_ seed: Int) async throws(Finding) -> Int {
         let store: any AnsweringStore & ExportingStore
         do { store = try await makeStore(clock) } catch {
             throw Finding(seed: seed, call: "making the store", detail: "it failed: \(error)")
         }
         var trial = StoreTrial(seed: seed, store: store, clock: clock)
         try await trial.run()
+        return trial.questionCount
     }
 }

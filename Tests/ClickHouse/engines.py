@@ -53,7 +53,11 @@ class Engine:
 
     def __exit__(self, *_):
         self.process.stdin.close()
-        self.process.wait(30)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:  # what it started ends with it
+            self.process.kill()
+            self.process.wait()
 
     @property
     def ports(self):

@@ -55,9 +55,8 @@ struct SpanScan {
         if let recorded = selection.cursor.recorded[source.source.id] {
             return SequenceRanges([(recorded + 1)...Int64.max - 1])
         }
-        let later = try connection.statement("SELECT first, last FROM arrivals WHERE id > ? AND source = ?")
-            .rows(selection.cursor.arrival, source.share.row) { row in row.int(0)...max(row.int(0), row.int(1)) }
-        return SequenceRanges(later)
+        return try ArrivedRanges(connection: connection).ranges(behind: selection.cursor, of: source.share.row)[
+            source.share.row] ?? SequenceRanges()
     }
 
     /// A part with those of its exchanges that are wanted; nil where nothing is.

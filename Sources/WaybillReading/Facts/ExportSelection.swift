@@ -30,7 +30,8 @@ package struct ExportSelector {
             selection = ExportSelection(shares: try allShares(), isFiltered: true)
         case .after(let cursor):
             try check(cursor, own)
-            selection = ExportSelection(shares: try arrived("id > ?", cursor.arrival))
+            selection = ExportSelection(shares: try arrived(behind: cursor))
+            (selection.cursor.arrival, selection.cursor.writers) = (cursor.arrival, cursor.writers)
             for source in own {
                 let first = (cursor.recorded[source.id] ?? 0) + 1
                 guard first <= source.recorded else { continue }
@@ -38,14 +39,14 @@ package struct ExportSelector {
                     ScannedShare(row: source.row, sequences: SequenceRanges([first...source.recorded])))
             }
         case .since(let time):
-            selection = ExportSelection(shares: try arrived("received_us >= ?", time))
+            selection = ExportSelection(shares: try arrived(since: time))
             selection.shares += own.filter { $0.recorded > 0 }.map {
                 ScannedShare(row: $0.row, sequences: SequenceRanges([1...$0.recorded]), earliest: time)
             }
         case .quarantine:
             selection = ExportSelection(shares: try QuarantineRows(connection: connection).shares())
         }
-        selection.cursor.arrival = try lastArrival()
+        try advance(&selection.cursor)
         for source in own where source.recorded > 0 { selection.cursor.recorded[source.id] = source.recorded }
         return selection
     }
@@ -61,15 +62,31 @@ package struct ExportSelector {
         try connection.statement("SELECT id FROM sources ORDER BY id").rows { row in ScannedShare(row: row.int(0)) }
     }
 
-    /// What came in the arrivals that a condition names.
-    private func arrived(_ condition: String, _ value: Int64) throws(WaybillError) -> [ScannedShare] {
+    private func arrived(since time: Int64) throws(WaybillError) -> [ScannedShare] {
         var ranges: [Int64: SequenceRanges] = [:]
-        try connection.statement("SELECT source, first, last FROM arrivals WHERE \(condition) ORDER BY id").forEachRow(
-            value
-        ) { row in
-            ranges[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))
-        }
-        return ranges.sorted { $0.key < $1.key }.map { ScannedShare(row: $0.key, sequences: $0.value) }
+        try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ? ORDER BY id")
+            .forEachRow(time) { row in
+                ranges[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))
+            }
+        return Self.shares(ranges)
+    }
+
+    private func arrived(behind cursor: ExportCursor) throws(WaybillError) -> [ScannedShare] {
+        Self.shares(try ArrivedRanges(connection: connection).ranges(behind: cursor))
+    }
+
+    private static func shares(_ ranges: [Int64: SequenceRanges]) -> [ScannedShare] {
+        ranges.sorted { $0.key < $1.key }.map { ScannedShare(row: $0.key, sequences: $0.value) }
+    }
+
+    private func advance(_ cursor: inout ExportCursor) throws(WaybillError) {
+        let last = try lastArrival()
+        let beyond = max(cursor.arrival, last - ArrivalPlace.perHour)
+        // A store in one file has as many places as it has counted.
+        let places: [Int64] =
+            ArrivalPlace.writer(of: last) == nil
+            ? [] : try connection.statement("SELECT id FROM arrivals WHERE id > ?").rows(beyond) { row in row.int(0) }
+        cursor.advance(to: last, over: places)
     }
 
     /// The highest number that was ever given.
@@ -79,8 +96,11 @@ package struct ExportSelector {
 
     /// A cursor of another store, or of a later state of this one, would leave facts out.
     private func check(_ cursor: ExportCursor, _ own: [(row: Int64, id: GUID, recorded: Int64)]) throws(WaybillError) {
+        let last = try lastArrival()
+        // Places that several writers give are times: what comes later has later ones, also where this one was set back.
+        let isBehind = cursor.arrival <= last || ArrivalPlace.writer(of: last) != nil
         let isAhead = own.contains { source in (cursor.recorded[source.id] ?? 0) > source.recorded }
-        guard cursor.arrival <= (try lastArrival()), !isAhead else {
+        guard isBehind, !isAhead else {
             throw WaybillError(
                 .format,
                 "The cursor is ahead of the store: it was given by another one, or before this one was set back.")

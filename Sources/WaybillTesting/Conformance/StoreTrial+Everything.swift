@@ -43,6 +43,7 @@ extension StoreTrial {
         if let store = store as? any BrowsableStore { try await compareBrowsing(store, known) }
         for question in filters.questions(known) {
             try await compare("answer to \(question)") { try await $0.answer(question, where: []).lines() }
+            questionCount += 1
         }
         for (question, request) in [
             (AnyQuestion.summary(SummaryQuestion()), ListRequest(matching: filters.filter())),
@@ -51,6 +52,7 @@ extension StoreTrial {
             try await compare("answer to \(question) where \(request.items)") { store in
                 try await store.answer(question, where: request.items).lines()
             }
+            questionCount += 1
         }
         random = filters.random
     }

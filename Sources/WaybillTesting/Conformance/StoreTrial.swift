@@ -13,6 +13,8 @@ struct StoreTrial {
     let script: StoreScript
     var random: RandomNumbers
     private(set) var step = 0
+    /// Questions whose answers were compared.
+    var questionCount = 0
     private let clock: ManualClock
     /// What the two stores call the moment of the comparison before: a page's position, and an export's cursor.
     var positions, cursors: (expected: String, found: String)?

@@ -1,9 +1,12 @@
 """What stands between a door and a node of ClickHouse: it counts what writes, and does something at one of them."""
 
-import http.client
+import sys
 import threading
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from forwarding import Forwarder, Forwarding  # noqa: E402
 
 WRITES = (b"INSERT", b"ALTER", b"DELETE", b"UPDATE", b"OPTIMIZE")
 PATIENCE = 60  # seconds until a write that is held goes on
@@ -73,7 +76,7 @@ class Relays:
     def __init__(self, ports):
         self.watch, self.writes, self.lock = Watch(), 0, threading.Lock()
         self.servers = [self.serve(port) for port in ports]
-        self.ports = [server.server_address[1] for server in self.servers]
+        self.ports = [server.port for server in self.servers]
 
     def set(self, watch):
         """From now on writes are counted from 1 again."""
@@ -90,69 +93,21 @@ class Relays:
     def serve(self, port):
         relays = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-            wbufsize = -1
-
-            def do_POST(self):
-                try:
-                    self.close_connection = not self.relay()
-                except (OSError, http.client.HTTPException):
-                    self.close_connection = True  # a node that is down, or went away: so is its door's connection
-
-            do_GET = do_POST
-
+        class Handler(Forwarding):
             def relay(self):
-                """Whether the answer was handed on."""
                 body = self.body()
                 parameters = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
                 watch, number = relays.count(parameters["query"][0].encode() if "query" in parameters else body[:200])
                 if watch and watch.before(number) == LOSE:
                     return False
-                connection = http.client.HTTPConnection("127.0.0.1", port)
-                fields = {
-                    name: value
-                    for name, value in self.headers.items()
-                    if name.lower() not in ("transfer-encoding", "content-length", "host")
-                }
-                try:
-                    connection.request(self.command, self.path, body, fields)
-                    answer = connection.getresponse()
-                    whole = answer.read()
-                finally:
-                    connection.close()
+                answer, whole = self.ask(f"127.0.0.1:{port}", body)
                 if watch and watch.after(number) == LOSE:
                     return False
-                self.send_response_only(answer.status)
-                for name, value in answer.getheaders():
-                    if name.lower() not in ("transfer-encoding", "content-length", "connection", "keep-alive"):
-                        self.send_header(name, value)
-                self.send_header("Content-Length", str(len(whole)))
-                self.end_headers()
-                self.wfile.write(whole)
-                self.wfile.flush()
+                self.reply(answer, whole)
                 return True
 
-            def body(self):
-                if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
-                    return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                pieces = []
-                while size := int(self.rfile.readline().split(b";")[0], 16):
-                    pieces.append(self.rfile.read(size))
-                    self.rfile.readline()
-                self.rfile.readline()
-                return b"".join(pieces)
-
-            def log_message(self, *_):
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        server.daemon_threads, server.handle_error = True, lambda *_: None
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        return server
+        return Forwarder(Handler)
 
     def close(self):
         for server in self.servers:
-            server.shutdown()
-            server.server_close()
+            server.close()

@@ -1,0 +1,92 @@
+#if ClickHouse
+import WaybillCore
+import WaybillStore
+
+/// Rows that nobody reads any more, and how their bytes go.
+extension ClickHouseTables {
+    /// Rows of one table that are to go from every server.
+    struct Removal: Sendable {
+        var id = GUID()
+        /// `facts` or `books`.
+        var table: String
+        /// SQL.
+        var condition: String
+    }
+
+    static func removals(of changes: StoreChanges) -> [Removal] {
+        let gone = changes.books.filter { !$0.gone.isEmpty }.map { condition($0.share.source.id, $0.gone) }
+        let removed = changes.removedSources.map { "source = \(literal($0))" }
+        // Each is a mutation, which every server writes parts anew for.
+        return (gone + removed).inChunks(of: 100).map {
+            Removal(table: "facts", condition: $0.joined(separator: " OR "))
+        }
+            + removed.inChunks(of: 100).map { Removal(table: "books", condition: $0.joined(separator: " OR ")) }
+    }
+
+    /// Notes what is to go, so that whoever erases next makes sure that it went.
+    func insert(_ removals: [Removal], isDone: Bool = false, at wall: Int64) async throws(WaybillError) {
+        var rows = RowBinaryWriter()
+        for removal in removals {
+            rows.guid(removal.id)
+            rows.string(removal.table)
+            rows.string(removal.condition)
+            rows.integer(wall)
+            rows.integer(UInt8(isDone ? 1 : 0))
+        }
+        try await insert("removals(id, target, condition, at_us, done)", rows)
+    }
+
+    /// What is noted and may be on a server still.
+    func removals() async throws(WaybillError) -> [Removal] {
+        try await client.rows(
+            "SELECT id, any(target), any(condition) FROM removals GROUP BY id HAVING max(done) = 0 ORDER BY min(at_us)",
+            reading
+        ) { row in Removal(id: try row.guid(), table: try row.text(), condition: try row.text()) }
+    }
+
+    /// Has all servers take rows away; returns before they have.
+    func begin(_ removal: Removal) async throws(WaybillError) {
+        let on = cluster.map { " ON CLUSTER \($0)" } ?? ""
+        // A server that is down does it when it is back, and is not waited for here.
+        try await client.run(
+            "ALTER TABLE \(client.address.database).\(local(removal.table))\(on) DELETE WHERE \(removal.condition)",
+            cluster == nil ? [:] : ["distributed_ddl_task_timeout": "0"], isTriedAgain: cluster == nil)
+    }
+
+    /// Whether rows are gone from each server of the address.
+    func isGone(_ removal: Removal) async throws(WaybillError) -> Bool {
+        for server in client.ofEachServer {
+            let left = try await server.rows(
+                "SELECT count() FROM \(local(removal.table)) WHERE \(removal.condition)"
+            ) { row in try row.integer(UInt64.self) }
+            guard left == [0] else { return false }
+        }
+        return true
+    }
+
+    private func local(_ table: String) -> String { table == "facts" && cluster != nil ? "facts_local" : table }
+
+    /// Has the bytes of all go that is noted, and returns once they are gone.
+    ///
+    /// - Throws: `.store` where a server is down, or has not done it within some 20 seconds.
+    func removeAll(at wall: Int64) async throws(WaybillError) {
+        do throws(WaybillError) {
+            for removal in try await removals() {
+                if try await !isGone(removal) { try await begin(removal) }
+                var attempts = 200
+                while try await !isGone(removal) {
+                    attempts -= 1
+                    guard attempts > 0 else { throw WaybillError(.store, "It is under way.") }
+                    try? await Task.sleep(for: .milliseconds(100))
+                }
+                try await insert([removal], isDone: true, at: wall)
+            }
+        } catch {
+            throw WaybillError(
+                error.code,
+                "It is erased for everybody who reads from \(client.address), but its bytes are still on a server. Erase once more when all servers run: it returns once they are gone.",
+                cause: error.description)
+        }
+    }
+}
+#endif

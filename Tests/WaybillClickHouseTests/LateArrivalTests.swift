@@ -1,0 +1,149 @@
+#if ClickHouse
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillExport
+import WaybillReading
+
+@testable import WaybillClickHouse
+@testable import WaybillStore
+
+/// A process that has decided what a set changes, and inserts it after what another one decided later.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct LateArrivalTests {
+    private let address: ClickHouseAddress
+    private let store: ClickHouseStore
+    private let tables: ClickHouseTables
+    private let late = ArrivalNumbers()
+
+    init() async throws {
+        address = try await ClickHouseEngine.shared.database()
+        store = try await ClickHouseStore(address)
+        tables = ClickHouseTables(client: ClickHouseClient(address), isCurrent: true)
+        // By now it is known which writer the store is.
+        _ = try await store.add(received(LoginHistory().clientSet()))
+        late.follow(try await store.loader.current().writers)
+    }
+
+    private func received(_ set: TransactionSet) -> ReceivedSet {
+        ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000))
+    }
+
+    /// Inserts the facts of a set.
+    ///
+    /// - Returns: Its books, with their places, which are still to be inserted.
+    private func held(_ set: TransactionSet) async throws -> RowBinaryWriter {
+        let copy = try Store(.memory(name: "late-\(UUID())"))
+        let changes = try copy.rehearse([received(set)], factsPerTransaction: nil).changes
+        try await tables.insertFacts(of: changes, receivedAt: 0)
+        return ClickHouseTables.rows(changes.books, late, receivedAt: 0)
+    }
+
+    /// The sources of the facts behind a cursor, by how many there are of each, and the next cursor.
+    private func exported(after cursor: String) async throws -> (counts: [GUID: Int], cursor: String) {
+        struct Line: Decodable { var source: String }
+        let stream = try await store.export(.after(cursor), as: .ndjson)
+        var counts: [GUID: Int] = [:]
+        while let piece = try await stream.next() {
+            for line in piece.bytes.split(separator: 0x0A) {
+                let source = try JSONDecoder().decode(Line.self, from: Data(line)).source
+                counts[try #require(GUID(source)), default: 0] += 1
+            }
+        }
+        return (counts, stream.cursor)
+    }
+
+    /// Breaks when a cursor passes what another process has still to insert.
+    @Test func whatComesLateIsExportedOnce() async throws {
+        let (first, second) = (LoginHistory(), LoginHistory())
+        let books = try await held(first.clientSet())
+        _ = try await store.add(received(second.clientSet()))
+        let before = try await exported(after: "0")
+        #expect(before.counts[second.client.id] == second.clientFacts.count)
+        #expect(before.counts[first.client.id] == nil)
+        try await tables.insert(books: books)
+        let after = try await exported(after: before.cursor)
+        #expect(after.counts == [first.client.id: first.clientFacts.count])
+        #expect(try await exported(after: after.cursor).counts.isEmpty)
+    }
+
+    /// Breaks when facts are exported twice that two processes took in at once, as from a client that has sent a set
+    /// again to another one.
+    @Test func whatTwoProcessesTookInIsExportedOnce() async throws {
+        let history = LoginHistory()
+        let books = try await held(history.clientSet())
+        _ = try await store.add(received(history.clientSet()))
+        let before = try await exported(after: "0")
+        #expect(before.counts[history.client.id] == history.clientFacts.count)
+        try await tables.insert(books: books)
+        #expect(try await exported(after: before.cursor).counts.isEmpty)
+        #expect(try await store.verify().problems.isEmpty)
+    }
+
+    /// Breaks when a name is not read that was inserted after one of a later place.
+    @Test func aNameThatComesLateIsRead() async throws {
+        let place = late.next(1)
+        let history = LoginHistory()
+        _ = try await store.add(received(history.clientSet()))
+        #expect(try await store.names().count > 0)
+        let name = NameChange(useCase: 0, event: 77, app: "app", appVersion: "1.2", name: "late", isRemoved: false)
+        try await tables.insert([name], place)
+        #expect(try await store.names().contains { $0.event == 77 && $0.name == "late" })
+    }
+
+    /// Breaks when an erasure says that bytes are gone which one before it has left on a server.
+    @Test func anErasureMakesSureOfThoseBefore() async throws {
+        let history = LoginHistory()
+        _ = try await held(history.clientSet())
+        let condition = ClickHouseTables.condition(history.client.id, SequenceRanges([1...100]))
+        #expect(try await tables.count(condition) == Int64(history.clientFacts.count))
+        try await tables.insert([ClickHouseTables.Removal(table: "facts", condition: condition)], at: 0)
+        _ = try await store.erase(.transactions([GUID()]))
+        #expect(try await tables.count(condition) == 0)
+        #expect(try await tables.removals().isEmpty)
+    }
+}
+
+/// Places that processes give.
+@Suite(.timeLimit(.minutes(1))) struct ArrivalNumbersTests {
+    private func writer(_ place: Int64) -> Int64? { ArrivalPlace.writer(of: place) }
+
+    /// Breaks when a process whose clock is behind gives places before those that were read.
+    @Test func aPlaceIsBehindAllThatWereRead() {
+        let numbers = ArrivalNumbers()
+        let own = numbers.next(3)
+        let ahead = own + ArrivalPlace.perHour * 5
+        #expect(own < Int64(1) << 53)
+        numbers.follow([writer(own) ?? 0: own, ((writer(own) ?? 0) + 1) % ArrivalPlace.writerCount: ahead])
+        let next = numbers.next(1)
+        #expect(next > ahead)
+        #expect(writer(next) == writer(own))
+    }
+
+    /// Breaks when two processes stay one writer, or when one goes on as the same after an insert of which it does not
+    /// know whether it will come.
+    @Test func aWriterIsOneProcess() {
+        let numbers = ArrivalNumbers()
+        let own = numbers.next(1)
+        numbers.follow([writer(own) ?? 0: own + 10 * ArrivalPlace.writerCount])
+        let other = numbers.next(1)
+        #expect(writer(other) != writer(own))
+        numbers.follow([writer(own) ?? 0: own, writer(other) ?? 0: other])
+        numbers.renew()
+        #expect(![writer(own), writer(other)].contains(writer(numbers.next(1))))
+    }
+
+    /// Breaks when a cursor is read as another one than was written, or one of before is none any more.
+    @Test func aCursorIsReadAsItWasWritten() throws {
+        let (one, other) = (ArrivalPlace.first + 7, ArrivalPlace.first + ArrivalPlace.perHour + 8)
+        var cursor = ExportCursor()
+        cursor.advance(to: other, over: [one, other])
+        cursor.recorded[GUID()] = 3
+        #expect(try ExportCursor(cursor.description) == cursor)
+        #expect(cursor.includes(other) && cursor.includes(other - ArrivalPlace.writerCount))
+        #expect(!cursor.includes(other - 1), "another writer's may still come")
+        #expect(try ExportCursor("12").includes(12))
+        #expect(throws: WaybillError.self) { try ExportCursor("12~13") }
+    }
+}
+#endif
