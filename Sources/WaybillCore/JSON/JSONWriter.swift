@@ -42,6 +42,9 @@ package struct JSONWriter {
         bytes.append(contentsOf: members)
     }
 
+    /// Whole lines, as they are to stand there.
+    package mutating func lines(_ write: (inout [UInt8]) -> Void) { write(&bytes) }
+
     package mutating func beginObject() { begin(UInt8(ascii: "{")) }
     package mutating func endObject() { end(UInt8(ascii: "}")) }
     package mutating func beginArray() { begin(UInt8(ascii: "[")) }
@@ -90,7 +93,7 @@ package struct JSONWriter {
 
     package mutating func integer(_ value: Int64) {
         separate()
-        appendDecimal(value)
+        bytes.append(decimal: value)
     }
 
     /// Always with a point or an exponent, so that it comes back as a double; `"nan"`, `"inf"` and `"-inf"`, which JSON
@@ -137,17 +140,6 @@ package struct JSONWriter {
 
     private mutating func append(_ text: StaticString) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    private mutating func appendDecimal(_ value: Int64) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
     }
 
     private mutating func appendEscaped(_ text: String) {

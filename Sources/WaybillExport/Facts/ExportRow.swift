@@ -98,13 +98,18 @@ struct ExportRow {
         url = request.url
     }
 
-    func write(to row: inout some RowFormat) {
+    /// The columns that say when it happened, and what it is called.
+    func writeHeading(to row: inout some RowFormat) {
         row.integer("sequence", sequence)
         row.text("kind", kind)
         row.integer("time_us", time)
         row.integer("at_us", at)
         row.integer("code", code)
         row.text("name", name?.value)
+    }
+
+    /// The columns behind those up to that of the transaction.
+    func write(to row: inout some RowFormat) {
         row.text("outcome", outcome)
         row.integer("duration_us", duration)
         row.text("error_domain", error.flatMap { $0.domain.isEmpty ? nil : $0.domain })
@@ -135,7 +140,7 @@ struct ExportRow {
         row.text("rule", transfer.rule)
     }
 
-    /// How it was sampled, behind all other columns.
+    /// How it was sampled.
     func writeSampling(to row: inout some RowFormat) {
         row.integer("sample_ppm", sampling?.perMillion)
         row.bool("sample_kept", sampling?.isChosen == false ? true : nil)

@@ -11,32 +11,48 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
 
     private let limit: Int
     private let redactor: Redactor
-    private let eventName: EventName
+    private let nameOfEvent: NameOfEvent
     private var source = ScannedSource(
         share: ScannedShare(row: 0), source: RecordedSource(id: GUID(high: 0, low: 0)), clock: WallClock([]))
-    /// The source as rows tell it.
-    private var described: Redacted<RecordedSource>
+    /// The columns that all facts of a source share.
+    private var sourceColumns: [UInt8] = []
     private var useCase: Int?
+    /// What the use case is called as it was read, and as rows tell it.
+    private var useCaseName: (read: String?, redacted: Redacted<String?>)
     /// Of the part's transaction.
     private var supportCode: String?
-    private var eventNames: [EventCode: Redacted<String>] = [:]
+    private var eventNames: [EventCode: EventName] = [:]
+    /// Those of the use case whose codes are small, at the places of their codes: looked up for each event.
+    private var smallCodes: (useCase: Int, names: [EventName?]) = (-1, [])
     /// The columns that all facts of a part share.
     private var head: [UInt8] = []
+    private var line = EventLine(as: Format.self)
+    /// Of a row whose columns behind the name are empty but for the support code: those before that, and those behind
+    /// it.
+    private var plainColumns: (before: [UInt8], behind: [UInt8]) = ([], [])
+    /// Whether ``line`` is of the part that the facts are of.
+    private var isLineBegun = false
 
     private struct EventCode: Hashable {
         var useCase: Int
         var event: Int
     }
 
+    private struct EventName {
+        var redacted: Redacted<String>
+        var column: [UInt8]
+    }
+
     /// What a source calls an event of a use case; -1 is a use case that is not known.
-    typealias EventName = (_ code: Int, _ useCase: Int, _ source: RecordedSource) throws(WaybillError) -> String
+    typealias NameOfEvent = (_ code: Int, _ useCase: Int, _ source: RecordedSource) throws(WaybillError) -> String
 
     /// - Parameter limit: Bytes after which it is full.
-    init(limit: Int, redactor: Redactor, eventName: @escaping EventName) {
+    init(limit: Int, redactor: Redactor, eventName: @escaping NameOfEvent) {
         self.limit = limit
         self.redactor = redactor
-        self.eventName = eventName
-        described = redactor.redacted(source.source)
+        nameOfEvent = eventName
+        useCaseName = (nil, redactor.redacted(nil))
+        describeSource()
     }
 
     /// Names events as the store does.
@@ -51,21 +67,25 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     mutating func removeAll() { rows.removeAll() }
 
     mutating func enter(_ source: ScannedSource) {
+        let isOther = source.source != self.source.source
         self.source = source
-        described = redactor.redacted(source.source)
-        eventNames = [:]
+        if isOther { describeSource() }
+        let plain = ExportRow(
+            redactor.redacted(Fact(sequence: 0, part: 0, atMicroseconds: 0, content: .event(Fact.Event(code: 0)))),
+            opening: redactor.redacted(nil), in: source.clock)
+        plainColumns.before = Format.columns { plain.write(to: &$0) }
+        plainColumns.behind = Format.columns {
+            writeLast(of: plain, to: &$0)
+            $0.endRow()
+        }
     }
 
-    mutating func enter(_ part: ScannedPart) {
-        var opened: Fact.Opened?
-        if case .opened(let content) = part.opened?.content { opened = content }
-        useCase = opened?.useCase
-        supportCode = opened?.transaction.supportCode.description
-        let source = described.value
+    /// Writes what all rows of the source say of it.
+    private mutating func describeSource() {
+        eventNames = [:]
+        smallCodes = (-1, [])
+        let source = redactor.redacted(source.source).value
         var row = Format()
-        row.guid("transaction_id", opened?.transaction)
-        row.integer("use_case", useCase)
-        row.text("use_case_name", redactor.redacted(part.useCaseName).value)
         row.guid("source", source.id)
         row.text("app", text(source.app))
         row.text("app_version", text(source.appVersion))
@@ -74,9 +94,43 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         row.text("os_version", text(source.osVersion))
         row.guid("installation", source.installation)
         row.attributes("source_attributes", source.attributes)
+        sourceColumns = row.bytes
+    }
+
+    mutating func enter(_ part: ScannedPart) {
+        var opened: Fact.Opened?
+        if case .opened(let content) = part.opened?.content { opened = content }
+        useCase = opened?.useCase
+        supportCode = opened?.transaction.supportCode.description
+        if useCaseName.read != part.useCaseName {
+            useCaseName = (part.useCaseName, redactor.redacted(part.useCaseName))
+        }
+        var row = Format()
+        row.guid("transaction_id", opened?.transaction)
+        row.integer("use_case", useCase)
+        row.text("use_case_name", useCaseName.redacted.value)
+        row.columns(sourceColumns)
         row.integer("part", part.sequence)
         row.bool("is_joined", opened?.isJoined)
         head = row.bytes
+        isLineBegun = false
+    }
+
+    mutating func visit(_ event: PlainEvent) throws(WaybillError) {
+        if !isLineBegun { beginLine() }
+        let name = try name(ofEvent: event.code).column
+        let time = source.clock.wall(event.atMicroseconds)
+        rows.rows { line.append(event, time: time, name: name, to: &$0) }
+        count += 1
+    }
+
+    private mutating func beginLine() {
+        var row = Format()
+        row.beginRow(head)
+        line.begin(
+            head: row.bytes,
+            tail: plainColumns.before + Format.columns { $0.text("support_code", supportCode) } + plainColumns.behind)
+        isLineBegun = true
     }
 
     mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError) {
@@ -84,11 +138,19 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         if row.setsAttributes {
             row.name = redactor.redacted("attributes set")
         } else if let code = row.code {
-            row.name = try name(ofEvent: Int(clamping: code))
+            row.name = try name(ofEvent: Int(clamping: code)).redacted
         }
         rows.beginRow(head)
+        row.writeHeading(to: &rows)
         row.write(to: &rows)
         rows.text("support_code", supportCode)
+        writeLast(of: row, to: &rows)
+        rows.endRow()
+        count += 1
+    }
+
+    /// The columns behind the support code.
+    private func writeLast(of row: ExportRow, to rows: inout Format) {
         row.writeLater(to: &rows)
         rows.text("ended_by", source.endedBy?.name)
         row.writeSampling(to: &rows)
@@ -96,14 +158,30 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         rows.integer("parent_part", row.parentPart)
         rows.integer("timeout_us", row.timeout)
         rows.bool("ended", source.hasEnded ? true : nil)
-        rows.endRow()
-        count += 1
     }
 
-    private mutating func name(ofEvent code: Int) throws(WaybillError) -> Redacted<String> {
-        let key = EventCode(useCase: useCase ?? -1, event: code)
+    private mutating func name(ofEvent code: Int) throws(WaybillError) -> EventName {
+        let useCase = useCase ?? -1
+        if smallCodes.useCase == useCase, smallCodes.names.indices.contains(code), let name = smallCodes.names[code] {
+            return name
+        }
+        let name = try knownName(ofEvent: code, useCase)
+        if (0..<Self.smallCodeCount).contains(code) {
+            if smallCodes.useCase != useCase || smallCodes.names.isEmpty {
+                smallCodes = (useCase, Array(repeating: nil, count: Self.smallCodeCount))
+            }
+            smallCodes.names[code] = name
+        }
+        return name
+    }
+
+    private static var smallCodeCount: Int { 64 }
+
+    private mutating func knownName(ofEvent code: Int, _ useCase: Int) throws(WaybillError) -> EventName {
+        let key = EventCode(useCase: useCase, event: code)
         if let name = eventNames[key] { return name }
-        let name = redactor.redacted(try eventName(code, key.useCase, source.source))
+        let redacted = redactor.redacted(try nameOfEvent(code, useCase, source.source))
+        let name = EventName(redacted: redacted, column: Format.columns { $0.text("name", redacted.value) })
         eventNames[key] = name
         return name
     }

@@ -13,6 +13,10 @@ protocol RowFormat: Sendable {
     /// Begins a row with columns that were written before, by ``bytes`` of a row that was not ended.
     mutating func beginRow(_ first: [UInt8])
     mutating func endRow()
+    /// Columns that were written before, by ``bytes`` of a row that was not begun.
+    mutating func columns(_ written: [UInt8])
+    /// Whole rows, as they are to stand there.
+    mutating func rows(_ write: (inout [UInt8]) -> Void)
 
     mutating func integer(_ column: StaticString, _ value: Int64?)
     mutating func bool(_ column: StaticString, _ value: Bool?)
@@ -47,6 +51,9 @@ struct NDJSONFormat: RowFormat {
         writer.endObject()
         writer.endLine()
     }
+
+    mutating func columns(_ written: [UInt8]) { writer.members(written) }
+    mutating func rows(_ write: (inout [UInt8]) -> Void) { writer.lines(write) }
 
     mutating func integer(_ column: StaticString, _ value: Int64?) { writer.member(column, value) }
 
@@ -111,9 +118,16 @@ package struct CSVFormat: RowFormat {
         needsComma = false
     }
 
+    mutating func columns(_ written: [UInt8]) {
+        separate()
+        bytes += written
+    }
+
+    mutating func rows(_ write: (inout [UInt8]) -> Void) { write(&bytes) }
+
     package mutating func integer(_ column: StaticString, _ value: Int64?) {
         separate()
-        if let value { append(value) }
+        if let value { bytes.append(decimal: value) }
     }
 
     package mutating func number(_ column: StaticString, _ value: Double?) {
@@ -171,17 +185,6 @@ package struct CSVFormat: RowFormat {
     private mutating func separate() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
         needsComma = true
-    }
-
-    private mutating func append(_ value: Int64) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
     }
 
     private mutating func append(_ text: UnsafeBufferPointer<UInt8>, isMarked: Bool = false) {

@@ -8,8 +8,33 @@ package protocol FactVisitor {
     mutating func enter(_ part: ScannedPart) throws(WaybillError)
     /// A fact, and for a closing the fact that it closes; nil where that has not arrived.
     mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError)
-    /// Whether the scan should stop here.
-    var isFull: Bool { get }
+    /// An event of which there is no more to say than its code; unless a visitor says otherwise, a fact as any.
+    mutating func visit(_ event: PlainEvent) throws(WaybillError)
+    /// Whether the scan should stop here. Mutating, since to ask anything else of a generic value copies all of it.
+    var isFull: Bool { mutating get }
+}
+
+extension FactVisitor {
+    package mutating func visit(_ event: PlainEvent) throws(WaybillError) { try visit(event.fact, closing: nil) }
+}
+
+/// An event that has neither attributes nor an error, as most have none: a fact takes longer to make than this to read.
+package struct PlainEvent {
+    package var sequence: Int64
+    package var part: Int64
+    package var atMicroseconds: Int64
+    package var code: Int
+
+    package init(sequence: Int64, part: Int64, atMicroseconds: Int64, code: Int) {
+        self.sequence = sequence
+        self.part = part
+        self.atMicroseconds = atMicroseconds
+        self.code = code
+    }
+
+    package var fact: Fact {
+        Fact(sequence: sequence, part: part, atMicroseconds: atMicroseconds, content: .event(Fact.Event(code: code)))
+    }
 }
 
 /// Reads facts in the order of their rows, which is that of the primary keys: nothing is sorted and nothing is kept,
@@ -88,9 +113,14 @@ package struct FactScan {
         try events.forRows(
             source.share.row, part, max(sequence, window.lowerBound), window.upperBound,
             while: { (row) throws(WaybillError) in
-                let event = FactRowReader.event(row)
-                if source.includes(event) { try visitor.visit(event, closing: nil) }
-                sequence = event.sequence + 1
+                let number: Int64 = row.int(0)
+                sequence = number + 1
+                if let event = FactRowReader.plainEvent(row) {
+                    if source.includes(number, at: event.atMicroseconds) { try visitor.visit(event) }
+                } else {
+                    let event = FactRowReader.event(row)
+                    if source.includes(event) { try visitor.visit(event, closing: nil) }
+                }
                 return !visitor.isFull
             })
     }

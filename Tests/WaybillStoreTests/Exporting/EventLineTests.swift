@@ -1,0 +1,85 @@
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillTesting
+
+@testable import WaybillExport
+@testable import WaybillReading
+@testable import WaybillStore
+
+/// Events that have nothing but their code take a shorter way into a file than all else.
+@Suite(.timeLimit(.minutes(5))) struct EventLineTests {
+    /// Breaks when a column differs between the two ways, when a source, a part or a use case keeps what the one before
+    /// was called, or when a piece that ends within a part is not gone on with.
+    @Test(arguments: seeds(0..<24)) func anEventIsWrittenAsAnyOtherFact(seed: Int) throws {
+        var maker = HistoryMaker(seed: seed)
+        let histories = maker.histories()
+        let (store, place) = try Store.inMemory()
+        var sets = SetMaker(random: maker.random)
+        for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+        let reader = try StoreReader(place)
+        for limit in [1, 2_000, .max] {
+            try expectSame(NDJSONFormat.self, reader, limit: limit)
+            try expectSame(CSVFormat.self, reader, limit: limit)
+        }
+    }
+
+    /// Breaks when a code beyond those that are looked up by their place is called like another one, or like that of
+    /// another use case.
+    @Test func namesGoWithTheirUseCaseAndVersion() throws {
+        let (store, place) = try Store.inMemory()
+        for version in 0..<2 {
+            let writer = FactWriter()
+            writer.source.appVersion = "\(version)"
+            let codes = [0, 1, 63, 64, 70_000]
+            for useCase in 0..<2 {
+                writer.names += codes.map {
+                    RecordedName(useCase: useCase, event: $0, name: "case \(useCase), event \($0), \"\(version)\"")
+                }
+            }
+            let parts = (0..<4).map { writer.open(GUID(), useCase: $0 % 3) }
+            for code in codes + [5, 65] { for part in parts { writer.event(code, part: part) } }
+            try store.ingest(writer.set())
+        }
+        let reader = try StoreReader(place)
+        try expectSame(NDJSONFormat.self, reader, limit: .max)
+        try expectSame(CSVFormat.self, reader, limit: 500)
+        let text = try reader.text(.everything, .ndjson)
+        #expect(text.contains(#""code":70000,"name":"case 1, event 70000, \"1\"""#))
+        #expect(text.contains(#""code":5,"name":"event 5""#))
+    }
+
+    private func expectSame<Format: RowFormat>(_ format: Format.Type, _ reader: StoreReader, limit: Int) throws {
+        let redactor = Redactor()
+        var short = ExportRowWriter<Format>(limit: limit, redactor: redactor, reader.connection)
+        var long = FactByFact(writer: ExportRowWriter<Format>(limit: limit, redactor: redactor, reader.connection))
+        let shares = try ExportSelector(connection: reader.connection).selection(.everything).shares
+        var scans = try (
+            FactScan(shares, isFiltered: false, reader.connection),
+            FactScan(shares, isFiltered: false, reader.connection)
+        )
+        try eventually("the facts end") {
+            let isMore = try scans.0.run(&short)
+            #expect(try scans.1.run(&long) == isMore)
+            #expect(
+                String(decoding: short.rows.bytes, as: UTF8.self)
+                    == String(decoding: long.writer.rows.bytes, as: UTF8.self))
+            short.removeAll()
+            long.writer.removeAll()
+            return !isMore
+        }
+        #expect(short.count == long.writer.count && short.count > 0)
+    }
+}
+
+/// Takes all as facts.
+private struct FactByFact<Format: RowFormat>: FactVisitor {
+    var writer: ExportRowWriter<Format>
+    var isFull: Bool { writer.isFull }
+
+    mutating func enter(_ source: ScannedSource) { writer.enter(source) }
+    mutating func enter(_ part: ScannedPart) { writer.enter(part) }
+    mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError) {
+        try writer.visit(fact, closing: opening)
+    }
+}
