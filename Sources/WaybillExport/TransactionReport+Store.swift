@@ -17,10 +17,16 @@ extension TransactionReport {
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
     package init(_ reader: StoreReader, matching filter: TransactionFilter, limit: Int, now wall: Int64) throws {
-        let page = try reader.transactions(matching: filter, limit: limit, after: nil, now: wall)
-        self.init(
-            records: try page.rows.compactMap { try reader.transaction($0.id, now: wall) },
-            made: Date(microseconds: wall))
+        let (page, records) = try reader.read { () throws(WaybillError) in
+            let page = try reader.transactions(matching: filter, limit: limit, after: nil, now: wall)
+            let names = NameTable(reader.connection)
+            var records: [TransactionRecord] = []
+            for row in page.rows {
+                if let record = try reader.transaction(row.id, now: wall, names: names) { records.append(record) }
+            }
+            return (page, records)
+        }
+        self.init(records: records, made: Date(microseconds: wall))
         selection = filter.words
         try addBodies(of: reader)
         if page.next != nil { notes.append("These are the newest \(limit); there are more.") }

@@ -64,7 +64,7 @@ public struct TransactionReport: Sendable {
 extension TransactionReport: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var report = self
-        report.records = records.redacted(by: redactor)
+        report.records = records.mapOnThreads { $0.redacted(by: redactor) }
         report.bodies = bodies.redacted(by: redactor)
         report.title = redactor.text(title)
         report.selection = selection.redacted(by: redactor)

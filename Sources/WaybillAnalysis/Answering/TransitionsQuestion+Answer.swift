@@ -51,7 +51,7 @@ package struct PairedDurations: Mergeable {
     fileprivate consuming func transitions() throws(WaybillError) -> [TransitionsAnswer.Transition] {
         var all: [(pair: Pair, durations: Durations)] = []
         while let (pair, durations) = durations.popFirst() { all.append((pair, durations)) }
-        return try all.onThreads { element in
+        return all.onThreads { element in
             TransitionsAnswer.Transition(
                 from: element.pair.from, to: element.pair.to, statistics: DurationStatistics(&element.durations))
         }

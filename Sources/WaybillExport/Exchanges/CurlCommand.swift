@@ -129,7 +129,9 @@ private struct CurlData {
 
 extension String {
     /// Between single quotation marks a POSIX shell leaves everything as it is (IEEE 1003.1, section 2.2.2).
-    fileprivate var shellQuoted: String { "'\(replacing("'", with: "'\\''"))'" }
+    fileprivate var shellQuoted: String {
+        "'\(utf8.contains(UInt8(ascii: "'")) ? replacing("'", with: "'\\''") : self)'"
+    }
 
     /// In the value of a field: a line's end would begin another field. No value may have any but the tabulator
     /// (RFC 9110, section 5.5), which is as good as a space.

@@ -68,7 +68,7 @@ struct TimelineTable {
     private static let groupCount = 100
 
     private func label(of entry: TransactionRecord.Entry) -> HTML {
-        let label = entry.label.replacing("_", with: " ")
+        let label = entry.label.spaced
         guard hasAnchors, let exchange = exchange(of: entry) else { return "\(label)" }
         return "<a href=\"#\(names.anchor(of: exchange.id))\">\(label)</a>"
     }

@@ -68,5 +68,5 @@ extension TransactionComparison.Row {
 
 extension TransactionRecord.Entry {
     /// Its label as people read it.
-    package var words: String { label.replacing("_", with: " ") }
+    package var words: String { label.spaced }
 }

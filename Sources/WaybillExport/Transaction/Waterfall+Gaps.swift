@@ -46,7 +46,7 @@ extension Waterfall {
     /// Facts, which have no length, requests, and what was begun below, by time of beginning.
     private var stretches: [Stretch] {
         let facts = record.timeline.map { entry in
-            let label = entry.label.replacing("_", with: " ")
+            let label = entry.label.spaced
             return Stretch(start: entry.timeMicroseconds, end: entry.timeMicroseconds, beginning: label, ending: label)
         }
         let requests = bars.filter { $0.kind != .part }.map { bar in

@@ -13,6 +13,14 @@ extension String {
     }
 }
 
+extension String {
+    /// With spaces in the place of underscores, as people write.
+    package var spaced: String {
+        // Most have none, and to look for them takes a hundredth of what it takes to replace them.
+        utf8.contains(UInt8(ascii: "_")) ? replacing("_", with: " ") : self
+    }
+}
+
 extension Unicode.Scalar {
     /// Control characters, and the marks that turn the direction of text.
     package var isCommand: Bool {

@@ -52,7 +52,7 @@ package enum Words {
     }
 
     /// `timed out`.
-    package static func outcome(_ outcome: TransactionOutcome) -> String { outcome.name.replacing("_", with: " ") }
+    package static func outcome(_ outcome: TransactionOutcome) -> String { outcome.name.spaced }
 
     /// `10 %, not chosen: kept, since it failed`; nil: its use case had no sampling rate.
     package static func sampling(of summary: TransactionSummary) -> String? {
@@ -91,7 +91,7 @@ package enum Words {
     }
 
     /// `in progress`.
-    package static func state(_ state: ExchangeRecord.State) -> String { state.rawValue.replacing("_", with: " ") }
+    package static func state(_ state: ExchangeRecord.State) -> String { state.rawValue.spaced }
 
     /// `LoginError 3: no such user`, `LoginError offline, caused by NSURLErrorDomain -1009`.
     package static func error(_ error: RecordedError) -> String {

@@ -12,10 +12,9 @@ package final class NameTable {
     package func event(_ code: Int, of useCase: Int, app: String, version: String) throws(WaybillError) -> String {
         let key = Key(useCase: useCase, event: code, app: app, version: version)
         if let name = known[key] { return name }
-        let sql =
-            "SELECT \(SQL.name(useCase: "?1", event: "?2", app: "?3", version: "?4", otherwise: "'event ' || ?2"))"
         let name =
-            try connection.statement(sql).first(useCase, code, app, version) { row in row.text(0) } ?? "event \(code)"
+            try connection.statement(Self.query).first(useCase, code, app, version) { row in row.text(0) }
+            ?? "event \(code)"
         known[key] = name
         return name
     }
@@ -28,6 +27,9 @@ package final class NameTable {
         try connection.statement("SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1")
             .first(code) { row in row.optionalText(0) } ?? nil
     }
+
+    private static let query =
+        "SELECT \(SQL.name(useCase: "?1", event: "?2", app: "?3", version: "?4", otherwise: "'event ' || ?2"))"
 
     private struct Key: Hashable {
         var useCase: Int

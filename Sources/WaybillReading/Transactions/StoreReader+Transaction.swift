@@ -5,8 +5,12 @@ package import WaybillStore
 extension StoreReader {
     /// Everything that is stored of a transaction; nil where there is nothing.
     ///
-    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
-    package func transaction(_ id: GUID, now wall: Int64) throws(WaybillError) -> TransactionRecord? {
+    /// - Parameters:
+    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
+    ///   - names: Where several are read within one read of the store, the table for all of them.
+    package func transaction(_ id: GUID, now wall: Int64, names: NameTable? = nil) throws(WaybillError)
+        -> TransactionRecord?
+    {
         try read { () throws(WaybillError) in
             let shares = try shares(of: id)
             guard let leader = shares.first(where: \.isLeader),
@@ -14,7 +18,7 @@ extension StoreReader {
             else { return nil }
             let lastActivity = try connection.integer("SELECT \(SQL.lastActivity(guid: "?1"))", id)
             let sorted = shares.sorted(by: PartShare.precedes)
-            let timeline = Timeline(sorted, names: NameTable(connection))
+            let timeline = Timeline(sorted, names: names ?? NameTable(connection))
             var sources: [TransactionRecord.Source] = []
             for share in sorted where !sources.contains(where: { $0.id == share.source.id }) {
                 sources.append(share.source)
