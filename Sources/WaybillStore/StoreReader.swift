@@ -10,6 +10,8 @@ package final class StoreReader {
     private let place: ResolvedLocation
     /// What a person should know before trusting what is read; each one sentence. Empty: nothing.
     package let warnings: [String]
+    /// What lists of exchanges have asked of sources so far.
+    package let newestExchanges = NewestExchanges()
 
     /// Opens a store to read.
     ///

@@ -187,8 +187,16 @@ package struct CSVFormat: RowFormat {
         needsComma = true
     }
 
+    /// Whether a text of such bytes stands without quotation marks.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: ","), UInt8(ascii: "\""), UInt8(ascii: "\r"), UInt8(ascii: "\n"): false
+        default: true
+        }
+    }
+
     private mutating func append(_ text: UnsafeBufferPointer<UInt8>, isMarked: Bool = false) {
-        let isPlain = !text.isEmpty && text.allSatisfy { !(",\"\r\n".utf8.contains($0)) }
+        let isPlain = !text.isEmpty && text.allSatisfy(Self.isPlain)
         if !isPlain { bytes.append(UInt8(ascii: "\"")) }
         if isMarked { bytes.append(UInt8(ascii: "'")) }
         guard !isPlain else { return bytes.append(contentsOf: text) }

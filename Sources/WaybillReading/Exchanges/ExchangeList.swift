@@ -10,20 +10,23 @@ package struct ExchangeList {
     let connection: Connection
     let filter: ExchangeFilter
     private let conditions: ExchangeSQL
+    private let newest: NewestExchanges
     /// One sentence on the bodies that were not looked through; nil where all were, or none had to be.
     let note: String?
 
     /// - Parameters:
     ///   - transactions: Whose exchanges are meant; nil: those of all, and those outside any.
     ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
+    ///   - newest: What the reader knows of its sources. Default: nothing yet.
     ///   - bodyLimit: Bytes of bodies that are looked through for words, the newest first. Default: all.
     /// - Throws: `.setting` where both filters say something about transactions.
     package init(
-        _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int64, bodyLimit: Int64 = .max,
-        _ connection: Connection
+        _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int64,
+        newest: NewestExchanges = NewestExchanges(), bodyLimit: Int64 = .max, _ connection: Connection
     ) throws(WaybillError) {
         self.connection = connection
         self.filter = filter
+        self.newest = newest
         let ofTransactions = filter.conditions.filter(\.isOfTransaction)
         guard transactions == nil || (filter.useCase == nil && filter.outcomes.isEmpty && ofTransactions.isEmpty) else {
             throw WaybillError(
@@ -58,8 +61,10 @@ package struct ExchangeList {
     func spans(after cursor: ListCursor?) throws(WaybillError) -> [ExchangeSpan] {
         // What was opened at the cursor's own time is left to the condition on rows.
         let until = [filter.untilMicroseconds, cursor.map { $0.listed + 1 }].compactMap(\.self).min()
-        return try ExchangeSpan.all(connection).compactMap { $0.clamped(since: filter.sinceMicroseconds, until: until) }
-            .sorted { $0.newest > $1.newest }
+        return try ExchangeSpan.all(newest, connection).compactMap {
+            $0.clamped(since: filter.sinceMicroseconds, until: until)
+        }
+        .sorted { $0.newest > $1.newest }
     }
 
     /// All of them, the oldest first, until `body` returns false: sorted by SQLite, which keeps what is much in a file.

@@ -18,15 +18,17 @@ struct ExchangeSpan {
     var newest: Int64 { times.upperBound - 1 + offset }
 
     /// The spans of a source up to its newest exchange, as `WallClock` has it.
-    static func spans(of source: Int64, _ clock: WallClock, newest: Int64) -> [ExchangeSpan] {
-        let anchors = clock.anchors.isEmpty ? [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)] : clock.anchors
+    ///
+    /// - Parameter anchors: In order of time.
+    static func spans(of source: NewestExchanges.Source, _ anchors: [ClockAnchor]) -> [ExchangeSpan] {
+        let anchors = anchors.isEmpty ? [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)] : anchors
         return anchors.indices.compactMap { index in
             let start = index == 0 ? 0 : anchors[index].atMicroseconds
-            let end = min(newest + 1, index + 1 < anchors.count ? anchors[index + 1].atMicroseconds : .max)
+            let end = min(source.newest + 1, index + 1 < anchors.count ? anchors[index + 1].atMicroseconds : .max)
             guard start < end else { return nil }
             return ExchangeSpan(
-                source: source, offset: anchors[index].offsetMicroseconds, times: start..<end,
-                isExact: end == newest + 1)
+                source: source.id, offset: anchors[index].offsetMicroseconds, times: start..<end,
+                isExact: source.isExact && end == source.newest + 1)
         }
     }
 
@@ -42,28 +44,25 @@ struct ExchangeSpan {
 
 extension ExchangeSpan {
     /// Those of all sources that have exchanges.
-    static func all(_ connection: Connection) throws(WaybillError) -> [ExchangeSpan] {
-        let statement = try connection.statement(
-            """
-            SELECT n.id, n.at_us, c.at_us, c.offset_us FROM (SELECT s.id, \
-            (SELECT max(l.at_us) FROM network_logs l WHERE l.source = s.id AND l.method IS NOT NULL) AS at_us FROM sources s) n \
-            LEFT JOIN clocks c ON c.source = n.id WHERE n.at_us IS NOT NULL ORDER BY n.id, c.at_us
-            """)
+    static func all(_ newest: NewestExchanges, _ connection: Connection) throws(WaybillError) -> [ExchangeSpan] {
+        let sources = try newest.sources(connection)
+        // Read through from one end to the other, which takes a tenth of looking each source up.
+        let clocks = try connection.statement("SELECT source, at_us, offset_us FROM clocks ORDER BY source, at_us")
+        clocks.start()
+        defer { clocks.stop() }
         var spans: [ExchangeSpan] = []
-        var source: (id: Int64, newest: Int64) = (0, 0)
+        spans.reserveCapacity(sources.count)
         var anchors: [ClockAnchor] = []
-        func finish() { spans += Self.spans(of: source.id, WallClock(anchors), newest: source.newest) }
-        var isFirst = true
-        try statement.forEachRow { row in
-            if row.int(0) != source.id || isFirst {
-                if !isFirst { finish() }
-                (source, anchors, isFirst) = ((row.int(0), row.int(1)), [], false)
+        var row = try clocks.next()
+        for source in sources {
+            while let clock = row, clock.int(0) < source.id { row = try clocks.next() }
+            anchors.removeAll(keepingCapacity: true)
+            while let clock = row, clock.int(0) == source.id {
+                anchors.append(ClockAnchor(atMicroseconds: clock.int(1), offsetMicroseconds: clock.int(2)))
+                row = try clocks.next()
             }
-            if !row.isNull(2) {
-                anchors.append(ClockAnchor(atMicroseconds: row.int(2), offsetMicroseconds: row.int(3)))
-            }
+            spans += Self.spans(of: source, anchors)
         }
-        if !isFirst { finish() }
         return spans
     }
 }

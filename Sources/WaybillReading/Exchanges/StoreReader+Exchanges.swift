@@ -20,7 +20,8 @@ extension StoreReader {
         if let cursor { place = try ListCursor(cursor) }
         let limit = min(max(1, limit), Int(Int32.max))
         return try read { () throws(WaybillError) in
-            let list = try ExchangeList(filter, now: wall, bodyLimit: BodySearch.pageLimit, connection)
+            let list = try ExchangeList(
+                filter, now: wall, newest: newestExchanges, bodyLimit: BodySearch.pageLimit, connection)
             let found = try list.keys(limit: limit + 1, after: place)
             let rows = ExchangeRows(connection)
             var records: [ExchangeRecord] = []

@@ -79,7 +79,7 @@ extension StoreReader {
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text) }
         let limit = min(max(1, limit), Int(Int32.max))
         return try read { () throws(WaybillError) in
-            let (found, lookedAt) = try ExchangeList(filter, now: wall, connection).keys(
+            let (found, lookedAt) = try ExchangeList(filter, now: wall, newest: newestExchanges, connection).keys(
                 limit: limit + 1, after: place, budget: budget)
             let rows = ExchangeRows(connection)
             var records: [ExchangeRecord] = []
