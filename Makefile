@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse faults-cluster clean
+.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse faults-cluster clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -164,6 +164,11 @@ interop: setup ## Build Examples/ManyStacks, and have its five processes record:
 bench-inspector: setup ## Measure the inspector on a store of a million transactions, made once in .build
 	swift build -c release --traits Collector --product waybill-cli $(STRICT)
 	@WAYBILL=$(CURDIR)/.build/release/waybill-cli Scripts/python $(INTEGRATION)/inspector/bench.py
+
+bench-cluster: setup ## Measure questions and ingest of one ClickHouse beside SQLite, in CPU seconds and bytes an event; EVENTS=5000000, ROWS=duration,show; writes .build/bench-cluster.json
+	swift build -c release --traits Collector,ClickHouse --product waybill-cli $(STRICT)
+	swift build -c release --traits Collector,ClickHouse --product Benchmarks $(STRICT)
+	@python3 Tests/ClickHouse/bench.py --events $(or $(EVENTS),1000000) $(if $(ROWS),--rows $(ROWS))
 
 check: setup ## All that CI checks; seconds of each step at the end
 	@Scripts/check

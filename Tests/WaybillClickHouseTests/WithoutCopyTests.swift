@@ -1,0 +1,176 @@
+#if ClickHouse
+import Foundation
+import TestSupport
+import Testing
+import WaybillAnalysis
+import WaybillCore
+import WaybillReading
+import WaybillTesting
+
+@testable import WaybillClickHouse
+
+/// What is read without a copy of the database.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct WithoutCopyTests {
+    /// Breaks when a transaction that is read alone lacks those above and below it, what its clients asked at the time,
+    /// by which clocks are compared, or facts that were stored before their opening; or an answer by buckets does.
+    @Test(arguments: seeds(0..<4)) func theSameIsReadAsByACopy(seed: Int) async throws {
+        let address = try await ClickHouseEngine.shared.database()
+        var shop = Shop(seed: seed)
+        // Of a family none is near another one, but others are near each.
+        for number in 0..<12 {
+            shop.pass(.seconds(700))
+            for _ in 0..<4 { shop.buy() }
+            shop.buy(below: number % 4 == 0 ? nil : shop.transactions[shop.transactions.count - 5])
+        }
+        let writer = try await ClickHouseStore(address)
+        for set in shop.sets() {
+            let receipt = try await writer.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+            #expect(receipt.rejections.isEmpty)
+        }
+        #expect(try await writer.tables.strandedParts().isEmpty == false)
+        let copy = try await ClickHouseStore(address)
+        var alone = copy
+        (alone.factsPerBucket, alone.isCopyPreferred) = (10, false)
+        var (comparedClocks, families) = (0, 0)
+        for id in shop.transactions {
+            let expected = try await copy.transaction("\(id)")
+            #expect(try await alone.transaction("\(id)") == expected)
+            #expect(try await alone.transaction("\(id.supportCode)") == expected)
+            if expected.clocks?.offsets.contains(where: { $0.sampleCount > 3 }) == true { comparedClocks += 1 }
+            if let family = expected.family, !family.above.isEmpty, !family.below.isEmpty { families += 1 }
+        }
+        #expect(comparedClocks > 0 && families > 0)
+        #expect(try await alone.loader.hasCopy() == copy.loader.hasCopy())
+        for question in [
+            AnyQuestion.legs(LegsQuestion(filter: TransactionFilter())), .network(NetworkQuestion()),
+            .summary(SummaryQuestion(filter: TransactionFilter())),
+            .duration(DurationQuestion(filter: TransactionFilter(), from: .begun, segmentation: .parentOutcome)),
+        ] {
+            #expect(try await alone.answer(question, where: []) == copy.answer(question, where: []))
+        }
+    }
+
+    /// Breaks when a server that lacks facts gives a part of an answer or of a transaction: here they are taken away
+    /// behind its back.
+    @Test func factsThatAreMissingAreNoAnswer() async throws {
+        let address = try await ClickHouseEngine.shared.database()
+        var shop = Shop(seed: 6)
+        for _ in 0..<4 { shop.buy() }
+        var store = try await ClickHouseStore(address)
+        for set in shop.sets() {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
+        (store.factsPerBucket, store.isCopyPreferred) = (10, false)
+        try await ClickHouseClient(address).run("ALTER TABLE facts DELETE WHERE sequence = 2", ["mutations_sync": "2"])
+        let (id, asked) = (shop.transactions[3], store)
+        let answer = Task { try await asked.answer(.summary(SummaryQuestion()), where: []) }
+        let transaction = Task { try await asked.transaction("\(id)") }
+        let error = await #expect(throws: WaybillError.self) { try await answer.value }
+        #expect(error?.message.contains("lacks facts") == true)
+        let other = await #expect(throws: WaybillError.self) { try await transaction.value }
+        #expect(other?.message.contains("lacks facts") == true)
+    }
+
+    /// Breaks when a process that asks makes a copy of a large database.
+    @Test func aProcessThatAsksMakesNoCopy() async throws {
+        let address = try await ClickHouseEngine.shared.database()
+        var shop = Shop(seed: 5)
+        for _ in 0..<4 { shop.buy() }
+        for set in shop.sets() {
+            _ = try await ClickHouseStore(address).add(
+                ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
+        var store = try await ClickHouseStore(address)
+        store.factsPerBucket = 10
+        _ = try await store.answer(.summary(SummaryQuestion(filter: TransactionFilter())), where: [])
+        _ = try await store.transaction("\(shop.transactions[0])")
+        #expect(try await store.loader.hasCopy() == false)
+        await #expect(throws: QueryFailure.self) { try await store.transaction("\(GUID())") }
+        await #expect(throws: QueryFailure.self) { try await store.transaction("no code") }
+        #expect(try await store.transactions(ListRequest()).rows.count == 4)
+        #expect(try await store.loader.hasCopy())
+    }
+}
+
+/// A client and a server whose clocks are apart, as sets.
+private struct Shop {
+    private var random: RandomNumbers
+    private var client: Recorder
+    private var server: Recorder
+    private(set) var transactions: [GUID] = []
+
+    init(seed: Int) {
+        random = RandomNumbers(seed: seed)
+        (client, server) = (Recorder("shop", random.guid()), Recorder("server", random.guid()))
+    }
+
+    mutating func pass(_ time: Duration) { client.now += time.microseconds }
+
+    mutating func buy(below parent: GUID? = nil) {
+        let id = random.guid()
+        client.now += Int64.random(in: 0...3_000_000, using: &random)
+        let part = client.add(
+            .opened(Fact.Opened(transaction: id, useCase: 1, parent: parent)))
+        transactions.append(id)
+        if random.oneIn(3) { client.add(.exchangeOpened(Self.request), part: 0) }
+        let exchange = client.add(.exchangeOpened(Self.request), part: part)
+        server.now = client.now + 5_000_000 + Int64.random(in: 1_000...90_000, using: &random)
+        let serverPart = server.add(
+            .opened(
+                Fact.Opened(
+                    transaction: id, useCase: 1, isJoined: true,
+                    cause: Fact.ID(source: client.source.id, sequence: exchange))))
+        server.add(.event(Fact.Event(code: 1)), part: serverPart)
+        server.now += Int64.random(in: 1_000...50_000, using: &random)
+        server.add(.closed(Fact.Closed(outcome: .succeeded)), part: serverPart)
+        client.now = server.now - 5_000_000 + Int64.random(in: 1_000...90_000, using: &random)
+        client.add(
+            .exchangeClosed(
+                Fact.ExchangeClosed(
+                    exchange: exchange, state: .completed, status: 200, firstByteAtMicroseconds: client.now)),
+            part: part)
+        client.add(.closed(Fact.Closed(outcome: random.oneIn(3) ? .failed : .succeeded)), part: part)
+    }
+
+    private static let request = Fact.ExchangeOpened(
+        method: "POST", scheme: "https", host: "shop.example.com", path: "/orders")
+
+    /// Some facts before the openings of their parts.
+    mutating func sets() -> [TransactionSet] {
+        let late = Set((client.facts + server.facts).indices.filter { _ in random.oneIn(3) })
+        return [true, false].map { isFirst in
+            TransactionSet(
+                id: random.guid(),
+                sources: [client, server].map { recorder in
+                    recorder.share(recorder.facts.filter { late.contains(Int($0.sequence)) != isFirst })
+                })
+        }
+    }
+}
+
+/// What one source records.
+private struct Recorder {
+    let source: RecordedSource
+    var now: Int64 = 0
+    private(set) var facts: [Fact] = []
+
+    init(_ app: String, _ id: GUID) {
+        source = RecordedSource(
+            id: id, installation: nil, app: app, appVersion: "1", device: "x86_64", os: "Linux", osVersion: "6.1")
+    }
+
+    @discardableResult mutating func add(_ content: Fact.Content, part: Int64? = nil) -> Int64 {
+        now += 100
+        let sequence = Int64(facts.count) + 1
+        facts.append(Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: now, content: content))
+        return sequence
+    }
+
+    func share(_ some: [Fact]) -> TransactionSet.Share {
+        TransactionSet.Share(
+            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_800_000_000_000_000)],
+            ledger: Ledger(recorded: Int64(facts.count), pending: Int64(some.count)), facts: some,
+            sourceProof: IdentityProof("the secret of source \(source.id)"))
+    }
+}
+#endif
