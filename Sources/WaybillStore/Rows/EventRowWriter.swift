@@ -15,18 +15,19 @@ struct EventRowWriter {
         var latest: PartLatest { PartLatest(sequence: sequence, atMicroseconds: atMicroseconds) }
     }
 
-    private static let rowsPerStatement = 16
+    /// Of each statement; a batch is written with the longest first.
+    private static let rowCounts = [64, 8, 1]
 
     private let source: Int64
-    private let several: Statement
-    private let one: Statement
+    private let statements: [(rowCount: Int, statement: Statement)]
     private var events: [Event] = []
     private var details: [String] = []
 
     init(of source: Int64, _ connection: Connection) throws(WaybillError) {
         self.source = source
-        several = try connection.statement(Self.insert(Self.rowsPerStatement))
-        one = try connection.statement(Self.insert(1))
+        var statements: [(Int, Statement)] = []
+        for (count, text) in Self.insertions { statements.append((count, try connection.statement(text))) }
+        self.statements = statements
     }
 
     mutating func add(_ fact: Fact, _ content: Fact.Event) {
@@ -59,21 +60,21 @@ struct EventRowWriter {
     /// - Returns: The parts that have events among them, each with the highest sequence and the latest time of those.
     mutating func write() throws(WaybillError) -> [(part: Int64, latest: PartLatest)] {
         events.sort { ($0.part, $0.sequence) < ($1.part, $1.sequence) }
-        var index = 0
-        while index < events.count {
-            let isFull = events.count - index >= Self.rowsPerStatement
-            let rows = events[index..<index + (isFull ? Self.rowsPerStatement : 1)]
-            try (isFull ? several : one).run { arguments in
-                arguments.append(source)
-                for event in rows {
-                    arguments.append(event.part)
-                    arguments.append(event.sequence - event.part)
-                    arguments.append(event.atMicroseconds)
-                    arguments.append(event.code)
-                    arguments.append(event.detail.map { details[Int($0)] })
+        var rest = events[...]
+        for (rowCount, statement) in statements {
+            while rest.count >= rowCount {
+                try statement.run { arguments in
+                    arguments.append(source)
+                    for event in rest.prefix(rowCount) {
+                        arguments.append(event.part)
+                        arguments.append(event.sequence - event.part)
+                        arguments.append(event.atMicroseconds)
+                        arguments.append(event.code)
+                        arguments.append(event.detail.map { details[Int($0)] })
+                    }
                 }
+                rest = rest.dropFirst(rowCount)
             }
-            index = rows.endIndex
         }
         defer { (events, details) = ([], []) }
         var parts: [(part: Int64, latest: PartLatest)] = []
@@ -87,8 +88,10 @@ struct EventRowWriter {
         return parts
     }
 
-    private static func insert(_ rowCount: Int) -> String {
-        let rows = Array(repeating: "(?1, ?, ?, ?, ?, ?)", count: rowCount).joined(separator: ", ")
-        return "INSERT INTO events(source, part, after, at_us, code, detail) VALUES \(rows) ON CONFLICT DO NOTHING"
+    private static let insertions = rowCounts.map { count in
+        let rows = Array(repeating: "(?1, ?, ?, ?, ?, ?)", count: count).joined(separator: ", ")
+        return (
+            count, "INSERT INTO events(source, part, after, at_us, code, detail) VALUES \(rows) ON CONFLICT DO NOTHING"
+        )
     }
 }

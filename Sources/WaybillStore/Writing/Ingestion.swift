@@ -123,8 +123,9 @@ package struct Ingestion {
         guard !touched.isEmpty else { return }
         let erased = try erase(told, of: source)
         let before = try ranges.booked(of: source.id, meeting: touched)
-        // Facts may come in any order: what is inserted in the middle of ranges moves all that is behind it.
-        var accepted: Set<Int64> = []
+        // Facts mostly come in order. What does not is apart: inserted in the middle of ranges, it moves all behind it.
+        var accepted = SequenceRanges()
+        var others: Set<Int64> = []
         var refused: Set<Int64> = []
         var writer = try FactRowWriter(source, connection)
         var room = factsPerTransaction.map { TransactionRoom(source: source.id, limit: $0, connection) }
@@ -135,7 +136,9 @@ package struct Ingestion {
             if fact.isAmong(erased) || !refused.isEmpty && fact.roots.contains(where: refused.contains) {
                 refused.insert(fact.sequence)
                 reject(fact, at: index, because: Self.erased)
-            } else if before.contains(fact.sequence) || accepted.contains(fact.sequence) {
+            } else if before.contains(fact.sequence) || accepted.contains(fact.sequence)
+                || !others.isEmpty && others.contains(fact.sequence)
+            {
                 knownCount += 1
             } else if fact.sequence > source.recorded {
                 reject(fact, at: index, because: "a source is not believed to have recorded as many facts as that")
@@ -146,12 +149,16 @@ package struct Ingestion {
             } else if let reason = try writer.write(fact) {
                 reject(fact, at: index, because: reason)
             } else {
-                accepted.insert(fact.sequence)
+                if fact.sequence > accepted.ranges.last?.upperBound ?? .min {
+                    accepted.insert(fact.sequence...fact.sequence)
+                } else {
+                    others.insert(fact.sequence)
+                }
                 acceptedCount += 1
             }
         }
         try writer.finish()
-        let arrived = SequenceRanges(each: accepted)
+        let arrived = accepted.union(SequenceRanges(each: others))
         let received = before.union(arrived)
         try ranges.replace(before, with: received, of: source.id)
         try note(arrived, of: source.id, at: wall)

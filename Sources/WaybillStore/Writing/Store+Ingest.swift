@@ -27,6 +27,11 @@ extension Store {
     /// - Parameter factsPerTransaction: Facts of a transaction beyond so many are rejected; nil: however many come.
     /// - Returns: For each set its receipt, or what was in the way.
     package func ingest(_ arrivals: [ReceivedSet], factsPerTransaction: Int?) -> [Result<Receipt, WaybillError>] {
+        // Together first: with savepoints, SQLite copies every page that a set changes, and seldom does one fail.
+        if let receipts = try? bookTogether(arrivals, factsPerTransaction: factsPerTransaction) {
+            return receipts.map { .success($0) }
+        }
+        nameCount = nil
         do {
             return try write { () throws(WaybillError) in
                 var results: [Result<Receipt, WaybillError>] = []
@@ -41,6 +46,20 @@ extension Store {
             }
         } catch {
             return arrivals.map { _ in .failure(error) }
+        }
+    }
+
+    /// Books all of them, or none.
+    private func bookTogether(
+        _ arrivals: [ReceivedSet], factsPerTransaction: Int?
+    ) throws(WaybillError) -> [Receipt] {
+        try write { () throws(WaybillError) in
+            var receipts: [Receipt] = []
+            for arrival in arrivals {
+                receipts.append(
+                    try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction))
+            }
+            return receipts
         }
     }
 

@@ -9,24 +9,27 @@ package struct TransactionRoom {
     private let source: Int64
     private let limit: Int
     private let connection: Connection
-    private var rooms: [Owner: Room] = [:]
-    private var owners: [Int64: Owner] = [:]
-    /// Parts of those transactions of which one was opened.
-    private var partCounts: [GUID: Int] = [:]
+    private var rooms: [Room] = []
+    /// Where each part's is among them, and each transaction's.
+    private var places: [Int64: Int] = [:]
+    private var placesOfTransactions: [GUID: Int] = [:]
 
     /// Whose room it is: a transaction's, or a part's of which the opening has not come.
-    private enum Owner: Hashable {
+    private enum Owner {
         case transaction(GUID)
         case part(Int64)
     }
 
     private struct Room {
+        let owner: Owner
         var count: Int
         /// Otherwise it has at least this much.
         var isExact = false
         /// Of those that have taken room, what is written at the end of the batch only, and not to be found in a row
         /// before.
         var eventCount = 0
+        /// How many parts the transaction has; nil: not looked at.
+        var partCount: Int?
     }
 
     package init(source: Int64, limit: Int, _ connection: Connection) {
@@ -46,50 +49,60 @@ package struct TransactionRoom {
     /// - Parameter writeOpenings: Called before rows are counted: the openings that were taken have theirs then.
     mutating func take(_ fact: Fact, writeOpenings: () throws(WaybillError) -> Void) throws(WaybillError) -> String? {
         if fact.part == 0 { return nil }  // outside any transaction
-        let owner = try owner(of: fact)
-        if case .opened = fact.content, case .transaction(let guid) = owner {
-            let partCount: Int
-            if let known = partCounts[guid] {
-                partCount = known
-            } else {
-                partCount = try connection.integer(
-                    "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid = ? LIMIT \(Self.partLimit))", guid)
-            }
-            guard partCount < Self.partLimit else {
-                return "the transaction has \(Self.partLimit) parts, and takes no more"
-            }
-            partCounts[guid] = partCount + 1
-        }
-        var room: Room
-        if let known = rooms[owner] { room = known } else { room = Room(count: limit - (try mostFacts(of: owner))) }
-        defer { rooms[owner] = room }
-        if room.count <= 0, !room.isExact {
+        let place = try place(of: fact)
+        if case .opened = fact.content, let reason = try takePart(of: place) { return reason }
+        if rooms[place].count <= 0, !rooms[place].isExact {
             try writeOpenings()
-            room.count = limit - (try facts(of: owner)) - room.eventCount
-            room.isExact = true
+            rooms[place].count = limit - (try facts(of: rooms[place].owner)) - rooms[place].eventCount
+            rooms[place].isExact = true
         }
-        guard room.count > 0 else { return "the transaction has \(limit) facts, and takes no more" }
-        room.count -= 1
+        guard rooms[place].count > 0 else { return "the transaction has \(limit) facts, and takes no more" }
+        rooms[place].count -= 1
         switch fact.content {
-        case .event, .attributesSet: room.eventCount += 1
+        case .event, .attributesSet: rooms[place].eventCount += 1
         case .opened, .closed, .exchangeOpened, .exchangeClosed: break
         }
         return nil
     }
 
-    private mutating func owner(of fact: Fact) throws(WaybillError) -> Owner {
-        if case .opened(let content) = fact.content {
-            owners[fact.part] = .transaction(content.transaction)
-            return .transaction(content.transaction)
+    private mutating func takePart(of place: Int) throws(WaybillError) -> String? {
+        guard case .transaction(let guid) = rooms[place].owner else { return nil }
+        let count: Int
+        if let known = rooms[place].partCount {
+            count = known
+        } else {
+            count = try connection.integer(
+                "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid = ? LIMIT \(Self.partLimit))", guid)
         }
-        if let owner = owners[fact.part] { return owner }
-        let guid = try connection.statement(
-            "SELECT guid FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL"
-        )
-        .first(source, fact.part) { row in row.guid(0) }
-        let owner = guid.map(Owner.transaction) ?? .part(fact.part)
-        owners[fact.part] = owner
-        return owner
+        guard count < Self.partLimit else {
+            return "the transaction has \(Self.partLimit) parts, and takes no more"
+        }
+        rooms[place].partCount = count + 1
+        return nil
+    }
+
+    private mutating func place(of fact: Fact) throws(WaybillError) -> Int {
+        var transaction: GUID?
+        if case .opened(let content) = fact.content {
+            transaction = content.transaction
+        } else if let place = places[fact.part] {
+            return place
+        } else {
+            transaction = try connection.statement(
+                "SELECT guid FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL"
+            ).first(source, fact.part) { row in row.guid(0) }
+        }
+        let place: Int
+        if let transaction, let known = placesOfTransactions[transaction] {
+            place = known
+        } else {
+            let owner = transaction.map(Owner.transaction) ?? .part(fact.part)
+            place = rooms.count
+            rooms.append(Room(owner: owner, count: limit - (try mostFacts(of: owner))))
+            if let transaction { placesOfTransactions[transaction] = place }
+        }
+        places[fact.part] = place
+        return place
     }
 
     /// As many as fit between the first sequence and the last of each part: seldom that many, and told without counting
