@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse faults-cluster clean
+.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check build-benchmarks bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse faults-cluster clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -84,9 +84,11 @@ else
 endif
 
 # Without traits: what a collector links would take longer to build than all the rest.
-bench-check: setup ## Measure the rows of Benchmarks/ratios.json, and fail where one is worse by 1.3 times in the best of three; WRITE=1 writes the file anew
-	swift build -c release --scratch-path .build-library --product Benchmarks $(STRICT)
-	.build-library/release/Benchmarks $(if $(WRITE),--renew,--check)
+bench-check: build-benchmarks ## Measure the rows of Benchmarks/ratios.json, and fail where one is worse by 1.3 times in the best of three; ROWS=log,encode measures some, WRITE=1 writes the file anew
+	.build-library/release/Benchmarks $(if $(WRITE),--renew,--check) $(if $(ROWS),--rows $(ROWS))
+
+build-benchmarks: setup
+	swift build -c release --scratch-path .build-library --product Benchmarks $(STRICT) $(FLAGS)
 
 bench-peers: setup ## The same logins through Waybill, swift-log, GRDB and by hand; LOGINS=100000, README=1 puts the table there; writes .build/bench-peers.json
 	@Benchmarks/Peers/measure --logins $(or $(LOGINS),100000) $(if $(README),--readme)

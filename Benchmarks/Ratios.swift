@@ -7,18 +7,22 @@ struct Ratios {
     private static let tolerance = 1.3
     private static let attempts = 3
 
-    private var recorded: [String: Double]
+    private let recorded: [String: Double]
 
-    init() throws {
+    /// - Parameter rows: All that there are.
+    init(of rows: [Row]) throws {
         recorded = try JSONDecoder().decode([String: Double].self, from: Data(contentsOf: Self.file))
+        if let unknown = Set(recorded.keys).subtracting(rows.map(\.name)).min() {
+            throw UsageError(sentence: "Benchmarks/ratios.json names \"\(unknown)\", and there is no such row.")
+        }
     }
 
-    /// Measures each row that is in the file, again where it is worse, and prints how it compares.
+    /// Measures each of the rows that is in the file, again where it is worse, and prints how it compares.
     ///
     /// - Returns: Whether none is worse in its best attempt.
     func check(_ rows: [Row]) async throws -> Bool {
         var worse: [String] = []
-        for row in try named(rows) {
+        for row in rows {
             guard let recorded = recorded[row.name] else { continue }
             var best = Double.infinity
             for _ in 0..<Self.attempts where best > Self.tolerance {
@@ -40,10 +44,10 @@ struct Ratios {
         return false
     }
 
-    /// Measures each row that is in the file, and writes the medians into it.
+    /// Measures each of the rows that is in the file, and writes the medians into it.
     func renew(_ rows: [Row]) async throws {
         var renewed = recorded
-        for row in try named(rows) {
+        for row in rows where recorded[row.name] != nil {
             var ratios: [Double] = []
             for _ in 0..<Self.attempts { ratios.append(Result(row, try await row.measure()).ratio) }
             renewed[row.name] = (ratios.median * 100).rounded() / 100
@@ -52,15 +56,6 @@ struct Ratios {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try (encoder.encode(renewed) + Data("\n".utf8)).write(to: Self.file, options: .atomic)
-    }
-
-    /// Those that the file names.
-    private func named(_ rows: [Row]) throws -> [Row] {
-        let chosen = rows.filter { recorded[$0.name] != nil }
-        if let unknown = Set(recorded.keys).subtracting(chosen.map(\.name)).min() {
-            throw UsageError(sentence: "Benchmarks/ratios.json names \"\(unknown)\", and there is no such row.")
-        }
-        return chosen
     }
 
     private static func text(_ number: Double) -> String {

@@ -28,9 +28,11 @@ do {
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch arguments.first {
     case "--soak": exit(try await Soak(arguments[1...]).run().finish() ? 0 : 1)
-    case "--check": exit(try await Ratios().check(allRows) ? 0 : 1)
+    case "--check":
+        let ratios = try Ratios(of: allRows)
+        exit(try await ratios.check(chosenRows(arguments[1...], among: allRows)) ? 0 : 1)
     case "--renew":
-        try await Ratios().renew(allRows)
+        try await Ratios(of: allRows).renew(chosenRows(arguments[1...], among: allRows))
         exit(0)
     // What rows start as a process of its own.
     case "--serve": try BenchServer.serve()
