@@ -189,6 +189,38 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private func text(_ text: String) -> String? { text.isEmpty ? nil : text }
 }
 
+/// A writer as a type without parameters: the scan is in another module, and for a generic visitor the compiler makes
+/// one code for all formats, which looks up each thing that it does.
+protocol RowVisitor: FactVisitor {
+    associatedtype Format: RowFormat
+    var writer: ExportRowWriter<Format> { get set }
+    init(writer: ExportRowWriter<Format>)
+}
+
+struct NDJSONRows: RowVisitor {
+    var writer: ExportRowWriter<NDJSONFormat>
+    var isFull: Bool { writer.isFull }
+
+    mutating func enter(_ source: ScannedSource) { writer.enter(source) }
+    mutating func enter(_ part: ScannedPart) { writer.enter(part) }
+    mutating func visit(_ event: PlainEvent) throws(WaybillError) { try writer.visit(event) }
+    mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError) {
+        try writer.visit(fact, closing: opening)
+    }
+}
+
+struct CSVRows: RowVisitor {
+    var writer: ExportRowWriter<CSVFormat>
+    var isFull: Bool { writer.isFull }
+
+    mutating func enter(_ source: ScannedSource) { writer.enter(source) }
+    mutating func enter(_ part: ScannedPart) { writer.enter(part) }
+    mutating func visit(_ event: PlainEvent) throws(WaybillError) { try writer.visit(event) }
+    mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError) {
+        try writer.visit(fact, closing: opening)
+    }
+}
+
 extension TextFormat {
     /// Facts as lines of NDJSON, redacted once more, in the order in which they are given: for a store that has them at
     /// hand and not in SQLite.

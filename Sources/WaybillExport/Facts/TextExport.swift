@@ -54,23 +54,24 @@ package final class TextExport {
     /// About how many bytes a piece has.
     package static let pieceByteCount = 64 << 10
 
-    fileprivate init<Format: RowFormat>(
-        _ selection: ExportSelection, as format: Format.Type, redactor: Redactor, _ connection: Connection
+    fileprivate init<Rows: RowVisitor>(
+        _ selection: ExportSelection, as rows: Rows.Type, redactor: Redactor, _ connection: Connection
     ) throws(WaybillError) {
         cursor = selection.cursor
         self.connection = connection
         var scan = try FactScan(selection.shares, isFiltered: selection.isFiltered, connection)
-        var writer = ExportRowWriter<Format>(limit: Self.pieceByteCount, redactor: redactor, connection)
-        var header: [UInt8]? = Format.header(ExportColumns.all)
+        var visitor = Rows(
+            writer: ExportRowWriter(limit: Self.pieceByteCount, redactor: redactor, connection))
+        var header: [UInt8]? = Rows.Format.header(ExportColumns.all)
         var hasMore = true
         next = { count throws(WaybillError) in
             defer { header = nil }
             if let header, !header.isEmpty { return header }
             while hasMore {
-                writer.removeAll()
-                hasMore = try scan.run(&writer)
-                count = writer.count
-                if !writer.rows.bytes.isEmpty { return writer.rows.bytes }
+                visitor.writer.removeAll()
+                hasMore = try scan.run(&visitor)
+                count = visitor.writer.count
+                if !visitor.writer.rows.bytes.isEmpty { return visitor.writer.rows.bytes }
             }
             return nil
         }
@@ -134,8 +135,8 @@ extension StoreReader {
     {
         let selection = try ExportSelector(connection: connection).selection(scope)
         switch format {
-        case .ndjson: return try TextExport(selection, as: NDJSONFormat.self, redactor: redactor, connection)
-        case .csv: return try TextExport(selection, as: CSVFormat.self, redactor: redactor, connection)
+        case .ndjson: return try TextExport(selection, as: NDJSONRows.self, redactor: redactor, connection)
+        case .csv: return try TextExport(selection, as: CSVRows.self, redactor: redactor, connection)
         case .otlp: return try TextExport(spansOf: selection, redactor: redactor, connection)
         }
     }
