@@ -113,7 +113,7 @@ struct AnswerStore {
         var events = 0
         var facts = 0
         /// Seconds of processors, without those that it took to make the sets.
-        var cpu_s = 0.0
+        var cpuSeconds = 0.0
     }
 
     /// POSIX has a million of them in a second.
@@ -133,7 +133,7 @@ struct AnswerStore {
             let begun = Self.processorSeconds()
             _ = try store.ingest(DecodedSet(set: set), receivedAt: receivedAt)
             if maker.setCount % 20 == 0 { try store.checkpoint() }
-            filled.cpu_s += Self.processorSeconds() - begun
+            filled.cpuSeconds += Self.processorSeconds() - begun
             filled.facts += set.factCount
         }
         try store.checkpoint()

@@ -158,7 +158,7 @@ def measure(engine, waybill, folder, made, chosen):
     Watched(waybill, "migrate", address)
     report = Report()
     server.spent()
-    report.add("move", made["cpu_s"], Watched(waybill, "move", folder, address), server.spent())
+    report.add("move", made["cpuSeconds"], Watched(waybill, "move", folder, address), server.spent())
     engine.post("OPTIMIZE TABLE bench.facts FINAL")
     merging = server.spent()
     stored = {
@@ -195,7 +195,7 @@ def measure(engine, waybill, folder, made, chosen):
     bytes_each = sum(stored.values()) / made["events"]
     print(f"\n{made['events']} events, {made['facts']} facts.")
     print(f"Bytes an event: SQLite {sqlite_bytes:.0f}, ClickHouse {bytes_each:.0f}.")
-    print(f"Merging all of it: {merging:.1f} s of the server. SQLite's ingest: {made['cpu_s']:.1f} s.")
+    print(f"Merging all of it: {merging:.1f} s of the server. SQLite's ingest: {made['cpuSeconds']:.1f} s.")
     result = {
         **made,
         "rows": report.rows,
