@@ -72,7 +72,8 @@ extension ClickHouseTables {
     func removeAll(at wall: Int64) async throws(WaybillError) {
         do throws(WaybillError) {
             for removal in try await removals() {
-                if try await !isGone(removal) { try await begin(removal) }
+                // Servers that run begin also where another one does not.
+                if (try? await isGone(removal)) != true { try await begin(removal) }
                 var attempts = 200
                 while try await !isGone(removal) {
                     attempts -= 1
