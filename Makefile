@@ -154,10 +154,12 @@ integration: setup ## All of these, from schemas to e2e, side by side; EXAMPLES=
 
 faults-cluster: setup ## Kill doors and replicas of a ClickHouse cluster, lose answers, count every fact; STAGE=one, folder; CASES=erasure, SCALE=1, SEED=n; writes .build/faults-cluster.json
 	$(call built,--product waybill-cli)
-	@python3 Tests/ClickHouse/Faults --stage $(or $(STAGE),cluster) --scale $(or $(SCALE),1) $(if $(SHORT),--short) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases "$(CASES)")
+	@python3 Tests/ClickHouse/Faults --stage $(or $(STAGE),cluster) --scale $(or $(SCALE),1) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases "$(CASES)")
 
-clickhouse: ## Try the ClickHouse engines that tests start, one process and a cluster, as a client uses them; installs what is missing
+clickhouse: setup ## Try the ClickHouse engines that tests start, one process and a cluster, and play histories into a store on the cluster; installs what is missing; HISTORIES=25 for 500 questions of each
+	$(call built,--build-tests)
 	@$(PYTEST) -c $(INTEGRATION)/pytest.ini --rootdir Tests/ClickHouse Tests/ClickHouse
+	@WAYBILL_CLUSTER=1 $(if $(HISTORIES),WAYBILL_HISTORIES=$(HISTORIES)) swift test --skip-build --traits All $(STRICT) $(FLAGS) --filter 'ClusterConformanceTests|ConformanceTests/aDatabaseConforms'
 
 interop: setup ## Build Examples/ManyStacks, and have its five processes record: one transaction each, every cause right, nobody else told
 	$(call built,--product waybill-cli)

@@ -19,7 +19,7 @@ actor ClickHouseEngine {
 
     /// Whether one can be started here; where not, its script has said why.
     static let isThere = isInstalled("one")
-    /// The same of a cluster, which takes long to install: only where `WAYBILL_CLUSTER` is set, as `make cluster` does.
+    /// The same of a cluster, which takes long to install: only where `WAYBILL_CLUSTER` is set, as `make clickhouse` does.
     static let isClusterThere =
         ProcessInfo.processInfo.environment["WAYBILL_CLUSTER"] != nil && isInstalled("cluster")
 

@@ -104,7 +104,7 @@ import WaybillTesting
     }
 }
 
-/// Plays histories, tells how many questions were compared, and expects 500 of 40 histories.
+/// Plays histories, tells how many questions were compared, and expects 500 of 25 histories.
 private func expectConformance(
     _ name: String, _ seeds: Range<Int>,
     _ makeStore: @escaping @Sendable (any TransactionClock) async throws -> any AnsweringStore & ExportingStore
@@ -112,6 +112,6 @@ private func expectConformance(
     let (findings, questionCount) = await StoreConformance(seeds: seeds, makeStore: makeStore).trial()
     print("\(name): \(seeds.count) histories, \(questionCount) questions answered as by the naive store")
     #expect(findings.isEmpty, "\(findings)")
-    #expect(questionCount >= (seeds.count >= 40 ? 500 : seeds.count))
+    #expect(questionCount >= (seeds.count >= 25 ? 500 : seeds.count))
 }
 #endif

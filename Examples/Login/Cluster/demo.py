@@ -228,7 +228,7 @@ def play(engine, arguments):
         if not shows_merged(address, pages(address, "/v1/transactions")):
             wrong.append(f"{address}: the inspector does not show client and server of a login together")
     for what, number in expected.items():
-        print(f"{what:31}{json.dumps(number)}")
+        print(f"{what:31}{json.dumps(number, sort_keys=True)}")
     if wrong:
         raise SystemExit("demo-cluster: they do not agree.\n  " + "\n  ".join(wrong))
     proxy.close()

@@ -102,8 +102,9 @@ def shard_dead(scene, chance, scale):
     asking = prepared(scene, doors[0], chance)
     for name in ("1.1", "1.2"):
         scene.engine.do(f"kill {name}")
-    for _ in range(3):
-        asking.once(doors[0])
+    with ThreadPoolExecutor(3) as pool:  # a door tries for some time before it gives up
+        for _ in range(3):
+            pool.submit(asking.once, doors[0])
     answered = asking.answers
     for name in ("1.1", "1.2"):
         scene.engine.do(f"start {name}")
@@ -168,20 +169,15 @@ def below_the_quorum(scene, chance, scale):
     """What was acknowledged while a replica was dead is there when that one is back and the other is gone."""
     scene.needs_replicas()
     door, history = scene.door(), History(8, chance)
-    refused = acknowledged = 0
     for one in history.sets[:4]:
         scene.give(one, [door], chance)
     for shard in (1, 2):
         scene.engine.do(f"kill {shard}.2")
-    waiting = []
-    for one in history.sets[4:]:
-        scene.given.append(one)
-        try:
-            door.send(one, timeout=30)
-            acknowledged += 1
-        except Unavailable:
-            refused += 1
-            waiting.append(one)
+    scene.given += history.sets[4:]
+    with ThreadPoolExecutor(len(history.sets)) as pool:
+        sending = [(one, pool.submit(tried, lambda one=one: door.send(one, timeout=30))) for one in history.sets[4:]]
+    waiting = [one for one, receipt in sending if receipt.result() is None]
+    refused, acknowledged = len(waiting), len(sending) - len(waiting)
     for shard in (1, 2):
         scene.engine.do(f"start {shard}.2")
     together(scene, waiting, [door], chance)
