@@ -159,7 +159,7 @@ faults-cluster: setup ## Kill doors and replicas of a ClickHouse cluster, lose a
 clickhouse: setup ## Try the ClickHouse engines that tests start, one process and a cluster, and play histories into a store on the cluster; installs what is missing; HISTORIES=25 for 500 questions of each
 	$(call built,--build-tests)
 	@$(PYTEST) -c $(INTEGRATION)/pytest.ini --rootdir Tests/ClickHouse Tests/ClickHouse
-	@WAYBILL_CLUSTER=1 $(if $(HISTORIES),WAYBILL_HISTORIES=$(HISTORIES)) swift test --skip-build --traits All $(STRICT) $(FLAGS) --filter 'ClusterConformanceTests|ConformanceTests/aDatabaseConforms'
+	@WAYBILL_CLUSTER=1 $(if $(HISTORIES),WAYBILL_HISTORIES=$(HISTORIES)) swift test --skip-build --traits All $(STRICT) $(FLAGS) --filter 'OnACluster|ConformanceTests/aDatabaseConforms'
 
 interop: setup ## Build Examples/ManyStacks, and have its five processes record: one transaction each, every cause right, nobody else told
 	$(call built,--product waybill-cli)

@@ -14,7 +14,16 @@ import WaybillTesting
     /// Breaks when a transaction that is read alone lacks those above and below it, what its clients asked at the time,
     /// by which clocks are compared, or facts that were stored before their opening; or an answer by buckets does.
     @Test(arguments: seeds(0..<4)) func theSameIsReadAsByACopy(seed: Int) async throws {
-        let address = try await ClickHouseEngine.shared.database()
+        try await readBothWays(ClickHouseEngine.shared.database(), seed: seed)
+    }
+
+    /// Breaks when servers of 2018 do not take what is asked to find buckets and single transactions, or a shard's part
+    /// is left out of either.
+    @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func theSameIsReadAsByACopyOnACluster() async throws {
+        try await readBothWays(ClickHouseEngine.cluster.database(), seed: 1)
+    }
+
+    private func readBothWays(_ address: ClickHouseAddress, seed: Int) async throws {
         var shop = Shop(seed: seed)
         // Of a family none is near another one, but others are near each.
         for number in 0..<12 {
