@@ -2,7 +2,7 @@
 import WaybillCore
 import WaybillStore
 
-/// Rows that nobody reads any more, and how their bytes go.
+/// Rows that are not read any more, and how their bytes go.
 extension ClickHouseTables {
     /// Rows of one table that are to go from every server.
     struct Removal: Sendable {
