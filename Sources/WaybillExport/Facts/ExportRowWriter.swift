@@ -197,8 +197,7 @@ protocol RowVisitor: FactVisitor {
     init(writer: ExportRowWriter<Format>)
 }
 
-struct NDJSONRows: RowVisitor {
-    var writer: ExportRowWriter<NDJSONFormat>
+extension RowVisitor {
     var isFull: Bool { writer.isFull }
 
     mutating func enter(_ source: ScannedSource) { writer.enter(source) }
@@ -209,17 +208,9 @@ struct NDJSONRows: RowVisitor {
     }
 }
 
-struct CSVRows: RowVisitor {
-    var writer: ExportRowWriter<CSVFormat>
-    var isFull: Bool { writer.isFull }
+struct NDJSONRows: RowVisitor { var writer: ExportRowWriter<NDJSONFormat> }
 
-    mutating func enter(_ source: ScannedSource) { writer.enter(source) }
-    mutating func enter(_ part: ScannedPart) { writer.enter(part) }
-    mutating func visit(_ event: PlainEvent) throws(WaybillError) { try writer.visit(event) }
-    mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError) {
-        try writer.visit(fact, closing: opening)
-    }
-}
+struct CSVRows: RowVisitor { var writer: ExportRowWriter<CSVFormat> }
 
 extension TextFormat {
     /// Facts as lines of NDJSON, redacted once more, in the order in which they are given: for a store that has them at
