@@ -18,6 +18,9 @@ struct CancelStress {
         let server = try LoopbackServer { _ in .text("answer") }
         let transactions = TransactionManager(store: .inMemory, correlatedHosts: ["127.0.0.1"])
         let url = server.url()
+        let file = FileManager.default.temporaryDirectory.appending(path: "waybill-body-\(UUID().uuidString)")
+        try Data(count: 100_000).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
         let logins = await withTaskGroup(of: [GUID].self) { group in
             for worker in 0..<8 {
                 group.addTask {
@@ -28,7 +31,8 @@ struct CancelStress {
                         let login = logins[logins.count - 1]
                         let request = Task {
                             try await send(
-                                URLRequest(url: url), in: login, by: transactions.session, form: index + worker)
+                                URLRequest(url: url), in: login, by: transactions.session, form: index + worker,
+                                file: file)
                         }
                         let cancelation = DispatchWorkItem { request.cancel() }
                         DispatchQueue.global().asyncAfter(
@@ -53,12 +57,17 @@ struct CancelStress {
     }
 
     private func send(
-        _ request: URLRequest, in login: UseCaseTransaction<TestProcess.Login>, by session: CapturedSession, form: Int
+        _ request: URLRequest, in login: UseCaseTransaction<TestProcess.Login>, by session: CapturedSession, form: Int,
+        file: URL
     ) async throws {
-        switch form % 4 {
+        switch form % 5 {
         case 0: _ = try await session.data(for: request, in: login)
         case 1: for try await _ in try await session.bytes(for: request, in: login).0 {}
         case 2: try FileManager.default.removeItem(at: try await session.download(for: request, in: login).0)
+        case 3:
+            var request = request
+            request.httpMethod = "PUT"
+            _ = try await session.upload(for: request, fromFile: file, in: login)
         default:
             var request = request
             request.httpMethod = "POST"

@@ -38,10 +38,30 @@ package final class HTTPSession: Sendable {
             switch outgoing.body {
             case .own: session.dataTask(with: outgoing.request)
             case .data(let data): session.uploadTask(with: outgoing.request, from: data)
-            case .file(let file): session.uploadTask(with: outgoing.request, fromFile: file)
+            case .file(let file):
+                if let data = Self.bytesToSend(of: file) {
+                    session.uploadTask(with: outgoing.request, from: data)
+                } else {
+                    session.uploadTask(with: outgoing.request, fromFile: file)
+                }
             }
         delegate.add(transport, for: task)
         return task
+    }
+
+    /// The bytes of a file that is sent from memory; nil for one that URLSession reads itself.
+    ///
+    /// swift-corelibs-foundation reads a file beside the transfer, and has the transfer go on when bytes have come. Where
+    /// that is over by then, since it was canceled or the other side hung up, libcurl refuses, and the process traps.
+    private static func bytesToSend(of file: URL) -> Data? {
+        #if canImport(FoundationNetworking)
+        guard let size = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize, size <= 16 << 20 else {
+            return nil
+        }
+        return try? Data(contentsOf: file)
+        #else
+        return nil
+        #endif
     }
 
     /// Makes a WebSocket's task that tells what carries it what happens to it. Waits for URLSession's queue.
