@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 import WaybillCore
 
 /// One serial thread that owns a resource which must not be shared, e.g. a ``Store``: SQLite work never runs on the
@@ -20,13 +20,15 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
     /// Makes the resource on the thread and waits for it.
     ///
     /// - Parameters:
+    ///   - qos: What the thread gets of the processors while nobody waits for it.
     ///   - begins: Called on the thread before each piece of work.
     ///   - ends: Called on the thread after each, before whoever asked for it goes on.
     package init<Failure>(
-        label: String, timer: any StoreTimer = SystemTimer(), begins: @escaping (Resource) -> Void = { _ in },
-        ends: @escaping (Resource) -> Void = { _ in }, make: () throws(Failure) -> Resource
+        label: String, qos: DispatchQoS = .unspecified, timer: any StoreTimer = SystemTimer(),
+        begins: @escaping (Resource) -> Void = { _ in }, ends: @escaping (Resource) -> Void = { _ in },
+        make: () throws(Failure) -> Resource
     ) throws(Failure) {
-        let queue = DispatchQueue(label: label)
+        let queue = DispatchQueue(label: label, qos: qos)
         self.queue = queue
         self.timer = timer
         self.begins = begins

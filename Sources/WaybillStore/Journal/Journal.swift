@@ -69,8 +69,9 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     /// What became of a record.
     enum Appended {
         /// - isKept: Whether the file has it.
-        /// - isFirst: Whether it is the first of a segment: a good moment to store what is there.
-        case done(sequence: Int64, isKept: Bool, isFirst: Bool)
+        /// - isPressing: Whether a segment was begun, and no more than half of them are free behind it: what is there
+        ///   should be stored at once.
+        case done(sequence: Int64, isKept: Bool, isPressing: Bool)
         case refused
     }
 
@@ -175,8 +176,15 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
             let checksum = JournalChecksum.sum(kind, record, count: wordCount, salt: layout.salt, position: position)
             waybill_store_release(record, JournalHeading(kind, wordCount: wordCount, checksum: checksum).word)
             let isKept = file.isWrittenByItself || file.write(index..<index &+ wordCount)
-            return .done(sequence: sequence, isKept: isKept, isFirst: isNewSegment)
+            return .done(
+                sequence: sequence, isKept: isKept, isPressing: isNewSegment && isHalfFull(at: position))
         }
+    }
+
+    /// Whether half of the segments or fewer are free behind that of a position.
+    private func isHalfFull(at position: Int64) -> Bool {
+        let end = ((position - 1) / segmentLength + 1) * segmentLength
+        return limit.load(ordering: .relaxed) - end <= segmentLength * Int64(layout.segmentCount / 2)
     }
 
     /// Goes on to the next segment; false where it is not free.

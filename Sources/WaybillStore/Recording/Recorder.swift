@@ -56,8 +56,8 @@ package final class Recorder: Sendable {
             // Asked by its own type, the clock costs no call through a table.
             let uptime = isSystemClock ? SystemClock().uptimeMicroseconds() : clock.uptimeMicroseconds()
             switch append(journal, max(0, uptime &- startMicroseconds)) {
-            case .done(let sequence, let isKept, let isFirst):
-                if isFirst {
+            case .done(let sequence, let isKept, let isPressing):
+                if isPressing {
                     isAwake.store(true, ordering: .releasing)
                     wake(true)
                 } else if !isAwake.load(ordering: .relaxed), !isAwake.exchange(true) {

@@ -79,7 +79,8 @@ package final class SourceWriter: Sendable {
         recorder = Recorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(
-            label: "waybill.store", timer: timer, begins: { $0.begin() }, ends: { $0.end() },
+            // Behind what the app does: what is recorded is safe in the journal.
+            label: "waybill.store", qos: .utility, timer: timer, begins: { $0.begin() }, ends: { $0.end() },
             make: {  // opened when first needed
                 StoreSession(
                     source: source, place: place, clock: clock, retention: retention, journalSize: journalSize,

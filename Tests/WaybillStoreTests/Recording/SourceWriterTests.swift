@@ -108,6 +108,29 @@ import WaybillCore
         #expect(try await writer.read { try partCount($0) } > 1, "what was taken before is stored")
     }
 
+    /// Breaks when a burst that the journal has room for wakes the writer, which takes the processor from the app where
+    /// there is one only; or when nothing is stored before the journal is full.
+    @Test func aBurstWakesTheWriterWhenHalfOfTheJournalIsFull() async throws {
+        let time = ManualTime()
+        let writer = SourceWriter(
+            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time,
+            journalSize: JournalSize(segmentCount: 8, segmentByteCount: 16_384))
+        func eventCount() throws -> Int {
+            try StoreReader(.folder(folder.url)).connection.integer("SELECT count(*) FROM events")
+        }
+        open(in: writer)
+        try await writer.drain()
+        // An event takes 40 bytes: this is a third of the journal, then two thirds.
+        for _ in 0..<1_100 { #expect(writer.recorder.record(event: 0, part: 1).result == .journaled) }
+        writer.thread.sync { _ in }
+        #expect(try eventCount() == 0)
+        for _ in 0..<1_100 { #expect(writer.recorder.record(event: 0, part: 1).result == .journaled) }
+        writer.thread.sync { _ in }
+        #expect(try eventCount() > 1_500, "no time has passed")
+        try time.advance(by: .seconds(1))
+        #expect(try eventCount() == 2_200)
+    }
+
     /// Breaks when a list lacks what was recorded a moment ago.
     @Test(arguments: [true, false]) func whoeverReadsReadsTheirOwnWrites(inMemory: Bool) async throws {
         let writer = writer(inMemory ? .memory(name: GUID().description) : .folder(folder.url))
