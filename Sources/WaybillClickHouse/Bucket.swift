@@ -1,5 +1,6 @@
 #if ClickHouse
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 /// Some of the transactions, each with all of its facts, or some of what belongs to no transaction.
@@ -11,10 +12,13 @@ struct Bucket: Sendable {
     var ids: ClosedRange<UInt64>?
     /// Of so many that a hash makes of it, which.
     var share: (number: UInt64, count: UInt64) = (0, 1)
+    /// Of how many transactions it has one; what belongs to none is left out then, too.
+    var sampledOneIn = 1
 
     /// Whether it has a part's facts that were stored before it was known what they belong to.
     func contains(_ part: StrandedPart) -> Bool {
         ids?.contains(part.transaction.high) == true && part.hash % share.count == share.number
+            && part.transaction.isOne(in: sampledOneIn)
     }
 }
 
@@ -38,8 +42,11 @@ extension ClickHouseTables {
 
     /// Divides all facts into buckets.
     ///
-    /// - Parameter count: About how many facts one may have; twice as many are let through.
-    func buckets(ofAbout count: Int64) async throws(WaybillError) -> [Bucket] {
+    /// - Parameters:
+    ///   - count: About how many facts one may have; twice as many are let through.
+    ///   - sampledOneIn: Of how many transactions one is meant.
+    func buckets(ofAbout count: Int64, sampledOneIn: Int = 1) async throws(WaybillError) -> [Bucket] {
+        let count = count * Int64(sampledOneIn)
         let total = try await self.count("NOT (\(Self.noTransaction))")
         let rangeCount = min(Self.rangeLimit, total / count + 1)
         let levels = (1..<max(2, rangeCount)).map { "\(Double($0) / Double(rangeCount))" }.joined(separator: ", ")
@@ -67,9 +74,9 @@ extension ClickHouseTables {
         }
         func divided(_ ids: ClosedRange<UInt64>?, _ factCount: Int64) -> [Bucket] {
             let shares = UInt64(clamping: factCount / (2 * count) + 1)
-            return (0..<shares).map { Bucket(ids: ids, share: ($0, shares)) }
+            return (0..<shares).map { Bucket(ids: ids, share: ($0, shares), sampledOneIn: sampledOneIn) }
         }
-        var buckets = divided(nil, try await self.count(Self.noTransaction))
+        var buckets = sampledOneIn == 1 ? divided(nil, try await self.count(Self.noTransaction)) : []
         for (index, (start, end)) in zip(starts, ends).enumerated() where counts[index] ?? 0 > 0 {
             buckets += divided(start...end, counts[index] ?? 0)
         }
@@ -138,6 +145,9 @@ extension ClickHouseTables {
         if let ids = bucket.ids {
             conditions.append("tx >= \(literal(GUID(high: ids.lowerBound, low: 0)))")
             conditions.append("tx <= \(literal(GUID(high: ids.upperBound, low: .max)))")
+        }
+        if bucket.sampledOneIn > 1 {
+            conditions.append("substring(tx, 13, 4) < unhex('\(GUID.sampleBound(oneIn: bucket.sampledOneIn))')")
         }
         if bucket.share.count > 1 {
             let key = bucket.ids == nil ? "source" : "tx"

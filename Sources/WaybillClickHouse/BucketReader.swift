@@ -13,16 +13,19 @@ struct BucketReader {
     private let books: DatabaseBooks
     private let stranded: [Fact.ID: StrandedPart]
     private var buckets: ArraySlice<Bucket>
+    private let sampledOneIn: Int
     private var isFirst = true
     /// Facts that were there.
     private var count: Int64 = 0
 
+    /// - Parameter sampledOneIn: Of how many transactions one is read.
     /// - Throws: ``DatabaseBooks/Incomplete``.
-    init(_ tables: ClickHouseTables, factsEach count: Int64) async throws {
+    init(_ tables: ClickHouseTables, factsEach count: Int64, sampledOneIn: Int = 1) async throws {
         self.tables = tables
+        self.sampledOneIn = sampledOneIn
         // First what counts: facts that come later do not.
         books = try await DatabaseBooks(tables, try await tables.state())
-        buckets = try await tables.buckets(ofAbout: count)[...]
+        buckets = try await tables.buckets(ofAbout: count, sampledOneIn: sampledOneIn)[...]
         stranded = Dictionary(
             try await tables.strandedParts().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -43,6 +46,11 @@ struct BucketReader {
         until interruption: Interruption, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) async throws -> Value? {
         guard let bucket = buckets.popFirst() else {
+            guard sampledOneIn == 1 else {
+                var census = FactCensus(books)
+                try await census.count(in: tables)
+                return nil
+            }
             let expected = books.sources.values.reduce(0) { $0 + $1.expected.count }
             guard count == expected else { throw DatabaseBooks.Incomplete() }
             return nil

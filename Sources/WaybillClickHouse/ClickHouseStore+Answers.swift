@@ -29,8 +29,15 @@ extension ClickHouseStore: ExplorableStore {
             try question.meant(by: parameters, reader, now: now)
         }
         guard !meant.looksAtFamilies else { return nil }
-        return try await tables.untilComplete {
-            var buckets = try await BucketReader(tables, factsEach: factsPerBucket)
+        let sampled = meant.readsOneIn
+        let answer = try await answer(meant, readingOneIn: sampled, now: now)
+        // Why nothing counts is said by all that is there.
+        return sampled > 1 && answer?.whyEmpty != nil ? try await self.answer(meant, readingOneIn: 1, now: now) : answer
+    }
+
+    private func answer(_ meant: AnyQuestion, readingOneIn sampled: Int, now: Int64) async throws -> AnyAnswer? {
+        try await tables.untilComplete {
+            var buckets = try await BucketReader(tables, factsEach: factsPerBucket, sampledOneIn: sampled)
             var all: AnyPartial?
             while let partial = try await buckets.next(
                 until: Interruption(after: readLimit, by: clock),

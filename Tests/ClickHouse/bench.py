@@ -4,7 +4,8 @@ A store in SQLite is filled once for each number of events, and kept in .build/b
 it took to take these in, and copies it to one ClickHouse of the current version (chDB). Then the command line asks both
 the same. Seconds are those of processors, of the command and of the server while it worked for it, but `seconds`, which
 are a clock's. Memory is the command's, and disk what it had in its temporary folder. Answers that differ give no
-figure. Each command is a process of its own, which begins with nothing. Writes .build/bench-cluster.json.
+figure. In the end some questions are asked about one in a hundred transactions, and how far off their counts are
+stands beside the margin that the answer says. Each command is a process of its own, which begins with nothing. Writes .build/bench-cluster.json.
 """
 
 import argparse
@@ -30,6 +31,12 @@ QUESTIONS = {
     "network": [],
     "compare": ["--use-case", "login", "--by", "variant", "--a", "A", "--b", "B"],
 }
+# By what says how many transactions there are.
+SAMPLED = {
+    "summary": lambda answer: sum(each["runs"] for each in answer["use_cases"]),
+    "duration": lambda answer: answer["total"]["statistics"]["count"],
+}
+SAMPLE = 100
 LIMIT = 3600  # seconds for one command
 
 
@@ -152,6 +159,24 @@ def main():
         shutil.rmtree(data, ignore_errors=True)
 
 
+def sampled(waybill, name, folder, address, server, report):
+    """A question about one in so many: what that takes, and how far off it is."""
+    whole = json.loads(Watched(waybill, "ask", name, folder, "--json", *QUESTIONS[name]).output)
+    options = ["--json", "--sample", f"1/{SAMPLE}", *QUESTIONS[name]]
+    here = Watched(waybill, "ask", name, folder, *options)
+    server.spent()
+    there = Watched(waybill, "ask", name, address, *options)
+    spent = server.spent()
+    if here.output != there.output:
+        sys.exit(f"{name} --sample: SQLite and ClickHouse do not say the same.")
+    report.add(f"{name} 1/{SAMPLE}", here.cpu, there, spent)
+    answer = json.loads(here.output)
+    told, true = SAMPLED[name](answer), SAMPLED[name](whole)
+    result = {"name": name, "one_in": SAMPLE, "estimated": told, "true": true, "margin": answer["weighed"]["margin"]}
+    print(f"{'':14}{told} for {true}: {abs(told - true) / true:.2%} off; it says ± {result['margin'] / told:.2%}")
+    return result
+
+
 def measure(engine, waybill, folder, made, chosen):
     address = f"clickhouse://127.0.0.1:{engine.ports[0]}/bench"
     server = Server(engine.nodes["1.1"]["pid"])
@@ -191,6 +216,7 @@ def measure(engine, waybill, folder, made, chosen):
         if name != "verify" and here.output != there.output:
             sys.exit(f"{name}: SQLite and ClickHouse do not say the same.")
         report.add(name, here.cpu, there, spent)
+    samples = [sampled(waybill, name, folder, address, server, report) for name in SAMPLED if name in chosen]
     sqlite_bytes = tree_bytes(folder) / made["events"]
     bytes_each = sum(stored.values()) / made["events"]
     print(f"\n{made['events']} events, {made['facts']} facts.")
@@ -199,6 +225,7 @@ def measure(engine, waybill, folder, made, chosen):
     result = {
         **made,
         "rows": report.rows,
+        "samples": samples,
         "merge_cpu_s": round(merging, 2),
         "bytes_per_event": {"sqlite": round(sqlite_bytes, 1), "clickhouse": round(bytes_each, 1)},
         "clickhouse_bytes": stored,

@@ -59,6 +59,48 @@ import WaybillTesting
         }
     }
 
+    /// Breaks when a question about a sample reads other transactions than a copy would, reads all of them, or says why
+    /// nothing counts by the sample alone; or when facts that others lack go unnoticed.
+    @Test func aSampleIsReadAlone() async throws {
+        let address = try await ClickHouseEngine.shared.database()
+        var shop = Shop(seed: 9)
+        for _ in 0..<60 { shop.buy() }
+        let copy = try await ClickHouseStore(address)
+        for set in shop.sets() {
+            _ = try await copy.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
+        var alone = copy
+        (alone.factsPerBucket, alone.isCopyPreferred) = (10, false)
+        let questions: [AnyQuestion] = [
+            .summary(SummaryQuestion()), .network(NetworkQuestion()),
+            .duration(DurationQuestion(filter: TransactionFilter(), segmentation: .hour)),
+            .legs(LegsQuestion(filter: TransactionFilter())),
+        ]
+        for (question, filter) in questions.flatMap({ question in
+            ["oneIn:3", "oneIn:3 outcome:canceled", "-oneIn:3"].map { (question, $0) }
+        }) {
+            let conditions = [(name: "filter", value: filter)]
+            let expected = try await copy.answer(question, where: conditions)
+            #expect(try await alone.answer(question, where: conditions) == expected, "\(filter)")
+            if filter == "oneIn:3" { #expect(expected.weighed != nil) }
+        }
+        let all = try await alone.tables.buckets(ofAbout: 10)
+        let sample = try await alone.tables.buckets(ofAbout: 10, sampledOneIn: 3)
+        func count(_ buckets: [Bucket]) async throws -> Int {
+            var count = 0
+            for bucket in buckets { try await alone.tables.facts(of: bucket, [:]) { _, _ in count += 1 } }
+            return count
+        }
+        let counts = (try await count(sample), try await count(all))
+        #expect(counts.0 > 0 && counts.0 < counts.1 * 2 / 3)
+        try await ClickHouseClient(address).run("ALTER TABLE facts DELETE WHERE sequence = 2", ["mutations_sync": "2"])
+        let asked = alone
+        let error = await #expect(throws: WaybillError.self) {
+            try await asked.answer(.summary(SummaryQuestion()), where: [(name: "filter", value: "oneIn:3")])
+        }
+        #expect(error?.message.contains("lacks facts") == true)
+    }
+
     /// Breaks when a server that lacks facts gives a part of an answer or of a transaction: here they are taken away
     /// behind its back.
     @Test func factsThatAreMissingAreNoAnswer() async throws {

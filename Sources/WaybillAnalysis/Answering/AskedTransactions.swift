@@ -24,7 +24,7 @@ package struct AskedTransactions: Mergeable {
     /// Counts those that pass a filter.
     init(counting filter: TransactionFilter, _ context: AnswerContext) throws(WaybillError) {
         count = try context.reader.count(filter, now: context.now)
-        weights = Weights(unweighed: count)
+        weights = Weights(count)
         if count == 0 { reason = try context.emptyReason(filter) }
     }
 

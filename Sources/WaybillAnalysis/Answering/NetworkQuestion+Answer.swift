@@ -11,10 +11,12 @@ extension NetworkQuestion: FoldedQuestion {
     package func partial(from context: AnswerContext) throws(WaybillError) -> GroupedExchanges {
         let sources = try SourceDirectory(context.connection)
         var found = GroupedExchanges()
+        let sampled = Int64(max(filter.sampledOneIn, transactions?.sampledOneIn ?? 1))
         try ExchangeList(filter, of: transactions, now: context.now, context.connection).forEachRow(
             MeasuredExchange.columns
         ) { row in
-            let exchange = MeasuredExchange(row, sources, now: context.now)
+            var exchange = MeasuredExchange(row, sources, now: context.now)
+            exchange.weight *= sampled
             found.weights.add(exchange.weight)
             let key = NetworkKey(exchange, grouping)
             found.groups[key, default: CollectedExchanges(exampleCount: max(0, exampleCount))].add(exchange)

@@ -61,6 +61,8 @@ struct TransactionCursor: TransactionRange {
     /// Of all of them; nil: each may have another.
     private let useCase: Int?
     private let wall: Int64
+    /// For how many each stands besides, in millionths: where they are a sample.
+    private let sampleWeight: Int64
     private let contents: Contents
     private(set) var connection: Connection
     /// Which transactions they are.
@@ -81,6 +83,7 @@ struct TransactionCursor: TransactionRange {
         self.connection = connection
         self.filter = filter
         useCase = filter.useCase
+        sampleWeight = Weights.one * Int64(filter.sampledOneIn)
         self.wall = wall
         let contents =
             try Fact.Sampling.isNeeded(in: connection) ? contents.union([.times, .outcome, .weight]) : contents
@@ -189,7 +192,7 @@ struct TransactionCursor: TransactionRange {
     var count: Int { keys.count }
 
     /// Of all of them; once they were handed out.
-    var weights: Weights { contents.contains(.weight) ? weighed : Weights(unweighed: count) }
+    var weights: Weights { contents.contains(.weight) ? weighed : Weights(count, each: sampleWeight) }
 
     var transactions: TransactionCursor { self }
 
@@ -211,7 +214,7 @@ struct TransactionCursor: TransactionRange {
     ) throws(WaybillError) {
         // What the keys say already may be all.
         if let useCase, joined == nil, contents.subtracting(.joined).isEmpty {
-            for key in keys { try body(Transaction(key, useCase), []) }
+            for key in keys { try body(Transaction(key, useCase, weight: sampleWeight), []) }
             return
         }
         var rows = try rows()
@@ -246,7 +249,7 @@ struct TransactionCursor: TransactionRange {
     }
 
     private func transaction(_ key: Key, _ row: Row) -> Transaction {
-        var transaction = Transaction(key, row.int(2))
+        var transaction = Transaction(key, row.int(2), weight: sampleWeight)
         if contents.contains(.times) {
             transaction.at = row.int(3)
             transaction.closing = row.isNull(4) ? nil : (row.int(4), row.int(5))
@@ -260,18 +263,19 @@ struct TransactionCursor: TransactionRange {
             transaction.error = DetailColumn(row.optionalText(11)).error(code: row.optionalInt(10))
         }
         if let sampling = FactRowReader.sampling(row, from: 12) {
-            transaction.weight = sampling.weight(
+            let weight = sampling.weight(
                 for: transaction.outcome, tookMicroseconds: transaction.closing.map { $0.at - transaction.at })
+            transaction.weight = weight * (sampleWeight / Weights.one)
         }
         return transaction
     }
 }
 
 extension TransactionCursor.Transaction {
-    fileprivate init(_ key: TransactionCursor.Key, _ useCase: Int) {
+    fileprivate init(_ key: TransactionCursor.Key, _ useCase: Int, weight: Int64) {
         self.init(
             source: Int64(key.source), sequence: key.sequence, useCase: useCase,
-            segment: key.segment < 0 ? nil : Int(key.segment))
+            segment: key.segment < 0 ? nil : Int(key.segment), weight: weight)
     }
 }
 

@@ -1,13 +1,13 @@
 import WaybillCore
 import WaybillStore
 
-/// What an answer counts by, where sampling kept transactions from being delivered: each that was delivered counts for
-/// those that were not.
+/// What an answer counts by, where sampling kept transactions from being delivered, or a question is about a sample of
+/// them: each that is there counts for those that are not.
 ///
 /// What was chosen with a rate of 0.1 counts ten times, what was delivered for its end once, since it would have been
 /// delivered in any case. Counts, sums and quantiles go by that; they are estimates, the better the more was delivered.
 public struct Weighing: Hashable, Sendable, Codable {
-    /// Transactions (of a question about the network: exchanges) that were delivered and count.
+    /// Transactions (of a question about the network: exchanges) that are there and count.
     public var delivered: Int
     /// For how many they stand.
     public var estimated: Int
@@ -20,9 +20,9 @@ public struct Weighing: Hashable, Sendable, Codable {
         (self.delivered, self.estimated, self.margin) = (delivered, estimated, margin)
     }
 
-    /// `weighed: 1 of 10 delivered` in one sentence, with the margin.
+    /// It in one sentence, with the margin.
     public var sentence: String {
-        "Weighed: \(delivered) of about \(estimated) (± \(margin)) were delivered; sampling dropped the others, and the "
+        "Weighed: \(delivered) of about \(estimated) (± \(margin)) count here; a sample stands for the others, and the "
             + "counts are estimates."
     }
 }
@@ -38,8 +38,11 @@ package struct Weights: Mergeable {
 
     package init() {}
 
-    /// Of some that stand for themselves.
-    init(unweighed count: Int) { (delivered, sum) = (count, Int64(count) * Self.one) }
+    /// Of some of the same weight.
+    init(_ count: Int, each weight: Int64 = Self.one) {
+        (delivered, sum) = (count, Int64(count) * weight)
+        variance = Double(count) * Self.variance(weight)
+    }
 
     package mutating func merge(_ other: consuming Weights) {
         delivered += other.delivered
@@ -51,7 +54,11 @@ package struct Weights: Mergeable {
         delivered += 1
         sum += weight
         // Exact, and so the same in any order, up to many millions.
-        variance += Double(weight / 1_000) * Double(weight / 1_000 - Self.one / 1_000)
+        variance += Self.variance(weight)
+    }
+
+    private static func variance(_ weight: Int64) -> Double {
+        Double(weight / 1_000) * Double(weight / 1_000 - one / 1_000)
     }
 
     /// The sum, rounded.

@@ -29,6 +29,7 @@ struct List: AsyncParsableCommand {
                                      system, unknown
               sampled:unchosen       by rate, and delivered for how it ended; also
                                      chosen, none
+              oneIn:100              one in a hundred, the same each time
               took>2s took<500ms     from opening to closing
               since:24h until:7d     begun at or after, begun before
               parent:checkout        begun below one of that use case, or with
@@ -49,7 +50,7 @@ struct List: AsyncParsableCommand {
             With --network there is a line for each exchange: --use-case and --outcome are those of its transaction, the times are when it was \
             opened, and --text is found in its method, URL, header fields, error or kept bodies. What stands under EXCHANGE goes to waybill show. \
             A FILTER has these terms then, and as above error:, took, since:, until:, app: and its like, and of the transaction useCase:, \
-            outcome:, event:, attribute:, sampled:, parent:, root: and child:
+            outcome:, event:, attribute:, sampled:, oneIn:, parent:, root: and child:
 
               host:example.com       that host, or api.example.com below it
               path:/orders           that path, or /orders/17 below it

@@ -34,6 +34,7 @@ struct ConditionSQL {
         case .sampled(.chosen): "(p.sample_ppm IS NOT NULL AND NOT ifnull(p.sample_kept, 0))"
         case .sampled(.unchosen): "(p.sample_ppm IS NOT NULL AND ifnull(p.sample_kept, 0))"
         case .sampled(.none): "p.sample_ppm IS NULL"
+        case .oneIn(let count): "substr(p.guid, 13) < x'\(GUID.sampleBound(oneIn: count))'"
         case .tookMoreThan(let duration): "\(row).closed_at_us - \(row).at_us > \(argument(duration.microseconds))"
         case .tookLessThan(let duration): "\(row).closed_at_us - \(row).at_us < \(argument(duration.microseconds))"
         case .text(let text): subject == .transactions ? mentionInTransaction(of: text) : mentionInExchange(of: text)

@@ -23,6 +23,9 @@ public indirect enum FilterCondition: Hashable, Sendable {
     case ended(String)
     /// Of the part that stands for the transaction, what sampling said at its beginning.
     case sampled(Sampled)
+    /// It is among one in so many of all transactions, the same whenever that is asked, by their IDs. An answer counts
+    /// each of them so many times, and says how far that may be from the truth. From 1 to 1,000,000.
+    case oneIn(Int)
     /// From opening to closing it took more, or less, than this, in whole microseconds; what has no closing did
     /// neither.
     case tookMoreThan(Duration), tookLessThan(Duration)
@@ -85,7 +88,7 @@ extension FilterCondition {
     /// Whether it says something about a transaction, also of exchanges.
     package var isOfTransaction: Bool {
         switch self {
-        case .useCase, .event, .attribute, .sampled, .parent, .root, .child: true
+        case .useCase, .event, .attribute, .sampled, .oneIn, .parent, .root, .child: true
         case .not(let condition): condition.isOfTransaction
         case .error, .app, .appVersion, .device, .osVersion, .os, .ended, .tookMoreThan, .tookLessThan, .text, .status,
             .exchange, .state, .host,
@@ -94,6 +97,9 @@ extension FilterCondition {
             false
         }
     }
+
+    /// What ``oneIn(_:)`` may say.
+    package static let sampleRange = 1...1_000_000
 
     /// The words of ``ended(_:)`` beside the names of signals.
     package static let ends = ["signal", "exit", "reboot", "system", "unknown"]

@@ -20,6 +20,7 @@
 /// | `os:iOS`, `os:"iOS 18"` | the same; a version may be the beginning of one |
 /// | `ended:signal`, `ended:SIGSEGV`, `ended:exit`, `ended:reboot`, `ended:system`, `ended:unknown` | that were interrupted because their process ended like this |
 /// | `took>2s`, `took<500ms` | that took more, or less; units are us, ms, s, m, h |
+/// | `oneIn:100` | one in a hundred of them, always the same; an answer counts each a hundred times |
 /// | `since:24h`, `until:2026-03-01` | begun at or after that time, or before it |
 /// | `password`, `"wrong password"` | with that in the ID, support code, names, attributes (`sku=A1` as they are shown), errors, host or path |
 /// | `parent:checkout`, `parent:failed`, `parent:known`, `parent:K7QD-40X2` | begun below a transaction of that use case, with that outcome, of any that is known here, with that ID or support code |
@@ -145,7 +146,7 @@ extension FilterExpression {
 
     package enum Key: String, Sendable, CaseIterable {
         case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, ended,
-            sampled, took, since, until, beginner, sort, parent, root, child
+            sampled, oneIn, took, since, until, beginner, sort, parent, root, child
         case host, path, method, state, size, close
 
         /// Whether it is a key of filters about this.
@@ -154,7 +155,7 @@ extension FilterExpression {
             case .exchange, .beginner, .sort: subject == .transactions
             case .host, .path, .method, .state, .size, .close: subject == .exchanges
             case .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os, .osVersion,
-                .ended, .sampled, .took, .since, .until, .parent, .root, .child:
+                .ended, .sampled, .oneIn, .took, .since, .until, .parent, .root, .child:
                 true
             }
         }

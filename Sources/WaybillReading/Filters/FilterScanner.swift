@@ -90,7 +90,7 @@ struct FilterScanner {
         case .host, .path, .method, .size, .close, .useCase, .outcome, .event, .error, .attribute, .status, .app,
             .version,
             .device, .os,
-            .osVersion, .ended, .sampled,
+            .osVersion, .ended, .sampled, .oneIn,
             .took, .since, .until, .parent, .root, .child:
             "The key “\(key.rawValue)” goes with network exchanges, and this is about transactions."
         }

@@ -18,6 +18,7 @@ extension FilterExpression.Term {
         case .osVersion(let value): self.init(.osVersion, .equal, value)
         case .ended(let value): self.init(.ended, .equal, value)
         case .sampled(let sampled): self.init(.sampled, .equal, sampled.rawValue)
+        case .oneIn(let count): self.init(.oneIn, .equal, "\(count)")
         case .tookMoreThan(let duration): self.init(.took, .greater, Measure.duration.text(duration.microseconds))
         case .tookLessThan(let duration): self.init(.took, .less, Measure.duration.text(duration.microseconds))
         case .text(let text): self.init(nil, .equal, text)

@@ -70,6 +70,7 @@ private struct TermReading {
         case .osVersion: add(.osVersion(value), to: &filter)
         case .ended: add(.ended(try end()), to: &filter)
         case .sampled: add(.sampled(try sampled()), to: &filter)
+        case .oneIn: add(.oneIn(try sample()), to: &filter)
         case .took:
             add(term.relation == .greater ? .tookMoreThan(try duration()) : .tookLessThan(try duration()), to: &filter)
         case nil: add(.text(value), to: &filter)
@@ -227,6 +228,13 @@ extension TermReading {
         throw unknown(
             value[...], "nothing that sampling says", among: FilterCondition.Sampled.allCases.map(\.rawValue),
             at: place.valueStart)
+    }
+
+    private func sample() throws(FilterMistake) -> Int {
+        guard let count = Int(value), FilterCondition.sampleRange.contains(count) else {
+            throw mistake("“\(value)” is no such number: oneIn:100 is one in a hundred, and a million is the most.")
+        }
+        return count
     }
 
     private func statuses() throws(FilterMistake) -> ClosedRange<Int> {

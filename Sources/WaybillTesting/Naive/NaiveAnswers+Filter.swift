@@ -81,6 +81,7 @@ extension NaiveAnswers {
         case .ended(let value): run.outcome == .interrupted && ended(value, run.leader.source)
         case .sampled(let sampled):
             run.leader.opened.sampling.map { $0.isChosen ? .chosen : .unchosen } ?? .none == sampled
+        case .oneIn(let count): run.id.isOne(in: count)
         case .os(let value): isOn(value, run.leader.source)
         case .tookMoreThan(let limit): run.duration.map { $0 > limit.microseconds } ?? false
         case .tookLessThan(let limit): run.duration.map { $0 < limit.microseconds } ?? false
@@ -274,7 +275,7 @@ extension NaiveAnswers {
         case .text(let text): return mentions(text, exchange)
         case .not(let condition): return !passes(condition, exchange, run)
         // What is said of its transaction was asked above, and of exchanges nothing says `exchange:`.
-        case .useCase, .event, .attribute, .sampled, .exchange, .parent, .root, .child: return false
+        case .useCase, .event, .attribute, .sampled, .oneIn, .exchange, .parent, .root, .child: return false
         }
     }
 

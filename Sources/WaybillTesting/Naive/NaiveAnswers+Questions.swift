@@ -19,7 +19,13 @@ extension NaiveAnswers {
         }
     }
 
-    private func passing(_ filter: TransactionFilter) -> [Run] { runs.filter { passes(filter, $0) } }
+    private func passing(_ filter: TransactionFilter) -> [Run] {
+        runs.filter { passes(filter, $0) }.map { run in
+            var run = run
+            run.sampledOneIn = Int64(filter.sampledOneIn)
+            return run
+        }
+    }
 
     // MARK: Summary
 
@@ -331,6 +337,8 @@ extension NaiveAnswers {
             let chosen = Set(passing(transactions).map(\.id))
             found = found.filter { $0.transaction.map(chosen.contains) ?? false }
         }
+        let sampledOneIn = Int64(max(query.filter.sampledOneIn, query.transactions?.sampledOneIn ?? 1))
+        for index in found.indices { found[index].sampledOneIn = sampledOneIn }
         let groups = Dictionary(grouping: found) { exchange in
             [
                 exchange.opened.host?.lowercased(),
@@ -377,10 +385,11 @@ extension NaiveAnswers {
             let part = run.parts.first(where: {
                 $0.id == Fact.ID(source: exchange.id.source, sequence: exchange.fact.part)
             }), let sampling = part.opened.sampling
-        else { return Weights.one }
-        return sampling.weight(
-            for: outcome(of: part, lastActivity: run.lastActivity),
-            tookMicroseconds: part.closing.map { $0.fact.atMicroseconds - part.fact.atMicroseconds })
+        else { return Weights.one * exchange.sampledOneIn }
+        return exchange.sampledOneIn
+            * sampling.weight(
+                for: outcome(of: part, lastActivity: run.lastActivity),
+                tookMicroseconds: part.closing.map { $0.fact.atMicroseconds - part.fact.atMicroseconds })
     }
 
     private func example(_ exchange: NaiveExchange) -> NetworkGroup.Example {

@@ -57,6 +57,9 @@ package struct NaiveAnswers {
         package var begin: Point
         package var end: Point?
 
+        /// Of how many the filter of a question let one through.
+        var sampledOneIn: Int64 = 1
+
         package var id: GUID { leader.opened.transaction }
         package var begun: Int64 { leader.begun }
         package var closing: (fact: Fact, closed: Fact.Closed)? { leader.closing }
@@ -65,7 +68,9 @@ package struct NaiveAnswers {
         }
         /// For how many it stands, in millionths.
         package var weight: Int64 {
-            leader.opened.sampling?.weight(for: outcome, tookMicroseconds: duration) ?? Int64(Fact.Sampling.million)
+            sampledOneIn
+                * (leader.opened.sampling?.weight(for: outcome, tookMicroseconds: duration)
+                    ?? Int64(Fact.Sampling.million))
         }
         var duration: Int64? { closing.map { $0.fact.atMicroseconds - leader.fact.atMicroseconds } }
     }

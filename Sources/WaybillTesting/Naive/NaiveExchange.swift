@@ -13,6 +13,8 @@ package struct NaiveExchange {
     package var transaction: GUID?
     /// Of the part that it belongs to.
     var useCase: Int?
+    /// Of how many the filter of a question let one through.
+    var sampledOneIn: Int64 = 1
 
     package var whole: Int64? { state == .completed ? duration : nil }
     var duration: Int64? { closing.map { $0.fact.atMicroseconds - fact.atMicroseconds } }

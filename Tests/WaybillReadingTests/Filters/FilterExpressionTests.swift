@@ -101,6 +101,8 @@ import WaybillTesting
             "sampled:yes", "        ^^^", "“yes” is nothing that sampling says; they are chosen, unchosen, none."
         ),
         ("sampled:chose", "        ^^^^^", "“chose” is nothing that sampling says; did you mean “chosen”?"),
+        ("oneIn:0", "      ^", "“0” is no such number: oneIn:100 is one in a hundred"),
+        ("oneIn:1/100", "      ^^^^^", "“1/100” is no such number"),
         ("sort:fast", "     ^^^^", "“fast” is no order"), ("exchange:fail", "         ^^^^", "“fail” is no state"),
         ("a \"b", "  ^", "These quotes are not closed."), ("a \"\"", "  ^^", "There is nothing in these quotes."),
         ("\"a\"b", "   ^", "A space is missing here"), ("a\"b\"", " ^", "Quotes stand around all"),
@@ -142,6 +144,7 @@ import WaybillTesting
                 .device(value), .os(value), .osVersion(value), .text(value), .useCase(random.oneIn(2) ? 7 : 0),
                 .status(401...401),
                 .status(400...Int.random(in: 400...999, using: &random)), .exchange(.interrupted), .sampled(.unchosen),
+                .oneIn(Int.random(in: 1...1_000_000, using: &random)),
                 .tookMoreThan(.microseconds(Int.random(in: 0...9_999_999, using: &random))),
                 .tookLessThan(.milliseconds(Int.random(in: 0...9_999, using: &random))),
             ]

@@ -49,4 +49,42 @@ import WaybillCore
         #expect(exchanges.exchanges == summary.runs && exchanges.weighed?.delivered == there)
         #expect(try StoreReader(devicePlace).answer(NetworkQuestion(), now: now).exchanges == 2_000)
     }
+
+    /// Breaks when an answer by one transaction in ten counts them once, is not of the same ones each time, or says
+    /// that it is exact; or when one in a hundred are not among the one in ten.
+    @Test func aSampleIsAskedForAndSaysHowFarOffItMayBe() throws {
+        let (store, place) = try Store.inMemory()
+        let app = FactWriter()
+        for index in 0..<4_000 {
+            let part = app.open(GUID(), at: 100 * index)
+            app.openExchange(part: part, at: 100 * index)
+            app.close(part, index % 4 == 0 ? .failed : .succeeded, at: 100 * index + 1 + index % 5)
+        }
+        try app.record(into: store)
+        let now = FactWriter.wall + 1_000_000_000_000
+        func filter(_ text: String) throws -> TransactionFilter {
+            try FilterExpression(text).filter(names: [], now: now)
+        }
+        func summary(_ text: String) throws -> SummaryAnswer {
+            try StoreReader(place).answer(SummaryQuestion(filter: filter(text)), now: now)
+        }
+        let answer = try summary("oneIn:10")
+        let weighed = try #require(answer.weighed)
+        let runs = try #require(answer.useCases.first).runs
+        #expect(runs == 10 * weighed.delivered && runs == weighed.estimated)
+        // 1.96 times the root of 400 times 10 times 9 is 372; three times that are six standard deviations.
+        #expect((300..<450).contains(weighed.margin) && abs(runs - 4_000) <= 3 * weighed.margin)
+        #expect(abs((answer.useCases.first?.outcomes[.failed] ?? 0) - 1_000) <= 3 * weighed.margin)
+        #expect(try summary("oneIn:10") == answer)
+        let fewer = try #require(try summary("oneIn:100").weighed)
+        #expect(fewer.delivered < weighed.delivered)
+        #expect(try summary("oneIn:100 oneIn:10").weighed == fewer, "they are among those")
+        #expect(try summary("-oneIn:10").useCases.first?.runs == 4_000 - weighed.delivered)
+        #expect(try summary("oneIn:1").weighed == nil)
+        let exchanges = try StoreReader(place).answer(
+            NetworkQuestion(transactions: filter("oneIn:10")), now: now)
+        #expect(exchanges.exchanges == runs && exchanges.weighed == weighed)
+        let durations = try StoreReader(place).answer(DurationQuestion(filter: filter("oneIn:10")), now: now)
+        #expect(durations.total.statistics.count == runs && durations.weighed == weighed)
+    }
 }

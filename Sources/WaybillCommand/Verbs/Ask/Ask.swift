@@ -52,7 +52,7 @@ protocol AskCommand: AsyncParsableCommand {
 }
 
 extension AskCommand {
-    var request: ListRequest { options.filter.request }
+    var request: ListRequest { options.request }
 
     static var subject: ListRequest.Subject { .transactions }
 
@@ -68,6 +68,12 @@ struct AskOptions: ParsableArguments {
 
     @OptionGroup var filter: FilterOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Ask about one in so many transactions, the same each time: 1/100. Counts are estimates, and it is said how far off they may be.",
+            valueName: "fraction"))
+    var sample: SampleArgument?
+
     @Flag(help: "Print JSON, as a collector answers it.")
     var json = false
 
@@ -75,6 +81,14 @@ struct AskOptions: ParsableArguments {
     var csv = false
 
     @OptionGroup var text: TextOptions
+
+    /// The first page of what is meant.
+    var request: ListRequest {
+        var request = filter.request
+        guard let sample else { return request }
+        request[.filter] = [filter.expression, sample.term].compactMap { $0 }.joined(separator: " ")
+        return request
+    }
 
     func validate() throws {
         guard !json || !csv else { throw ValidationError("Give either --json or --csv.") }

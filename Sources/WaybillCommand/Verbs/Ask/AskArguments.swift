@@ -56,6 +56,20 @@ enum GroupingArgument: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
+/// A sample on the command line, as `1/100`.
+struct SampleArgument: ExpressibleByArgument {
+    /// Of a filter.
+    let term: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0] == "1", let count = Int(parts[1]),
+            FilterCondition.sampleRange.contains(count)
+        else { return nil }
+        term = FilterCondition.oneIn(count).description
+    }
+}
+
 /// A length of time on the command line, as `30s`, `10m`, `1h` or `7d`.
 struct StepArgument: ExpressibleByArgument {
     let length: Duration

@@ -143,7 +143,7 @@ extension Ask {
 
         func question() -> AnyQuestion { .network(NetworkQuestion(grouping: by.grouping)) }
 
-        var request: ListRequest { exchanges.added(to: options.filter.request) }
+        var request: ListRequest { exchanges.added(to: options.request) }
 
         static var subject: ListRequest.Subject { .exchanges }
     }
