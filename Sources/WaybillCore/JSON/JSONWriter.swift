@@ -42,8 +42,8 @@ package struct JSONWriter {
         bytes.append(contentsOf: members)
     }
 
-    /// Whole lines, as they are to stand there.
-    package mutating func lines(_ write: (inout [UInt8]) -> Void) { write(&bytes) }
+    /// What another writer has written, as it is to stand there: whole lines, or members behind others.
+    package mutating func copy(_ written: ArraySlice<UInt8>) { bytes.append(contentsOf: written) }
 
     package mutating func beginObject() { begin(UInt8(ascii: "{")) }
     package mutating func endObject() { end(UInt8(ascii: "}")) }

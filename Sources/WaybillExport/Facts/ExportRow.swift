@@ -108,7 +108,7 @@ struct ExportRow {
         row.text("name", name?.value)
     }
 
-    /// The columns behind those up to that of the transaction.
+    /// The columns behind those up to those of exchanges.
     func write(to row: inout some RowFormat) {
         row.text("outcome", outcome)
         row.integer("duration_us", duration)
@@ -118,6 +118,10 @@ struct ExportRow {
         row.attributes("attributes", attributes)
         row.guid("cause_source", cause?.source)
         row.integer("cause_sequence", cause?.sequence)
+    }
+
+    /// The columns of exchanges, behind which those of the transaction come.
+    func writeExchange(to row: inout some RowFormat) {
         row.integer("exchange", exchange)
         row.text("role", role)
         row.text("method", method)
@@ -146,6 +150,12 @@ struct ExportRow {
         row.bool("sample_kept", sampling?.isChosen == false ? true : nil)
         row.integer("slow_us", sampling?.slowMicroseconds)
     }
+
+    /// Whether all columns of exchanges are without a value.
+    var isOfNoExchange: Bool { exchange == nil }
+
+    /// Whether all columns of ``writeLater(to:)`` are without a value.
+    var hasNothingLater: Bool { error == nil && !setsAttributes && removed.isEmpty && transfer.webSocket == nil }
 
     /// The columns behind those of the row's heading and of the transaction.
     func writeLater(to row: inout some RowFormat) {

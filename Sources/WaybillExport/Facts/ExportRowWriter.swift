@@ -22,11 +22,14 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     /// Of the part's transaction.
     private var supportCode: String?
     private var eventNames: [EventCode: EventName] = [:]
-    /// Those of the use case whose codes are small, at the places of their codes: looked up for each event.
-    private var smallCodes: (useCase: Int, names: [EventName?]) = (-1, [])
+    /// The columns of the names of the use case whose codes are small, at the places of their codes: looked up for each
+    /// event. Empty where one is not known yet.
+    private var smallCodes: (useCase: Int, columns: [[UInt8]]) = (-1, [])
     /// The columns that all facts of a part share.
     private var head: [UInt8] = []
     private var line = EventLine(as: Format.self)
+    /// Columns that most rows have without values: written once, where each of thirty would be a call for each row.
+    private let empty: (exchange: ArraySlice<UInt8>, later: ArraySlice<UInt8>)
     /// Of a row whose columns behind the name are empty but for the support code: those before that, and those behind
     /// it.
     private var plainColumns: (before: [UInt8], behind: [UInt8]) = ([], [])
@@ -52,7 +55,18 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         self.redactor = redactor
         nameOfEvent = eventName
         useCaseName = (nil, redactor.redacted(nil))
+        let plain = Self.plainRow(redactor, in: source.clock)
+        empty = (
+            Format.columns { plain.writeExchange(to: &$0) }[...], Format.columns { plain.writeLater(to: &$0) }[...]
+        )
         describeSource()
+    }
+
+    /// Of an event that has nothing but its code.
+    private static func plainRow(_ redactor: Redactor, in clock: WallClock) -> ExportRow {
+        ExportRow(
+            redactor.redacted(Fact(sequence: 0, part: 0, atMicroseconds: 0, content: .event(Fact.Event(code: 0)))),
+            opening: redactor.redacted(nil), in: clock)
     }
 
     /// Names events as the store does.
@@ -70,14 +84,13 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         let isOther = source.source != self.source.source
         self.source = source
         if isOther { describeSource() }
-        let plain = ExportRow(
-            redactor.redacted(Fact(sequence: 0, part: 0, atMicroseconds: 0, content: .event(Fact.Event(code: 0)))),
-            opening: redactor.redacted(nil), in: source.clock)
-        plainColumns.before = Format.columns { plain.write(to: &$0) }
+        let plain = Self.plainRow(redactor, in: source.clock)
+        plainColumns.before = Format.columns { plain.write(to: &$0) } + empty.exchange
         plainColumns.behind = Format.columns {
-            writeLast(of: plain, to: &$0)
+            Self.writeLast(of: plain, source, to: &$0)
             $0.endRow()
         }
+        plainColumns.behind = empty.later + plainColumns.behind
     }
 
     /// Writes what all rows of the source say of it.
@@ -118,9 +131,8 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
 
     mutating func visit(_ event: PlainEvent) throws(WaybillError) {
         if !isLineBegun { beginLine() }
-        let name = try name(ofEvent: event.code).column
-        let time = source.clock.wall(event.atMicroseconds)
-        rows.rows { line.append(event, time: time, name: name, to: &$0) }
+        let name = try column(ofEvent: event.code)
+        rows.copy(line.row(of: event, time: source.clock.wall(event.atMicroseconds), name: name))
         count += 1
     }
 
@@ -138,20 +150,21 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         if row.setsAttributes {
             row.name = redactor.redacted("attributes set")
         } else if let code = row.code {
-            row.name = try name(ofEvent: Int(clamping: code)).redacted
+            row.name = try name(ofEvent: Int(clamping: code), useCase ?? -1).redacted
         }
         rows.beginRow(head)
         row.writeHeading(to: &rows)
         row.write(to: &rows)
+        if row.isOfNoExchange { rows.copy(empty.exchange) } else { row.writeExchange(to: &rows) }
         rows.text("support_code", supportCode)
-        writeLast(of: row, to: &rows)
+        if row.hasNothingLater { rows.copy(empty.later) } else { row.writeLater(to: &rows) }
+        Self.writeLast(of: row, source, to: &rows)
         rows.endRow()
         count += 1
     }
 
-    /// The columns behind the support code.
-    private func writeLast(of row: ExportRow, to rows: inout Format) {
-        row.writeLater(to: &rows)
+    /// The last columns of a row. Of the type: to ask a writer while its rows change would copy all of it.
+    private static func writeLast(of row: ExportRow, _ source: ScannedSource, to rows: inout Format) {
         rows.text("ended_by", source.endedBy?.name)
         row.writeSampling(to: &rows)
         rows.guid("parent", row.parent)
@@ -160,24 +173,19 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         rows.bool("ended", source.hasEnded ? true : nil)
     }
 
-    private mutating func name(ofEvent code: Int) throws(WaybillError) -> EventName {
+    private mutating func column(ofEvent code: Int) throws(WaybillError) -> [UInt8] {
         let useCase = useCase ?? -1
-        if smallCodes.useCase == useCase, smallCodes.names.indices.contains(code), let name = smallCodes.names[code] {
-            return name
+        guard (0..<Self.smallCodeCount).contains(code) else { return try name(ofEvent: code, useCase).column }
+        if smallCodes.useCase != useCase || smallCodes.columns.isEmpty {
+            smallCodes = (useCase, Array(repeating: [], count: Self.smallCodeCount))
         }
-        let name = try knownName(ofEvent: code, useCase)
-        if (0..<Self.smallCodeCount).contains(code) {
-            if smallCodes.useCase != useCase || smallCodes.names.isEmpty {
-                smallCodes = (useCase, Array(repeating: nil, count: Self.smallCodeCount))
-            }
-            smallCodes.names[code] = name
-        }
-        return name
+        if smallCodes.columns[code].isEmpty { smallCodes.columns[code] = try name(ofEvent: code, useCase).column }
+        return smallCodes.columns[code]
     }
 
     private static var smallCodeCount: Int { 64 }
 
-    private mutating func knownName(ofEvent code: Int, _ useCase: Int) throws(WaybillError) -> EventName {
+    private mutating func name(ofEvent code: Int, _ useCase: Int) throws(WaybillError) -> EventName {
         let key = EventCode(useCase: useCase, event: code)
         if let name = eventNames[key] { return name }
         let redacted = redactor.redacted(try nameOfEvent(code, useCase, source.source))

@@ -15,8 +15,8 @@ protocol RowFormat: Sendable {
     mutating func endRow()
     /// Columns that were written before, by ``bytes`` of a row that was not begun.
     mutating func columns(_ written: [UInt8])
-    /// Whole rows, as they are to stand there.
-    mutating func rows(_ write: (inout [UInt8]) -> Void)
+    /// What was written before, as it is to stand there: a whole row, or columns behind others.
+    mutating func copy(_ written: ArraySlice<UInt8>)
 
     mutating func integer(_ column: StaticString, _ value: Int64?)
     mutating func bool(_ column: StaticString, _ value: Bool?)
@@ -53,7 +53,7 @@ struct NDJSONFormat: RowFormat {
     }
 
     mutating func columns(_ written: [UInt8]) { writer.members(written) }
-    mutating func rows(_ write: (inout [UInt8]) -> Void) { writer.lines(write) }
+    mutating func copy(_ written: ArraySlice<UInt8>) { writer.copy(written) }
 
     mutating func integer(_ column: StaticString, _ value: Int64?) { writer.member(column, value) }
 
@@ -123,7 +123,7 @@ package struct CSVFormat: RowFormat {
         bytes += written
     }
 
-    mutating func rows(_ write: (inout [UInt8]) -> Void) { write(&bytes) }
+    mutating func copy(_ written: ArraySlice<UInt8>) { bytes.append(contentsOf: written) }
 
     package mutating func integer(_ column: StaticString, _ value: Int64?) {
         separate()
