@@ -48,11 +48,11 @@ package enum FactRowReader {
     package static let eventColumns = "e.sequence, e.part, e.at_us, e.code, e.detail"
 
     /// nil where there is more to say of it than its code, or it is no event.
-    static func plainEvent(_ row: Row) -> PlainEvent? {
+    static func plainEvent(_ row: Row, of part: Int64) -> PlainEvent? {
         guard row.isNull(4) else { return nil }
         let code: Int = row.int(3)
         guard code != Tables.codeOfAttributesSet else { return nil }
-        return PlainEvent(sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2), code: code)
+        return PlainEvent(sequence: row.int(0), part: part, atMicroseconds: row.int(2), code: code)
     }
 
     /// An event, or what is kept like one: attributes that were set.

@@ -50,12 +50,15 @@ package struct FactScan {
     private let parts: Statement
     private let events: Statement
     private let exchanges: Statement
+    private let nextExchange: Statement
 
     private var share = 0
     private var part = Int64.min
     private var stage = Stage.opening
     /// Of the events or exchanges of the part, those before are done.
     private var sequence = Int64.min
+    /// The next part that has exchanges, as far as was looked for: none of those from the last look up to it has.
+    private var nextWithExchanges = Int64.min
 
     /// - Parameter isFiltered: Whether only transactions of the temporary table `chosen` are read.
     package init(_ shares: [ScannedShare], isFiltered: Bool, _ connection: Connection) throws(WaybillError) {
@@ -64,11 +67,14 @@ package struct FactScan {
         parts = try connection.statement(isFiltered ? Self.chosenParts : Self.allParts)
         events = try connection.statement(Self.selectEvents)
         exchanges = try connection.statement(Self.selectExchanges)
+        nextExchange = try connection.statement(Self.selectNextExchange)
     }
 
     /// Hands facts over until the visitor is full; false when there are no more.
     package mutating func run(_ visitor: inout some FactVisitor) throws(WaybillError) -> Bool {
         while share < shares.count {
+            // Where the scan stopped, the store may have got others since.
+            nextWithExchanges = .min
             if let source = try ScannedSource(shares[share], connection) {
                 try visitor.enter(source)
                 let window = source.share.window
@@ -99,7 +105,7 @@ package struct FactScan {
             if visitor.isFull { return false }
             go(to: .exchanges)
         }
-        if stage == .exchanges {
+        if stage == .exchanges, try hasExchanges(in: source) {
             try scanExchanges(of: source, &visitor)
             if visitor.isFull { return false }
         }
@@ -115,7 +121,7 @@ package struct FactScan {
             while: { (row) throws(WaybillError) in
                 let number: Int64 = row.int(0)
                 sequence = number + 1
-                if let event = FactRowReader.plainEvent(row) {
+                if let event = FactRowReader.plainEvent(row, of: part) {
                     if source.includes(number, at: event.atMicroseconds) { try visitor.visit(event) }
                 } else {
                     let event = FactRowReader.event(row)
@@ -123,6 +129,15 @@ package struct FactScan {
                 }
                 return !visitor.isFull
             })
+    }
+
+    /// Whether the part has any. The next part that has is looked for once: where few have, a look into each would be
+    /// one statement for each part to find nothing.
+    private mutating func hasExchanges(in source: ScannedSource) throws(WaybillError) -> Bool {
+        if nextWithExchanges < part {
+            nextWithExchanges = try nextExchange.first(source.share.row, part) { row in row.int(0) } ?? .max
+        }
+        return nextWithExchanges == part
     }
 
     private mutating func scanExchanges(of source: ScannedSource, _ visitor: inout some FactVisitor)
@@ -171,6 +186,9 @@ extension FactScan {
 
     package static let selectEvents =
         "SELECT \(FactRowReader.eventColumns) FROM events e WHERE e.source = ?1 AND e.part = ?2 AND e.after BETWEEN ?3 - ?2 AND ?4 - ?2 ORDER BY e.after"
+
+    private static let selectNextExchange =
+        "SELECT l.part FROM network_logs l WHERE l.source = ?1 AND l.part >= ?2 ORDER BY l.part LIMIT 1"
 
     private static let selectExchanges = """
         SELECT \(FactRowReader.exchangeOpenedColumns), \(FactRowReader.exchangeClosedColumns) FROM network_logs l \
