@@ -14,7 +14,8 @@ package struct CurlCommand: Sendable {
     /// nil for what curl cannot send again: what a server received, a URL that is not HTTP, a method or the name of a
     /// field that is none.
     package init?(_ exchange: TransactionRecord.Exchange, body: ExchangeBody? = nil) {
-        let scheme = exchange.url.prefix { $0 != ":" }.lowercased()
+        let url = exchange.url
+        let scheme = url.prefix { $0 != ":" }.lowercased()
         guard exchange.role == .client, scheme == "http" || scheme == "https", Self.isToken(exchange.method),
             exchange.requestHeaderFields.allSatisfy({ Self.isToken($0.name) })
         else { return nil }
@@ -25,7 +26,7 @@ package struct CurlCommand: Sendable {
             + Self.fields(exchange.requestHeaderFields, hasBody: data != nil)
         if let data { options.append(data.option) }
         lines =
-            ["\(data?.source ?? "")curl \(Self.flags(exchange))\(exchange.url.encodingCommands.shellQuoted)"] + options
+            ["\(data?.source ?? "")curl \(Self.flags(exchange, url))\(url.encodingCommands.shellQuoted)"] + options
         lack = Self.lack(exchange, body)
     }
 
@@ -35,11 +36,11 @@ package struct CurlCommand: Sendable {
     /// Methods whose requests usually have one (RFC 9110, section 9.3; RFC 5789).
     private static let methodsWithBody: Set<String> = ["POST", "PUT", "PATCH"]
 
-    private static func flags(_ exchange: TransactionRecord.Exchange) -> String {
+    private static func flags(_ exchange: TransactionRecord.Exchange, _ url: String) -> String {
         var flags = ""
         // Brackets and braces in a URL mean something to curl unless it is told otherwise.
-        if exchange.url.contains(where: { "[]{}".contains($0) }) { flags += "--globoff " }
-        if exchange.url.contains("/.") { flags += "--path-as-is " }
+        if url.utf8.contains(where: "[]{}".utf8.contains) { flags += "--globoff " }
+        if url.contains("/.") { flags += "--path-as-is " }
         if !exchange.transfer.redirects.isEmpty { flags += "--location " }
         if exchange.requestHeaderFields.value(for: "Accept-Encoding") != nil { flags += "--compressed " }
         return flags
@@ -82,8 +83,11 @@ package struct CurlCommand: Sendable {
     /// A method or the name of a field: RFC 9110, section 5.6.2. Nothing else, since curl gives `@file` a meaning.
     private static func isToken(_ text: String) -> Bool {
         !text.isEmpty
-            && text.unicodeScalars.allSatisfy {
-                $0.isASCII && ($0.properties.isAlphabetic || "0123456789!#$%&*+-.^_|~".unicodeScalars.contains($0))
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+                default: "0123456789!#$%&*+-.^_|~".utf8.contains(byte)
+                }
             }
     }
 }
@@ -136,12 +140,14 @@ extension String {
     /// In the value of a field: a line's end would begin another field. No value may have any but the tabulator
     /// (RFC 9110, section 5.5), which is as good as a space.
     fileprivate var withoutCommands: String {
-        String(String.UnicodeScalarView(unicodeScalars.map { $0.isCommand ? " " : $0 }))
+        guard unicodeScalars.contains(where: \.isCommand) else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.map { $0.isCommand ? " " : $0 }))
     }
 
     /// In a URL, as it may have them (RFC 3986, section 2.1).
     fileprivate var encodingCommands: String {
-        unicodeScalars.reduce(into: "") { text, scalar in
+        guard unicodeScalars.contains(where: \.isCommand) else { return self }
+        return unicodeScalars.reduce(into: "") { text, scalar in
             guard scalar.isCommand else { return text.unicodeScalars.append(scalar) }
             for byte in String(scalar).utf8 {
                 text += "%" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16, uppercase: true)

@@ -12,7 +12,9 @@ extension TransactionRecord.Exchange {
 
     private var place: Substring {
         let rest = url.prefix { $0 != "?" }
-        return rest.range(of: "://").map { rest[$0.upperBound...] } ?? rest
+        // Byte by byte: Foundation, which compares what looks alike, takes ten times as long.
+        let start = rest.utf8.indices.first { rest.utf8[$0...].starts(with: "://".utf8) }
+        return start.map { rest[$0...].dropFirst(3) } ?? rest
     }
 
     /// `401`, `failed`, of a WebSocket `closed 1000`; `no end recorded` while it is in progress.

@@ -24,6 +24,9 @@ extension String {
 extension Unicode.Scalar {
     /// Control characters, and the marks that turn the direction of text.
     package var isCommand: Bool {
-        properties.generalCategory == .control || (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
+        // Nearly all are ASCII, where looking the category up would take longer than all else.
+        if isASCII { return value < 0x20 || value == 0x7F }
+        return properties.generalCategory == .control || (0x202A...0x202E).contains(value)
+            || (0x2066...0x2069).contains(value)
     }
 }

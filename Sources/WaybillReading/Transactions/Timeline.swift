@@ -15,7 +15,8 @@ struct Timeline {
     /// sequence).
     func entries() throws(WaybillError) -> [TransactionRecord.Entry] {
         var places: [Place] = []
-        for (_, ofSource) in Dictionary(grouping: shares, by: \.id.source) {
+        let sources = Dictionary(grouping: shares, by: \.id.source)
+        for (_, ofSource) in sources {
             var latest = Int64.min
             let facts = ofSource.map(Frame.init).flatMap { frame in frame.share.facts.map { (frame, $0) } }
                 .sorted { $0.1.sequence < $1.1.sequence }
@@ -25,7 +26,9 @@ struct Timeline {
                 places.append(Place(time: latest, entry: try entry(for: fact, in: frame)))
             }
         }
-        return places.sorted(by: Place.precedes).map(\.entry)
+        // Those of one source are in order already.
+        if sources.count > 1 { places.sort(by: Place.precedes) }
+        return places.map(\.entry)
     }
 
     /// By time of opening; those whose opening has not arrived are left out.
@@ -48,8 +51,9 @@ struct Timeline {
         }
     }
 
-    /// What every fact of a part is seen against, found once for all of them.
-    private struct Frame {
+    /// What every fact of a part is seen against, found once for all of them; a class, since a copy for each fact takes
+    /// longer than its entry.
+    private final class Frame {
         let share: PartShare
         let useCase: Int
         let closing: Int64?
