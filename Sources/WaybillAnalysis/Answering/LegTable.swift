@@ -12,6 +12,27 @@ struct LegTable<Value> {
 
 extension LegTable: Sendable where Value: Sendable {}
 
+/// A time for each leg that is there, in no memory of its own: one is made for each transaction.
+struct LegTimes {
+    private var times = SIMD8<Int64>()
+    private var isThere = SIMD8<Int64>()
+
+    /// nil: it is not there.
+    subscript(leg: Leg) -> Int64? {
+        get { isThere[leg.place] == 0 ? nil : times[leg.place] }
+        set {
+            isThere[leg.place] = newValue == nil ? 0 : 1
+            times[leg.place] = newValue ?? 0
+        }
+    }
+
+    /// - Parameter none: Where it is not there.
+    subscript(leg: Leg, default none: Int64) -> Int64 {
+        get { self[leg] ?? none }
+        set { self[leg] = newValue }
+    }
+}
+
 extension Leg {
     fileprivate var place: Int {
         switch self {

@@ -4,7 +4,7 @@ import WaybillReading
 /// One transaction's time, divided into legs as ``LegsQuestion`` says.
 struct LegsDivision {
     /// Those that it has; they add up to its duration. nil: it has none.
-    private(set) var legs = LegTable<Int64?>(repeating: nil)
+    private(set) var legs = LegTimes()
     /// One for each exchange whose request and response are told apart.
     private(set) var uncertainties: [Int64] = []
 
@@ -16,7 +16,7 @@ struct LegsDivision {
         var time: Int64
         var leg: Leg
         /// 1 where it begins, -1 where it ends.
-        var change: Int
+        var change: Int64
     }
 
     /// - Parameters:
@@ -25,6 +25,8 @@ struct LegsDivision {
     /// - Returns: nil where none was opened within the span.
     init?(_ span: ClosedRange<Int64>, _ exchanges: ArraySlice<TiedExchange>, _ known: OffsetExchanges) {
         self.span = span
+        // Three stretches of each at most.
+        borders.reserveCapacity(6 * exchanges.count)
         var sending: ClosedRange<Int64>?
         for exchange in exchanges where exchange.opened <= span.upperBound {
             let (opened, closed) = add(exchange, known)
@@ -66,7 +68,7 @@ struct LegsDivision {
 
     private mutating func add(_ leg: Leg, from start: Int64, to end: Int64) {
         // Also one of no length is there.
-        legs[leg] = legs[leg] ?? 0
+        legs[leg, default: 0] += 0
         borders.append(Border(time: clip(start), leg: leg, change: 1))
         borders.append(Border(time: clip(end), leg: leg, change: -1))
     }
@@ -78,16 +80,16 @@ struct LegsDivision {
     /// - Returns: How much was given away.
     private mutating func sweep() -> Int64 {
         borders.sort { $0.time < $1.time }
-        var open = LegTable(repeating: 0)
+        var open = LegTimes()
         var last = span.lowerBound
         var given: Int64 = 0
         for border in borders {
-            if border.time > last, let leg = Self.precedence.first(where: { open[$0] > 0 }) {
-                legs[leg] = (legs[leg] ?? 0) + border.time - last
+            if border.time > last, let leg = Self.precedence.first(where: { open[$0, default: 0] > 0 }) {
+                legs[leg, default: 0] += border.time - last
                 given += border.time - last
             }
             last = border.time
-            open[border.leg] += border.change
+            open[border.leg, default: 0] += border.change
         }
         return given
     }
