@@ -109,11 +109,23 @@ public struct Fact: Hashable, Sendable {
             self.attributes = attributes
         }
 
+        /// Makes one of which there is no more to say.
+        @inlinable
+        package init(plain code: Int) {
+            self.code = code
+            error = nil
+            attributes = Attributes()
+        }
+
         /// Whether there is no more to say of it than its code, as of most: what has nothing else takes no room, and
         /// needs no redaction.
         ///
         /// Decided here and in ``isPlain(hasError:attributes:)`` alone.
-        @inlinable package var isPlain: Bool { Self.isPlain(hasError: error != nil, attributes: attributes) }
+        @inlinable package var isPlain: Bool {
+            // By its case: to be compared with nil, an error is copied.
+            let hasError = if case .some = error { true } else { false }
+            return Self.isPlain(hasError: hasError, attributes: attributes)
+        }
 
         /// Whether an event of this would be plain: to be asked before it is made, which costs more than to record it.
         @inlinable

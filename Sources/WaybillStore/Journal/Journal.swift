@@ -230,6 +230,8 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         reading.withLock { state in
             var facts: [Fact] = []
             let end = Int64(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
+            // Grown step by step, all would be copied again and again.
+            facts.reserveCapacity(min(limit, Int(clamping: end - state.taken) / JournalRecord.plainEventWordCount))
             while facts.count < limit, state.taken < end {
                 if layout.offset(of: state.taken) == 0 {
                     state.taken += Int64(JournalLayout.segmentHeaderWordCount)
@@ -239,8 +241,8 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
                 let heading = JournalHeading(word: waybill_load_acquire(record))
                 guard let kind = heading.kind else { break }  // reserved, and not published yet
                 if kind != .filler && kind != .name, let fact = Fact(kind, record, wordCount: heading.wordCount) {
-                    facts.append(fact)
                     state.takenSequence = fact.sequence
+                    facts.append(fact)
                 }
                 state.taken += Int64(heading.wordCount)
             }

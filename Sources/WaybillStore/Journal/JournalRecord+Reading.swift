@@ -3,11 +3,17 @@ import WaybillCore
 extension Fact.Content {
     /// Reads what follows the prefix; nil where the words cannot be that.
     init?(_ kind: JournalRecord.Kind, _ words: UnsafeBufferPointer<UInt64>) {
+        if kind == .event, words.count == 1 {
+            // As of most events, there is no more to say than its code.
+            guard let code = Int(exactly: Int64(bitPattern: words[0])) else { return nil }
+            self = .event(Fact.Event(plain: code))
+            return
+        }
         var reader = JournalWordReader(words)
         let content: Fact.Content? =
             switch kind {
             case .opened: reader.opened().map { .opened($0) }
-            case .event: reader.event(hasDetail: words.count > 1).map { .event($0) }
+            case .event: reader.event().map { .event($0) }
             case .attributesSet: reader.attributesSet().map { .attributesSet($0) }
             case .closed: reader.closed().map { .closed($0) }
             case .exchangeOpened: reader.exchangeOpened().map { .exchangeOpened($0) }
@@ -44,10 +50,8 @@ extension JournalWordReader {
         return opened
     }
 
-    fileprivate mutating func event(hasDetail: Bool) -> Fact.Event? {
-        guard let code = int() else { return nil }
-        guard hasDetail else { return Fact.Event(code: code) }
-        guard let detail = detail() else { return nil }
+    fileprivate mutating func event() -> Fact.Event? {
+        guard let code = int(), let detail = detail() else { return nil }
         return Fact.Event(code: code, error: detail.error, attributes: detail.attributes)
     }
 

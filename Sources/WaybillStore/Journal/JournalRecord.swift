@@ -21,6 +21,9 @@ enum JournalRecord {
 
     /// Words before what the kind needs: heading, sequence, time, part.
     static let prefixWordCount = 4
+
+    /// Words of an event of which there is no more to say than its code: the least that a fact has.
+    static let plainEventWordCount = prefixWordCount + 1
 }
 
 extension Fact.Content {
