@@ -28,8 +28,8 @@ package struct TransactionRoom {
         /// Of those that have taken room, what is written at the end of the batch only, and not to be found in a row
         /// before.
         var eventCount = 0
-        /// How many parts the transaction has; nil: not looked at.
-        var partCount: Int?
+        /// How many parts it has.
+        var partCount: Int
     }
 
     package init(source: Int64, limit: Int, _ connection: Connection) {
@@ -40,7 +40,7 @@ package struct TransactionRoom {
 
     /// At most how many facts a transaction has; counted one by one only where there may be too many.
     package func factCount(of transaction: GUID) throws(WaybillError) -> Int {
-        let most = try mostFacts(of: .transaction(transaction))
+        let most = try size(of: .transaction(transaction)).mostFacts
         return most < limit ? most : try facts(of: .transaction(transaction))
     }
 
@@ -66,18 +66,11 @@ package struct TransactionRoom {
     }
 
     private mutating func takePart(of place: Int) throws(WaybillError) -> String? {
-        guard case .transaction(let guid) = rooms[place].owner else { return nil }
-        let count: Int
-        if let known = rooms[place].partCount {
-            count = known
-        } else {
-            count = try connection.integer(
-                "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid = ? LIMIT \(Self.partLimit))", guid)
-        }
-        guard count < Self.partLimit else {
+        guard case .transaction = rooms[place].owner else { return nil }
+        guard rooms[place].partCount < Self.partLimit else {
             return "the transaction has \(Self.partLimit) parts, and takes no more"
         }
-        rooms[place].partCount = count + 1
+        rooms[place].partCount += 1
         return nil
     }
 
@@ -98,21 +91,28 @@ package struct TransactionRoom {
         } else {
             let owner = transaction.map(Owner.transaction) ?? .part(fact.part)
             place = rooms.count
-            rooms.append(Room(owner: owner, count: limit - (try mostFacts(of: owner))))
+            let (mostFacts, parts) = try size(of: owner)
+            rooms.append(Room(owner: owner, count: limit - mostFacts, partCount: parts))
             if let transaction { placesOfTransactions[transaction] = place }
         }
         places[fact.part] = place
         return place
     }
 
-    /// As many as fit between the first sequence and the last of each part: seldom that many, and told without counting
-    /// them.
-    private func mostFacts(of owner: Owner) throws(WaybillError) -> Int {
-        let span = "SELECT ifnull(sum(ifnull(last, sequence) - sequence + 1), 0) FROM parts"
-        return switch owner {
-        case .transaction(let guid): try connection.integer("\(span) WHERE guid = ?", guid)
-        case .part(let part): try connection.integer("\(span) WHERE source = ? AND sequence = ?", source, part)
-        }
+    /// How many parts it has, and as many facts as fit between the first sequence and the last of each: seldom that
+    /// many, and told without counting them.
+    private func size(of owner: Owner) throws(WaybillError) -> (mostFacts: Int, parts: Int) {
+        let size = "SELECT ifnull(sum(ifnull(last, sequence) - sequence + 1), 0), count(*) FROM parts"
+        let told: (mostFacts: Int, parts: Int)? =
+            switch owner {
+            case .transaction(let guid):
+                try connection.statement("\(size) WHERE guid = ?").first(guid) { row in (row.int(0), row.int(1)) }
+            case .part(let part):
+                try connection.statement("\(size) WHERE source = ? AND sequence = ?").first(source, part) { row in
+                    (row.int(0), row.int(1))
+                }
+            }
+        return told ?? (0, 0)
     }
 
     /// The facts of all of its rows.
