@@ -5,12 +5,10 @@ import WaybillCore
 /// That halves what a row costs: SQLite finds its place beside the one before, and runs a statement for many.
 struct EventRowWriter {
     private struct Event {
-        var part: Int64
         var sequence: Int64
         var atMicroseconds: Int64
         var code: Int
-        /// Its place in ``details``, so that no references are counted while events are sorted; nil: it has none.
-        var detail: Int32?
+        var detail: String?
 
         var latest: PartLatest { PartLatest(sequence: sequence, atMicroseconds: atMicroseconds) }
     }
@@ -21,13 +19,17 @@ struct EventRowWriter {
     private let source: Int64
     private let statements: [(rowCount: Int, statement: Statement)]
     private var events: [Event] = []
-    private var details: [String] = []
+    /// Their order: apart from them, since less is moved then.
+    private var order: [(part: Int64, place: Int32)] = []
 
-    init(of source: Int64, _ connection: Connection) throws(WaybillError) {
+    /// - Parameter count: How many there are at most.
+    init(of source: Int64, count: Int, _ connection: Connection) throws(WaybillError) {
         self.source = source
         var statements: [(Int, Statement)] = []
         for (count, text) in Self.insertions { statements.append((count, try connection.statement(text))) }
         self.statements = statements
+        events.reserveCapacity(count)
+        order.reserveCapacity(count)
     }
 
     mutating func add(_ fact: Fact, _ content: Fact.Event) {
@@ -48,41 +50,42 @@ struct EventRowWriter {
     }
 
     private mutating func add(_ fact: Fact, code: Int, detail: String?) {
-        if let detail { details.append(detail) }
+        order.append((fact.part, Int32(events.count)))
         events.append(
-            Event(
-                part: fact.part, sequence: fact.sequence, atMicroseconds: fact.atMicroseconds, code: code,
-                detail: detail == nil ? nil : Int32(details.count - 1)))
+            Event(sequence: fact.sequence, atMicroseconds: fact.atMicroseconds, code: code, detail: detail))
     }
 
     /// Writes what was added; what is there already stays as it is.
     ///
     /// - Returns: The parts that have events among them, each with the highest sequence and the latest time of those.
     mutating func write() throws(WaybillError) -> [(part: Int64, latest: PartLatest)] {
-        events.sort { ($0.part, $0.sequence) < ($1.part, $1.sequence) }
-        var rest = events[...]
+        // Those of a part mostly come in order.
+        order.sort { ($0.part, $0.place) < ($1.part, $1.place) }
+        var rest = order[...]
         for (rowCount, statement) in statements {
             while rest.count >= rowCount {
                 try statement.run { arguments in
                     arguments.append(source)
-                    for event in rest.prefix(rowCount) {
-                        arguments.append(event.part)
-                        arguments.append(event.sequence - event.part)
+                    for (part, place) in rest.prefix(rowCount) {
+                        let event = events[Int(place)]
+                        arguments.append(part)
+                        arguments.append(event.sequence - part)
                         arguments.append(event.atMicroseconds)
                         arguments.append(event.code)
-                        arguments.append(event.detail.map { details[Int($0)] })
+                        if let detail = event.detail { arguments.append(detail) } else { arguments.appendNull() }
                     }
                 }
                 rest = rest.dropFirst(rowCount)
             }
         }
-        defer { (events, details) = ([], []) }
+        defer { (events, order) = ([], []) }
         var parts: [(part: Int64, latest: PartLatest)] = []
-        for event in events {
-            if let last = parts.last, last.part == event.part {
-                parts[parts.count - 1].latest = last.latest.merged(with: event.latest)
+        for (part, place) in order {
+            let latest = events[Int(place)].latest
+            if let last = parts.last, last.part == part {
+                parts[parts.count - 1].latest = last.latest.merged(with: latest)
             } else {
-                parts.append((event.part, event.latest))
+                parts.append((part, latest))
             }
         }
         return parts

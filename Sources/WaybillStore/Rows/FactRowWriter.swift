@@ -12,13 +12,14 @@ struct FactRowWriter {
     private var parts: PartRowWriter
     private var events: EventRowWriter
 
-    init(_ source: SourceRow, _ connection: Connection) throws(WaybillError) {
+    /// - Parameter count: How many facts there are at most.
+    init(_ source: SourceRow, count: Int, _ connection: Connection) throws(WaybillError) {
         self.connection = connection
         self.source = source
         exchangeOpened = try connection.statement(Self.insertExchangeOpened)
         exchangeClosed = try connection.statement(Self.insertExchangeClosed)
         parts = try PartRowWriter(source, connection)
-        events = try EventRowWriter(of: source.id, connection)
+        events = try EventRowWriter(of: source.id, count: count, connection)
     }
 
     /// Writes a fact; gives the reason where another fact has its place.

@@ -3,30 +3,40 @@ import WaybillCore
 /// Writes what opens, closes and touches the parts of one source; a batch at a time. Done when ``finish()`` has
 /// returned.
 ///
-/// An opening and its closing share a row, and either may come first. An opening waits for its closing until the end of
-/// the batch: where both come in it, as they mostly do, the row gets its place in each index once.
+/// An opening and its closing share a row, and either may come first. An opening of which nothing can have come before
+/// waits until the end of the batch, and its closing with it: the row then gets its place in each index once, and
+/// several rows are written with each statement.
 struct PartRowWriter {
     private struct Opening {
+        var part: Int64
         var content: Fact.Opened
         var latest: PartLatest
         /// Since 1970, where no other part of the transaction has come before.
         var listed: Int64?
+        var closing: (latest: PartLatest, content: Fact.Closed)?
     }
+
+    /// Of each statement; what waits is written with the longest first.
+    private static let rowCounts = [16, 4, 1]
 
     private let source: SourceRow
     private let connection: Connection
     private let clock: WallClock
     private let leaders: Leaders
+    private let insertions: [(rowCount: Int, statement: Statement)]
     private let opened: Statement
     private let closed: Statement
-    private let both: Statement
-    /// The openings that wait, each by its part.
-    private var openings: [Int64: Opening] = [:]
+    /// No part beyond this one has a row.
+    private var newest: Int64
+    /// The openings that wait.
+    private var openings: [Opening] = []
+    /// Where each part's is among them.
+    private var places: [Int64: Int] = [:]
     /// The transactions that were opened.
     private var transactions: Set<GUID> = []
     /// Those of them that have got a second part.
     private var shared: Set<GUID> = []
-    /// The parts that were closed, each with its closing.
+    /// The parts whose closing was written, each with that.
     private var closings: [Int64: PartLatest] = [:]
     /// The parts that events and exchanges were written to.
     private var touched: [Int64: PartLatest] = [:]
@@ -36,50 +46,75 @@ struct PartRowWriter {
         self.connection = connection
         clock = try WallClock(of: source.id, connection)
         leaders = Leaders(connection: connection)
+        var insertions: [(Int, Statement)] = []
+        for (count, text) in Self.insertions { insertions.append((count, try connection.statement(text))) }
+        self.insertions = insertions
         opened = try connection.statement(Self.insertOpened)
         closed = try connection.statement(Self.insertClosed)
-        both = try connection.statement(Self.insertBoth)
+        newest = try connection.integer("SELECT max(sequence) FROM parts WHERE source = ?", source.id)
     }
 
     mutating func open(_ fact: Fact, _ content: Fact.Opened) throws(WaybillError) {
-        guard openings[fact.sequence] == nil else { return }
+        guard places[fact.sequence] == nil else { return }
         var isFirst = transactions.insert(content.transaction).inserted
         if isFirst { isFirst = try !leaders.hasPart(content.transaction) }
         if !isFirst { shared.insert(content.transaction) }
-        openings[fact.sequence] = Opening(
-            content: content, latest: fact.latest, listed: isFirst ? clock.wall(fact.atMicroseconds) : nil)
+        let opening = Opening(
+            part: fact.sequence, content: content, latest: fact.latest,
+            listed: isFirst ? clock.wall(fact.atMicroseconds) : nil)
+        if fact.sequence > newest {
+            places[fact.sequence] = openings.count
+            openings.append(opening)
+        } else {
+            // Something of the part may have come before.
+            try opened.run { arguments in
+                arguments.append(source.id)
+                append(opening, opening.latest, to: &arguments)
+            }
+        }
     }
 
     /// Gives the reason where another fact has the closing's place.
     mutating func close(_ fact: Fact, _ content: Fact.Closed) throws(WaybillError) -> String? {
-        if let opening = openings.removeValue(forKey: fact.part) {
-            if try write(opening, of: fact.part, opening.latest, closing: (fact, content)) {
-                closings[fact.part] = fact.latest
-                return nil
-            }
-            // Something of the part has come in an earlier batch.
-            _ = try write(opening, of: fact.part, opening.latest)
+        if let place = places[fact.part] {
+            guard openings[place].closing == nil else { return Self.isClosed }
+            openings[place].closing = (fact.latest, content)
+            return nil
         }
         try closed.run(
             source.id, fact.part, fact.sequence, fact.atMicroseconds, content.error?.code, content.detail,
             content.outcome.rawValue, !source.isOwn)
-        guard connection.changeCount > 0 else { return "the part is closed already by another fact" }
+        guard connection.changeCount > 0 else { return Self.isClosed }
+        newest = max(newest, fact.part)
         closings[fact.part] = fact.latest
         return nil
     }
+
+    private static let isClosed = "the part is closed already by another fact"
 
     /// Notes that something else of a part has come.
     mutating func touch(_ part: Int64, _ latest: PartLatest) {
         touched[part] = touched[part].map { $0.merged(with: latest) } ?? latest
     }
 
-    /// Writes the openings that wait, so that every part has its row.
+    /// Writes the openings that wait, and the closings with them, so that every part has its row.
     mutating func writeOpenings() throws(WaybillError) {
-        for (part, opening) in openings.sorted(by: { $0.key < $1.key }) {
-            let latest = touched[part].map { $0.merged(with: opening.latest) } ?? opening.latest
-            if try write(opening, of: part, latest) { touched[part] = nil }
+        var rest = places.sorted { $0.key < $1.key }[...]
+        newest = max(newest, rest.last?.key ?? 0)
+        for (rowCount, statement) in insertions {
+            while rest.count >= rowCount {
+                try statement.run { arguments in
+                    arguments.append(source.id)
+                    for (part, place) in rest.prefix(rowCount) {
+                        let opening = openings[place]
+                        let touch = touched.removeValue(forKey: part)
+                        append(opening, touch?.merged(with: opening.latest) ?? opening.latest, to: &arguments)
+                    }
+                }
+                rest = rest.dropFirst(rowCount)
+            }
         }
-        openings = [:]
+        (openings, places) = ([], [:])
     }
 
     /// Writes what waits, and brings up to date what is derived from the facts.
@@ -95,24 +130,33 @@ struct PartRowWriter {
         (transactions, shared, closings, touched) = ([], [], [:], [:])
     }
 
-    /// Writes a row; false where there is one that says as much.
-    private func write(
-        _ opening: Opening, of part: Int64, _ latest: PartLatest, closing: (fact: Fact, content: Fact.Closed)? = nil
-    ) throws(WaybillError) -> Bool {
-        let content = opening.content
-        let closed = closing?.fact.latest
-        try (closing == nil ? opened : both).run(
-            source.id, part, content.transaction, content.useCase, content.isJoined, ownTimeout(of: content),
-            opening.latest.atMicroseconds, content.cause?.source, content.cause?.sequence,
-            DetailColumn(attributes: content.attributes).text,
-            closed?.sequence, closed?.atMicroseconds, closing?.content.error?.code, closing?.content.detail,
-            closing?.content.outcome.rawValue ?? outcomeOfOpen, opening.listed,
-            closed.map { $0.sequence >= latest.sequence } == true ? nil : latest.sequence,
-            closed.map { $0.atMicroseconds >= latest.atMicroseconds } == true ? nil : latest.atMicroseconds,
-            !source.isOwn, content.parent, content.parentPart, content.sampling?.perMillion,
-            content.sampling.map { !$0.isChosen }, content.sampling?.slowMicroseconds,
-            source.isOwn && content.sampling?.isChosen == false)
-        return connection.changeCount > 0
+    /// Appends the columns of a row behind its source.
+    private func append(_ opening: Opening, _ latest: PartLatest, to arguments: inout Arguments) {
+        let (content, closing) = (opening.content, opening.closing)
+        arguments.append(opening.part)
+        arguments.append(content.transaction)
+        arguments.append(content.useCase)
+        arguments.append(content.isJoined)
+        arguments.append(ownTimeout(of: content))
+        arguments.append(opening.latest.atMicroseconds)
+        arguments.append(content.cause?.source)
+        arguments.append(content.cause?.sequence)
+        arguments.append(DetailColumn(attributes: content.attributes).text)
+        arguments.append(closing?.latest.sequence)
+        arguments.append(closing?.latest.atMicroseconds)
+        arguments.append(closing?.content.error?.code)
+        arguments.append(closing?.content.detail)
+        arguments.append(closing?.content.outcome.rawValue ?? outcomeOfOpen)
+        arguments.append(opening.listed)
+        arguments.append(latest.sequence > closing?.latest.sequence ?? .min ? latest.sequence : nil)
+        arguments.append(latest.atMicroseconds > closing?.latest.atMicroseconds ?? .min ? latest.atMicroseconds : nil)
+        arguments.append(!source.isOwn)
+        arguments.append(content.parent)
+        arguments.append(content.parentPart)
+        arguments.append(content.sampling?.perMillion)
+        arguments.append(content.sampling.map { !$0.isChosen })
+        arguments.append(content.sampling?.slowMicroseconds)
+        arguments.append(source.isOwn && content.sampling?.isChosen == false)
     }
 
     private func ownTimeout(of opened: Fact.Opened) -> Int64? {
@@ -148,13 +192,17 @@ extension PartRowWriter {
         INSERT INTO parts(source, sequence, guid, use_case, joined, own_timeout_us, at_us, cause_source, cause, opened_detail, \
         closed, closed_at_us, error_code, closed_detail, outcome, listed_us, beyond, beyond_at_us, settled, parent, parent_part, \
         sample_ppm, sample_kept, slow_us, held) \
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES
         """
 
-    private static let insertBoth = "\(insert) ON CONFLICT(source, sequence) DO NOTHING"
+    private static let row = "(?1\(String(repeating: ", ?", count: 24)))"
+
+    private static let insertions = rowCounts.map { count in
+        (count, "\(insert) \(Array(repeating: row, count: count).joined(separator: ", "))")
+    }
 
     private static let insertOpened = """
-        \(insert) \
+        \(insert) \(row) \
         ON CONFLICT(source, sequence) DO UPDATE SET guid = excluded.guid, use_case = excluded.use_case, joined = excluded.joined, \
         own_timeout_us = excluded.own_timeout_us, at_us = excluded.at_us, cause_source = excluded.cause_source, cause = excluded.cause, \
         opened_detail = excluded.opened_detail, listed_us = excluded.listed_us, parent = excluded.parent, \

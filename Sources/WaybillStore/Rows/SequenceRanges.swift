@@ -14,10 +14,21 @@ package struct SequenceRanges: Hashable, Sendable {
 
     /// Single ones, in any order.
     package init(each sequences: some Sequence<Int64>) {
-        for sequence in sequences.sorted() { insert(sequence...sequence) }
+        // Mostly they are in order, and only what is not has to be sorted.
+        var others: [Int64] = []
+        for sequence in sequences {
+            if sequence >= ranges.last?.lowerBound ?? .min {
+                insert(sequence...sequence)
+            } else {
+                others.append(sequence)
+            }
+        }
+        if !others.isEmpty { self = union(SequenceRanges(each: others.sorted())) }
     }
 
     package var isEmpty: Bool { ranges.isEmpty }
+    /// The highest; nil where there is none.
+    package var last: Int64? { ranges.last?.upperBound }
     /// How many sequences it holds.
     package var count: Int64 { ranges.reduce(0) { $0 + $1.sequenceCount } }
 

@@ -34,6 +34,12 @@ package struct Tombstones {
         for id in ids { try statement.run(id, wall) }
     }
 
+    /// Whether there are any: mostly nothing was erased, and no opening has to be looked at.
+    package func areThere() throws(WaybillError) -> Bool {
+        try connection.integer(
+            "SELECT EXISTS(SELECT 1 FROM erased) OR EXISTS(SELECT 1 FROM erased_with_installation)") != 0
+    }
+
     /// Whether an opening is refused.
     ///
     /// - Parameter begun: The transactions that are begun by what comes in together with it.

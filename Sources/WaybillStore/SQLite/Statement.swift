@@ -160,7 +160,16 @@ package struct Arguments {
 
     package mutating func append(_ value: some SQLValue) {
         count += 1
-        let code = value.bind(to: handle, at: count)
+        check(value.bind(to: handle, at: count))
+    }
+
+    /// NULL, where there is no value to be asked for its type.
+    package mutating func appendNull() {
+        count += 1
+        check(sqlite3_bind_null(handle, count))
+    }
+
+    private mutating func check(_ code: Int32) {
         if code != SQLITE_OK { result = code }
     }
 }

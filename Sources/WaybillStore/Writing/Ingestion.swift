@@ -52,7 +52,8 @@ package struct Ingestion {
                 try installations.bind(installation, to: share.installationProof)
             }
         }
-        let told = max(share.ledger.recorded, share.facts.map(\.sequence).max() ?? 0)
+        let sequences = share.facts.sequences
+        let told = max(share.ledger.recorded, sequences.last ?? 0)
         source.recorded = max(source.recorded, min(told, Limits.recordedFacts))
         // Who has shown nothing could be anybody, and takes nothing away from what is here.
         let isItself = isVouchedFor || source.proofDigest != nil
@@ -63,7 +64,7 @@ package struct Ingestion {
         if share.hasEnded, let end = share.endedBy, isItself { try sources.note(end, of: source.id) }
         let anchor = try sources.add(anchors(of: source), to: source.id)
         (addedNameCount, refusedNameCount) = try sources.add(share.names, of: source.id, room: nameRoom ?? .max)
-        try store(source, dropped: isItself ? share.dropped : [], at: wall)
+        try store(source, sequences, dropped: isItself ? share.dropped : [], at: wall)
         if let anchor { try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id) }
         try connection.statement(
             """
@@ -117,9 +118,11 @@ package struct Ingestion {
     }
 
     /// Writes the facts that are not received yet, and books them.
-    private mutating func store(_ source: SourceRow, dropped: [DroppedRange], at wall: Int64) throws(WaybillError) {
+    private mutating func store(
+        _ source: SourceRow, _ sequences: SequenceRanges, dropped: [DroppedRange], at wall: Int64
+    ) throws(WaybillError) {
         let told = try self.told(dropped, of: source)
-        let touched = told.sequences.union(SequenceRanges(each: share.facts.lazy.map(\.sequence)))
+        let touched = told.sequences.union(sequences)
         guard !touched.isEmpty else { return }
         let erased = try erase(told, of: source)
         let before = try ranges.booked(of: source.id, meeting: touched)
@@ -127,7 +130,7 @@ package struct Ingestion {
         var accepted = SequenceRanges()
         var others: Set<Int64> = []
         var refused: Set<Int64> = []
-        var writer = try FactRowWriter(source, connection)
+        var writer = try FactRowWriter(source, count: share.facts.count, connection)
         var room = factsPerTransaction.map { TransactionRoom(source: source.id, limit: $0, connection) }
         var index = 0
         for fact in share.facts {
@@ -212,14 +215,7 @@ package struct Ingestion {
     /// - Returns: What is booked as erased, as far as facts of the share are among it or belong to it.
     private func erase(_ told: [DroppedRange], of source: SourceRow) throws(WaybillError) -> SequenceRanges {
         let toldErased = told.filter { $0.reason == .erased }.sequences
-        var buried: [Int64] = []
-        let begun = Set(share.facts.lazy.compactMap(\.begunTransaction))
-        for fact in share.facts {
-            if case .opened(let content) = fact.content, try tombstones.refuse(content, begunBeside: begun) {
-                buried.append(fact.sequence)
-            }
-        }
-        var news = toldErased.union(SequenceRanges(each: buried))
+        var news = toldErased.union(SequenceRanges(each: try buried()))
         news = news.subtracting(try ranges.erased(of: source.id, meeting: news))
         if !news.isEmpty {
             let received = try ranges.booked(of: source.id, meeting: news)
@@ -230,6 +226,19 @@ package struct Ingestion {
         }
         guard try ranges.hasDropped(of: source.id) else { return SequenceRanges() }
         return try ranges.erased(of: source.id, meeting: SequenceRanges(each: share.facts.flatMap(\.roots)))
+    }
+
+    /// The openings that are refused, because what they belong to was erased.
+    private func buried() throws(WaybillError) -> [Int64] {
+        guard try tombstones.areThere() else { return [] }
+        let begun = Set(share.facts.lazy.compactMap(\.begunTransaction))
+        var buried: [Int64] = []
+        for fact in share.facts {
+            if case .opened(let content) = fact.content, try tombstones.refuse(content, begunBeside: begun) {
+                buried.append(fact.sequence)
+            }
+        }
+        return buried
     }
 
     /// Takes nothing of a source whose installation was erased; what it began is erased with it, even where others have

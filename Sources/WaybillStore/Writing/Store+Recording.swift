@@ -40,22 +40,25 @@ extension Store {
             {
                 try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id)
             }
-            let recorded = max(batch.facts.lazy.map(\.sequence).max() ?? 0, batch.dropped.lazy.map(\.last).max() ?? 0)
+            let sequences = batch.facts.sequences
+            let recorded = max(sequences.last ?? 0, batch.dropped.lazy.map(\.last).max() ?? 0)
             try connection.statement(
                 "UPDATE sources SET recorded = max(recorded, ?), refused = max(refused, ?) WHERE id = ?"
             )
             .run(recorded, batch.refused, source.id)
-            try write(batch.facts, dropped: batch.dropped, of: source)
-            return batch.facts.lazy.map(\.atMicroseconds).max() ?? 0
+            try write(batch.facts, sequences, dropped: batch.dropped, of: source)
+            return batch.facts.latestMicroseconds ?? 0
         }
         if let known = ownSources[batch.source]?.latest { ownSources[batch.source]?.latest = max(known, latest) }
     }
 
-    private func write(_ facts: [Fact], dropped: [DroppedRange], of source: SourceRow) throws(WaybillError) {
+    private func write(
+        _ facts: [Fact], _ sequences: SequenceRanges, dropped: [DroppedRange], of source: SourceRow
+    ) throws(WaybillError) {
         let ranges = RangeRows(connection: connection)
         // A batch may come again after it was written; what of it was delivered may have been erased since, and must
         // not come back.
-        let touched = SequenceRanges(each: facts.lazy.map(\.sequence)).union(dropped.sequences)
+        let touched = sequences.union(dropped.sequences)
         let settled = try ranges.booked(of: source.id, meeting: touched)
         // Asked before the facts are gone through: of most sources nothing was given up.
         let given =
@@ -64,7 +67,7 @@ extension Store {
                 of: source.id, meeting: touched.union(SequenceRanges(each: facts.flatMap(\.roots)))) : []
         let held = HeldParts(connection: connection)
         var late: [DropReason: SequenceRanges] = [:]
-        var writer = try FactRowWriter(source, connection)
+        var writer = try FactRowWriter(source, count: facts.count, connection)
         for fact in facts where !settled.contains(fact.sequence) {
             // What belongs to something that was given up before it was delivered is given up with it.
             if let reason = given.first(where: { fact.isAmong($0.sequences, because: $0.reason) })?.reason {

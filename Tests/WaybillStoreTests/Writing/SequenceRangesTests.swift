@@ -28,6 +28,8 @@ import WaybillTesting
                 && (0...60).allSatisfy { ranges.contains($0) == numbers.contains($0) }
         }
         #expect(agree(left, leftNumbers))
+        let shuffled = (Array(leftNumbers) + rightNumbers).shuffled(using: &random)
+        #expect(agree(SequenceRanges(each: shuffled), leftNumbers.union(rightNumbers)))
         #expect(agree(left.union(right), leftNumbers.union(rightNumbers)))
         #expect(agree(left.subtracting(right), leftNumbers.subtracting(rightNumbers)))
         for index in -1...leftNumbers.count {
