@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Waybill
 import WaybillCore
 import WaybillExport
@@ -146,11 +147,25 @@ struct TestProcess {
         try await transactions.sync()
     }
 
+    /// Only on Linux, as the test that forks.
+    private static func waitUntilOthersSleep() throws {
+        try eventually("all other threads wait") {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { thread in
+                // Behind the name, which may have any character, stands what the thread does: R, it runs.
+                let state = try? String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8)
+                return state?.split(separator: ")").last?.hasPrefix(" R") == true
+            } <= 1
+        }
+    }
+
     /// Forks with a transaction open; parent and child both record.
     private static func fork(_ transactions: TransactionManager) async throws {
         let login = transactions.begin(Login.self)
         login.log(.initiated)
         try await transactions.sync()
+        // A child has the thread alone that forked, and waits without an end for what another one was about to do for
+        // the first time in Swift's own runtime: then nothing of ours goes on, nor anything else.
+        try waitUntilOthersSleep()
         // Swift hides fork(2), for good reasons; a host may call it all the same.
         guard let symbol = dlsym(nil, "fork") else { exit(69) }
         let child = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)()

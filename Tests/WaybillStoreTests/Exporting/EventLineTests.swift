@@ -68,7 +68,8 @@ import WaybillTesting
             long.writer.removeAll()
             return !isMore
         }
-        #expect(short.count == long.writer.count && short.count > 0)
+        #expect(short.count == long.writer.count)
+        #expect(try short.count > 0 || reader.verify().factCount == 0, "some histories have no fact")
     }
 }
 

@@ -35,7 +35,7 @@ import WaybillTesting
             }
             if maker.random.oneIn(40) { _ = try store.retire(receivedBefore: now - 5_000_000) }
         }
-        #expect(count > 1)
+        #expect(count > 1 || recorded < 3, "some histories are one set")
     }
 
     /// Breaks when all sources are asked again for each page.
