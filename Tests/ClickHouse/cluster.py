@@ -136,6 +136,8 @@ class Node:
             self.kill()
         elif word == "stop" and running:
             self.process.send_signal(signal.SIGSTOP)
+            # Until all of its threads have stopped: one may answer meanwhile.
+            os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         elif word == "cont" and running:
             self.process.send_signal(signal.SIGCONT)
         elif word == "start" and not running:

@@ -63,6 +63,7 @@ class Door:
 
     def pause(self):
         self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)
