@@ -442,3 +442,14 @@ for target in package.targets where target.type != .system {
     }
     target.swiftSettings = settings
 }
+
+#if os(Linux)
+// A section for each function, and what other modules may call not marked as in use: so the linker leaves out what an
+// app does not call, a fifth of all. Apple's linker tells functions apart by itself.
+for target in package.targets where target.type == .regular {
+    target.swiftSettings?.append(
+        .unsafeFlags(
+            ["-Xfrontend", "-function-sections", "-Xfrontend", "-internalize-at-link"],
+            .when(configuration: .release)))
+}
+#endif

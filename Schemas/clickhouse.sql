@@ -16,7 +16,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 CREATE TABLE facts ( -- what was recorded: written once, never changed, known by source and sequence
   week UInt16, -- of the transaction's ID, since 1970; 0: of none, or of no time near its arrival
   tx FixedString(16), -- the transaction; zeros: of none, or its opening had not arrived
-  source FixedString(16), -- who recorded it
+  source FixedString(16), -- who recorded it; zeros: a row that only has a removal end
   sequence Int64 CODEC(Delta, ZSTD), -- of the fact in its source
   part Int64 CODEC(Delta, ZSTD), -- the sequence of the opening of its part; 0: outside any
   kind UInt8, -- 1 opened, 2 event, 3 attributes set, 4 closed, 5 exchange opened, 6 exchange closed
@@ -29,7 +29,7 @@ ORDER BY (tx, source, sequence)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE books ( -- what sets, erasures and retirements left of a source; a fact counts once an arrival here names it
-  source FixedString(16), -- whose
+  source FixedString(16), -- whose; zeros: a row that only has a removal end
   arrival Int64 CODEC(Delta, ZSTD), -- of which no two rows have the same: later ones are larger
   installation FixedString(16), -- the source's; zeros: none
   heard_us Int64 CODEC(Delta, ZSTD), -- when it was last heard of

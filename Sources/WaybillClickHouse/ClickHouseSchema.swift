@@ -118,7 +118,7 @@ enum ClickHouseSchema {
                 Column(
                     "week", "UInt16", "of the transaction's ID, since 1970; 0: of none, or of no time near its arrival"),
                 Column("tx", "FixedString(16)", "the transaction; zeros: of none, or its opening had not arrived"),
-                Column("source", "FixedString(16)", "who recorded it"),
+                Column("source", "FixedString(16)", "who recorded it; zeros: a row that only has a removal end"),
                 Column("sequence", "Int64", codec: "Delta, ZSTD", "of the fact in its source"),
                 Column(
                     "part", "Int64", codec: "Delta, ZSTD", "the sequence of the opening of its part; 0: outside any"),
@@ -135,7 +135,7 @@ enum ClickHouseSchema {
             meaning:
                 "what sets, erasures and retirements left of a source; a fact counts once an arrival here names it",
             columns: [
-                Column("source", "FixedString(16)", "whose"),
+                Column("source", "FixedString(16)", "whose; zeros: a row that only has a removal end"),
                 Column(
                     "arrival", "Int64", codec: "Delta, ZSTD",
                     "of which no two rows have the same: later ones are larger"),

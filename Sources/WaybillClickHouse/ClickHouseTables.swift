@@ -6,7 +6,7 @@ import WaybillStore
 
 /// The rows of the tables, as values.
 struct ClickHouseTables: Sendable {
-    let client: ClickHouseClient
+    var client: ClickHouseClient
     /// Whether the server is of this decade: those before lack some settings.
     let isCurrent: Bool
     /// Whether a fact counts as often as it was inserted, which only a control of a test wants.
@@ -81,7 +81,7 @@ struct ClickHouseTables: Sendable {
             """
             SELECT count(), max(arrival), toInt64(ifNull((SELECT max(arrival) FROM names), 0)), \
             toUInt64(ifNull((SELECT count() FROM names), 0)), \
-            toUInt64(ifNull((SELECT uniqExact(guid, with_installation) FROM erased), 0)) FROM books
+            toUInt64(ifNull((SELECT uniqExact(guid, with_installation) FROM erased), 0)) FROM books WHERE \(Self.isOfASource)
             """, reading
         ) { row in
             State(
@@ -127,7 +127,7 @@ struct ClickHouseTables: Sendable {
         try await client.forEachRow(
             """
             SELECT arrival, heard_us, proof, installation_proof, share, arrived, weeks, retired FROM books \
-            WHERE \(condition) ORDER BY source, arrival
+            WHERE \(Self.isOfASource) AND (\(condition)) ORDER BY source, arrival
             """, reading
         ) { row in
             let (arrival, heard) = (try row.integer(Int64.self), try row.integer(Int64.self))
@@ -151,6 +151,9 @@ struct ClickHouseTables: Sendable {
         }
     }
 
+    /// What only a removal adds is of none.
+    private static let isOfASource = "source != \(literal(none))"
+
     private static func share(_ json: [UInt8]) throws -> TransactionSet.Share {
         guard let share = try? TransactionSet.decode(json).set.sources.first else {
             throw WaybillError(.damaged, "A row of the table books holds what is no share of a set.")
@@ -164,7 +167,10 @@ struct ClickHouseTables: Sendable {
     func facts(where condition: String?, _ body: (FactRow) throws -> Void) async throws(WaybillError) {
         var last: Fact.ID?
         try await client.forEachRow(
-            "SELECT tx, source, sequence, fact FROM facts \(condition.map { "WHERE \($0) " } ?? "")ORDER BY source, sequence",
+            """
+            SELECT tx, source, sequence, fact FROM facts WHERE \(Self.isOfASource) AND (\(condition ?? "1")) \
+            ORDER BY source, sequence
+            """,
             reading
         ) { row in
             let (transaction, source, sequence) = (try row.guid(), try row.guid(), try row.integer(Int64.self))

@@ -6,15 +6,15 @@ import WaybillStore
 struct FactCensus {
     /// Those of one source.
     private struct Marks {
-        var expected: [ClosedRange<Int64>]
+        var expected: SequenceRanges
         /// How many are expected before each range.
         var before: [Int64] = []
         var bits: [UInt64]
 
         init(_ ranges: SequenceRanges) {
-            expected = ranges.ranges
+            expected = ranges
             var count: Int64 = 0
-            for range in expected {
+            for range in ranges.ranges {
                 before.append(count)
                 count += range.sequenceCount
             }
@@ -23,13 +23,11 @@ struct FactCensus {
 
         /// Whether it is one of them, and the first time.
         mutating func mark(_ sequence: Int64) -> Bool {
-            var (low, high) = (0, expected.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if expected[middle].upperBound < sequence { low = middle + 1 } else { high = middle }
-            }
-            guard low < expected.count, expected[low].lowerBound <= sequence else { return false }
-            let (place, bit) = (before[low] + sequence - expected[low].lowerBound).quotientAndRemainder(dividingBy: 64)
+            let index = expected.firstIndex(endingAtOrAfter: sequence)
+            guard index < before.count else { return false }
+            let first = expected.ranges[index].lowerBound
+            guard first <= sequence else { return false }
+            let (place, bit) = (before[index] + sequence - first).quotientAndRemainder(dividingBy: 64)
             defer { bits[Int(place)] |= 1 << UInt64(bit) }
             return bits[Int(place)] & 1 << UInt64(bit) == 0
         }

@@ -102,7 +102,7 @@ package struct SequenceRanges: Hashable, Sendable {
     }
 
     /// By bisection: the first range that does not end before `sequence`.
-    private func firstIndex(endingAtOrAfter sequence: Int64) -> Int {
+    package func firstIndex(endingAtOrAfter sequence: Int64) -> Int {
         var low = 0
         var high = ranges.count
         while low < high {
