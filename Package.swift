@@ -139,7 +139,7 @@ let package = Package(
             name: "WaybillClickHouse",
             dependencies: [
                 "WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport",
-                .clickHouseClient, .clickHouseNIO, .clickHouseHTTP,
+                .clickHouseClient, .clickHouseNIO, .clickHouseHTTP, .clickHouseTLS,
             ]),
         .target(
             name: "WaybillCollector",
@@ -356,6 +356,8 @@ extension Target.Dependency {
         name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["ClickHouse"]))
     static let clickHouseNIO = product(
         name: "NIOCore", package: "swift-nio", condition: .when(traits: ["ClickHouse"]))
+    static let clickHouseTLS = product(
+        name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["ClickHouse"]))
     static let clickHouseHTTP = product(
         name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["ClickHouse"]))
     static let services = product(

@@ -48,19 +48,12 @@ public struct AnswerContext {
 }
 
 extension StoreReader {
-    /// A store of fewer bytes is read by one thread: opening connections would take longer.
-    private static let soonRead: Int64 = 8 << 20
-
-    /// As many threads as there are processors, up to a number whose connections and partials still take little memory.
-    private static var threadLimit: Int { min(ProcessInfo.processInfo.activeProcessorCount, 16) }
-
     /// Answers a question by one state of the store.
     ///
     /// - Parameter now: In microseconds since 1970: decides what has timed out.
     /// - Throws: As ``Question/answer(from:)``.
     package func answer<Asked: Question>(_ question: Asked, now: Int64) throws(WaybillError) -> Asked.Answer {
-        let others = try byteCount() < Self.soonRead ? 0 : Self.threadLimit - 1
-        return try read(withOthers: others) { (others) throws(WaybillError) in
+        try read(withOthers: otherCount()) { (others) throws(WaybillError) in
             try question.answer(from: AnswerContext(reader: self, others: others, now: now))
         }
     }

@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import WaybillCore
 
 /// Asks ClickHouse over HTTP (https://clickhouse.com/docs/interfaces/http).
@@ -21,6 +22,11 @@ struct ClickHouseClient: Sendable {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(3)
         configuration.connectionPool.retryConnectionEstablishment = false
+        // What OpenSSL and most clients take; NIOSSL looks at the system's alone.
+        if let authorities = ProcessInfo.processInfo.environment["SSL_CERT_FILE"] {
+            configuration.tlsConfiguration = .makeClientConfiguration()
+            configuration.tlsConfiguration?.trustRoots = .file(authorities)
+        }
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 

@@ -104,6 +104,20 @@ package final class StoreReader {
         return try result.get()
     }
 
+    /// How many connections besides this one are worth opening for what reads all of the store: for as many threads as
+    /// there are processors, up to a number that still takes little memory. None where there is little to read.
+    package func otherCount() throws(WaybillError) -> Int {
+        try byteCount() < 8 << 20 ? 0 : min(ProcessInfo.processInfo.activeProcessorCount, 16) - 1
+    }
+
+    /// Further connections, each for another thread, which may see other states of the store; none in memory.
+    package func others(_ count: Int) throws(WaybillError) -> [Connection] {
+        guard place.path != nil else { return [] }
+        var others: [Connection] = []
+        for _ in 0..<count { others.append(try connection.another()) }
+        return others
+    }
+
     /// Runs `body` on one state of the store, with further connections that see the same one, each for another thread.
     ///
     /// - Parameters:
@@ -113,16 +127,11 @@ package final class StoreReader {
     package func read<Result>(
         withOthers count: Int, _ body: ([Connection]) throws(WaybillError) -> Result
     ) throws(WaybillError) -> Result {
-        guard count > 0, !connection.isInTransaction, place.path != nil else {
-            return try read { () throws(WaybillError) in try body([]) }
-        }
+        let opened = connection.isInTransaction ? [] : try others(count)
         // What each sees before the first one's state is taken, and after: where nothing was committed between, that is
         // what the first sees.
         var others: [(connection: Connection, version: Int64)] = []
-        for _ in 0..<count {
-            let other = try connection.another()
-            others.append((other, try other.dataVersion()))
-        }
+        for other in opened { others.append((other, try other.dataVersion())) }
         return try read { () throws(WaybillError) in
             _ = try connection.dataVersion()
             return try Self.read(by: others[...], and: [], body)

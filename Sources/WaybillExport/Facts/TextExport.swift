@@ -49,31 +49,30 @@ package final class TextExport {
     package private(set) var factCount = 0
 
     private let connection: Connection
-    private let next: (_ factCount: inout Int) throws(WaybillError) -> [UInt8]?
+    /// Reads on: some pieces; none after the last. Does something else meanwhile.
+    private let read: (_ factCount: inout Int, _ meanwhile: () -> Void) throws(WaybillError) -> [[UInt8]]
+    /// That were read and not handed over.
+    private var ready: ArraySlice<[UInt8]> = []
 
-    /// About how many bytes a piece has.
+    /// About how many bytes a piece has that one thread has read alone; where several read, it may have more.
     package static let pieceByteCount = 64 << 10
 
     fileprivate init<Rows: RowVisitor>(
-        _ selection: ExportSelection, as rows: Rows.Type, redactor: Redactor, _ connection: Connection
+        _ selection: ExportSelection, as rows: Rows.Type, redactor: Redactor, by connections: [Connection]
     ) throws(WaybillError) {
         cursor = selection.cursor
-        self.connection = connection
-        var scan = try FactScan(selection.shares, isFiltered: selection.isFiltered, connection)
-        var visitor = Rows(
-            writer: ExportRowWriter(limit: Self.pieceByteCount, redactor: redactor, connection))
+        connection = connections[0]
+        var slices = try FactSlices<Rows>(selection, redactor: redactor, by: connections)
         var header: [UInt8]? = Rows.Format.header(ExportColumns.all)
-        var hasMore = true
-        next = { count throws(WaybillError) in
+        read = { count, meanwhile throws(WaybillError) in
             defer { header = nil }
-            if let header, !header.isEmpty { return header }
-            while hasMore {
-                visitor.writer.removeAll()
-                hasMore = try scan.run(&visitor)
-                count = visitor.writer.count
-                if !visitor.writer.rows.bytes.isEmpty { return visitor.writer.rows.bytes }
+            if let header, !header.isEmpty {
+                meanwhile()
+                return [header]
             }
-            return nil
+            let pieces = try slices.read(meanwhile: meanwhile)
+            count = slices.factCount
+            return pieces
         }
     }
 
@@ -85,23 +84,32 @@ package final class TextExport {
         var scan = try SpanScan(selection, redactor: redactor, connection)
         var writer = SpanWriter(limit: Self.pieceByteCount)
         var hasMore = true
-        next = { count throws(WaybillError) in
-            guard hasMore else { return nil }
+        read = { count, meanwhile throws(WaybillError) in
+            meanwhile()
+            guard hasMore else { return [] }
             hasMore = try scan.run(&writer)
             count = writer.factCount
             let line = writer.takeLine()
-            return line.isEmpty ? nil : line
+            return line.isEmpty ? [] : [line]
         }
     }
 
     /// The next piece, of whole lines; nil after the last.
     package func piece() throws(WaybillError) -> [UInt8]? {
-        try connection.transaction("BEGIN") { () throws(WaybillError) in try next(&factCount) }
+        if ready.isEmpty {
+            ready = try connection.transaction("BEGIN") { () throws(WaybillError) in try read(&factCount, {}) }[...]
+        }
+        return ready.popFirst()
     }
 
-    /// Hands over all pieces, within one state of the store.
+    /// Hands over all pieces, within one state of the store: some while the next are read.
     fileprivate func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
-        while let piece = try next(&factCount) { try body(piece) }
+        var pieces = try read(&factCount, {})
+        while !pieces.isEmpty {
+            var handingOver = Swift.Result<Void, any Error>.success(())
+            pieces = try read(&factCount) { handingOver = Swift.Result { try pieces.forEach(body) } }
+            try handingOver.get()
+        }
     }
 }
 
@@ -112,31 +120,36 @@ extension StoreReader {
     package func export(_ scope: ExportScope, as format: TextFormat, redactor: Redactor = Redactor())
         throws(WaybillError) -> TextExport
     {
-        try read { () throws(WaybillError) in try begin(scope, as: format, redactor) }
+        try read { () throws(WaybillError) in
+            try begin(scope, as: format, redactor, with: others(otherCount()))
+        }
     }
 
     /// Exports within one read of the store, piece by piece.
     ///
-    /// - Parameter body: Takes a piece of whole rows of about ``TextExport/pieceByteCount`` bytes.
+    /// - Parameter body: Takes a piece of whole rows; on another thread, where several read.
     /// - Returns: The export, at its end.
     @discardableResult
     package func export(
         _ scope: ExportScope, as format: TextFormat, redactor: Redactor, to body: ([UInt8]) throws -> Void
     ) throws -> TextExport {
-        try reading {
-            let export = try begin(scope, as: format, redactor)
-            try export.forEachPiece(body)
-            return export
-        }
+        try read(withOthers: otherCount()) { (others) throws(WaybillError) in
+            Swift.Result {
+                let export = try begin(scope, as: format, redactor, with: others)
+                try export.forEachPiece(body)
+                return export
+            }
+        }.get()
     }
 
-    private func begin(_ scope: ExportScope, as format: TextFormat, _ redactor: Redactor) throws(WaybillError)
-        -> TextExport
-    {
+    private func begin(
+        _ scope: ExportScope, as format: TextFormat, _ redactor: Redactor, with others: [Connection]
+    ) throws(WaybillError) -> TextExport {
         let selection = try ExportSelector(connection: connection).selection(scope)
         switch format {
-        case .ndjson: return try TextExport(selection, as: NDJSONRows.self, redactor: redactor, connection)
-        case .csv: return try TextExport(selection, as: CSVRows.self, redactor: redactor, connection)
+        case .ndjson:
+            return try TextExport(selection, as: NDJSONRows.self, redactor: redactor, by: [connection] + others)
+        case .csv: return try TextExport(selection, as: CSVRows.self, redactor: redactor, by: [connection] + others)
         case .otlp: return try TextExport(spansOf: selection, redactor: redactor, connection)
         }
     }

@@ -77,9 +77,10 @@ package struct FactScan {
             nextWithExchanges = .min
             if let source = try ScannedSource(shares[share], connection) {
                 try visitor.enter(source)
-                let window = source.share.window
+                let (window, opened) = (source.share.window, source.share.parts)
                 try parts.forRows(
-                    source.share.row, part, window.upperBound, window.lowerBound,
+                    source.share.row, max(part, opened.lowerBound), min(window.upperBound, opened.upperBound),
+                    window.lowerBound,
                     while: { (row) throws(WaybillError) in try scan(Self.part(row), of: source, &visitor) })
                 if visitor.isFull { return true }
             }

@@ -8,6 +8,8 @@ package struct ScannedShare: Sendable {
     package var sequences: SequenceRanges?
     /// Only facts from this time on, in microseconds since 1970; nil: of any time.
     package var earliest: Int64?
+    /// Only facts of parts that were opened by these.
+    package var parts = Int64.min...Int64.max
 
     package init(row: Int64, sequences: SequenceRanges? = nil, earliest: Int64? = nil) {
         self.row = row

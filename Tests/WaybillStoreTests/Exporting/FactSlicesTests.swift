@@ -1,0 +1,88 @@
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillTesting
+
+@testable import WaybillExport
+@testable import WaybillReading
+@testable import WaybillStore
+
+/// An export of much is read by several threads, with a connection each.
+@Suite(.timeLimit(.minutes(5))) struct FactSlicesTests {
+    /// Breaks when a fact at the edge of a slice is missing or there twice, when rows come in another order, or when a
+    /// slice of more than a piece is cut off.
+    @Test(arguments: seeds(1_600..<1_640)) func slicesGiveTheRowsOfTheWhole(seed: Int) throws {
+        var maker = HistoryMaker(seed: seed)
+        let (store, place) = try Store.inMemory()
+        var sets = SetMaker(random: maker.random)
+        let all = sets.sets(of: maker.histories())
+        var cursors = [ExportCursor()]
+        let reader = try StoreReader(place)
+        for (index, set) in all.enumerated() {
+            try store.ingest(DecodedSet(set: set))
+            if index == all.count / 2 { cursors.append(try selection(.everything, by: reader).cursor) }
+        }
+        let connections = try [reader.connection] + (0..<2).map { _ in try reader.connection.another() }
+        for scope in [.everything] + cursors.map({ ExportScope.after($0) }) {
+            let selection = try selection(scope, by: reader)
+            let whole = try rows(
+                FactSlices<NDJSONRows>(selection, redactor: Redactor(), by: [reader.connection]), reader)
+            for (partCount, limit) in [(1, 1), (2, 3_000), (7, 100_000)] {
+                let sliced = try rows(
+                    FactSlices<NDJSONRows>(
+                        selection, redactor: Redactor(), by: connections, ofParts: Int64(partCount), limit: limit),
+                    reader)
+                #expect(sliced.bytes == whole.bytes, "seed \(seed): \(scope), \(partCount) parts, \(limit) bytes")
+                #expect(sliced.factCount == whole.factCount)
+            }
+        }
+    }
+
+    /// Breaks when an export of a large store waits for one thread, or says a fact twice.
+    @Test func aLargeStoreIsExportedWithAllFacts() throws {
+        let folder = try TemporaryDirectory()
+        let store = try Store(.folder(folder.url))
+        let factCount = 400_000
+        for _ in 0..<10 {
+            let app = FactWriter()
+            while app.facts.count < factCount / 10 {
+                let part = app.open(GUID())
+                for code in 0..<49 { app.event(code, part: part) }
+            }
+            try store.ingest(app.set())
+        }
+        let reader = try StoreReader(.folder(folder.url))
+        try #require(reader.byteCount() >= 8 << 20, "It is read by one thread: make it larger.")
+        var lines = Set<[UInt8]>()
+        let export = try reader.export(.everything, as: .ndjson, redactor: Redactor()) { piece in
+            lines.formUnion(piece.split(separator: UInt8(ascii: "\n")).map(Array.init))
+        }
+        #expect(export.factCount == factCount)
+        #expect(lines.count == factCount)
+        // The same in pieces that somebody asks for.
+        let pieces = try reader.export(.everything, as: .ndjson)
+        while let piece = try pieces.piece() {
+            for line in piece.split(separator: UInt8(ascii: "\n")) { lines.remove(Array(line)) }
+        }
+        #expect(pieces.factCount == factCount)
+        #expect(lines.isEmpty)
+    }
+
+    private func selection(_ scope: ExportScope, by reader: StoreReader) throws -> ExportSelection {
+        try reader.read { () throws(WaybillError) in
+            try ExportSelector(connection: reader.connection).selection(scope)
+        }
+    }
+
+    private func rows(_ slices: FactSlices<NDJSONRows>, _ reader: StoreReader) throws -> (
+        bytes: [UInt8], factCount: Int
+    ) {
+        var slices = slices
+        var bytes: [UInt8] = []
+        while true {
+            let pieces = try slices.read()
+            if pieces.isEmpty { return (bytes, slices.factCount) }
+            bytes += pieces.joined()
+        }
+    }
+}
