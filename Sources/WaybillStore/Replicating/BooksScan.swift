@@ -42,14 +42,19 @@ package struct BooksScan {
     /// Hands over what is there, piece by piece.
     package func forEach(_ body: (SourceBooks) throws -> Void) throws {
         let sources = try connection.statement("SELECT id FROM sources ORDER BY id").rows { row in row.int(0) as Int64 }
+        // No index has them by source: to look for those of each would go through all of them as often.
+        var arrivals: [Int64: [SourceBooks.Arrival]] = [:]
+        try connection.statement("SELECT source, first, last, received_us FROM arrivals ORDER BY id").forEachRow { row in
+            arrivals[row.int(0), default: []].append(
+                SourceBooks.Arrival(first: row.int(1), last: row.int(2), received: row.int(3)))
+        }
         for row in sources {
-            guard var books = try ChangedRows(connection: connection).books(of: row, behind: 0, { _ in nil }) else {
+            guard var books = try ChangedRows(connection: connection).books(of: row, behind: .max, { _ in nil }) else {
                 continue
             }
             let isOwn = books.heard == 0
             if isOwn { books.heard = wall }
-            let arrivals = books.arrivals
-            books.arrivals = []
+            let arrivals = arrivals[row] ?? []
             var visitor = Visitor(books: books, arrivals: isOwn ? nil : arrivals, wall: wall)
             var scan = try FactScan([ScannedShare(row: row)], isFiltered: false, connection)
             var isMore = true
