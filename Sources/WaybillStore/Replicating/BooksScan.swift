@@ -44,7 +44,8 @@ package struct BooksScan {
         let sources = try connection.statement("SELECT id FROM sources ORDER BY id").rows { row in row.int(0) as Int64 }
         // No index has them by source: to look for those of each would go through all of them as often.
         var arrivals: [Int64: [SourceBooks.Arrival]] = [:]
-        try connection.statement("SELECT source, first, last, received_us FROM arrivals ORDER BY id").forEachRow { row in
+        try connection.statement("SELECT source, first, last, received_us FROM arrivals ORDER BY id").forEachRow {
+            row in
             arrivals[row.int(0), default: []].append(
                 SourceBooks.Arrival(first: row.int(1), last: row.int(2), received: row.int(3)))
         }

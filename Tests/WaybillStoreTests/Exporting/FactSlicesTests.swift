@@ -79,10 +79,11 @@ import WaybillTesting
     ) {
         var slices = slices
         var bytes: [UInt8] = []
-        while true {
-            let pieces = try slices.read()
-            if pieces.isEmpty { return (bytes, slices.factCount) }
+        var pieces = try slices.read()
+        while !pieces.isEmpty {
             bytes += pieces.joined()
+            pieces = try slices.read()
         }
+        return (bytes, slices.factCount)
     }
 }
