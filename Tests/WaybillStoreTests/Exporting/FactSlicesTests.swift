@@ -38,36 +38,6 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when an export of a large store waits for one thread, or says a fact twice.
-    @Test func aLargeStoreIsExportedWithAllFacts() throws {
-        let folder = try TemporaryDirectory()
-        let store = try Store(.folder(folder.url))
-        let factCount = 400_000
-        for _ in 0..<10 {
-            let app = FactWriter()
-            while app.facts.count < factCount / 10 {
-                let part = app.open(GUID())
-                for code in 0..<49 { app.event(code, part: part) }
-            }
-            try store.ingest(app.set())
-        }
-        let reader = try StoreReader(.folder(folder.url))
-        try #require(reader.byteCount() >= 8 << 20, "It is read by one thread: make it larger.")
-        var lines = Set<[UInt8]>()
-        let export = try reader.export(.everything, as: .ndjson, redactor: Redactor()) { piece in
-            lines.formUnion(piece.split(separator: UInt8(ascii: "\n")).map(Array.init))
-        }
-        #expect(export.factCount == factCount)
-        #expect(lines.count == factCount)
-        // The same in pieces that somebody asks for.
-        let pieces = try reader.export(.everything, as: .ndjson)
-        while let piece = try pieces.piece() {
-            for line in piece.split(separator: UInt8(ascii: "\n")) { lines.remove(Array(line)) }
-        }
-        #expect(pieces.factCount == factCount)
-        #expect(lines.isEmpty)
-    }
-
     private func selection(_ scope: ExportScope, by reader: StoreReader) throws -> ExportSelection {
         try reader.read { () throws(WaybillError) in
             try ExportSelector(connection: reader.connection).selection(scope)
