@@ -121,7 +121,7 @@ extension StoreReader {
         throws(WaybillError) -> TextExport
     {
         try read { () throws(WaybillError) in
-            try begin(scope, as: format, redactor, with: others(otherCount()))
+            try begin(scope, as: format, redactor, with: others(otherCount(for: scope, as: format)))
         }
     }
 
@@ -133,13 +133,23 @@ extension StoreReader {
     package func export(
         _ scope: ExportScope, as format: TextFormat, redactor: Redactor, to body: ([UInt8]) throws -> Void
     ) throws -> TextExport {
-        try read(withOthers: otherCount()) { (others) throws(WaybillError) in
+        try read(withOthers: otherCount(for: scope, as: format)) { (others) throws(WaybillError) in
             Swift.Result {
                 let export = try begin(scope, as: format, redactor, with: others)
                 try export.forEachPiece(body)
                 return export
             }
         }.get()
+    }
+
+    /// None for what one thread reads: transactions that are looked up, and spans.
+    private func otherCount(for scope: ExportScope, as format: TextFormat) throws(WaybillError) -> Int {
+        switch (scope, format) {
+        case (.transactions, _), (.transaction, _), (_, .otlp): 0
+        case (.everything, .ndjson), (.everything, .csv), (.after, .ndjson), (.after, .csv), (.since, .ndjson),
+            (.since, .csv), (.quarantine, .ndjson), (.quarantine, .csv):
+            try otherCount()
+        }
     }
 
     private func begin(
