@@ -13,21 +13,19 @@ struct EventRowWriter {
         var latest: PartLatest { PartLatest(sequence: sequence, atMicroseconds: atMicroseconds) }
     }
 
-    /// Of each statement; a batch is written with the longest first.
+    /// Of each statement; a batch is written with the longest first, each prepared when there is enough for it.
     private static let rowCounts = [64, 8, 1]
 
     private let source: Int64
-    private let statements: [(rowCount: Int, statement: Statement)]
+    private let connection: Connection
     private var events: [Event] = []
     /// Their order: apart from them, since less is moved then.
     private var order: [(part: Int64, place: Int32)] = []
 
     /// - Parameter count: How many there are at most.
-    init(of source: Int64, count: Int, _ connection: Connection) throws(WaybillError) {
+    init(of source: Int64, count: Int, _ connection: Connection) {
         self.source = source
-        var statements: [(Int, Statement)] = []
-        for (count, text) in Self.insertions { statements.append((count, try connection.statement(text))) }
-        self.statements = statements
+        self.connection = connection
         events.reserveCapacity(count)
         order.reserveCapacity(count)
     }
@@ -62,7 +60,8 @@ struct EventRowWriter {
         // Those of a part mostly come in order.
         order.sort { ($0.part, $0.place) < ($1.part, $1.place) }
         var rest = order[...]
-        for (rowCount, statement) in statements {
+        for (rowCount, text) in Self.insertions where rest.count >= rowCount {
+            let statement = try connection.statement(text)
             while rest.count >= rowCount {
                 try statement.run { arguments in
                     arguments.append(source)

@@ -19,7 +19,7 @@ struct FactRowWriter {
         exchangeOpened = try connection.statement(Self.insertExchangeOpened)
         exchangeClosed = try connection.statement(Self.insertExchangeClosed)
         parts = try PartRowWriter(source, connection)
-        events = try EventRowWriter(of: source.id, count: count, connection)
+        events = EventRowWriter(of: source.id, count: count, connection)
     }
 
     /// Writes a fact; gives the reason where another fact has its place.

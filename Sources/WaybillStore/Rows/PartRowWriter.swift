@@ -16,14 +16,13 @@ struct PartRowWriter {
         var closing: (latest: PartLatest, content: Fact.Closed)?
     }
 
-    /// Of each statement; what waits is written with the longest first.
-    private static let rowCounts = [16, 4, 1]
+    /// Of each statement; what waits is written with the longest first, each prepared when there is enough for it.
+    private static let rowCounts = [64, 16, 4, 1]
 
     private let source: SourceRow
     private let connection: Connection
     private let clock: WallClock
     private let leaders: Leaders
-    private let insertions: [(rowCount: Int, statement: Statement)]
     private let opened: Statement
     private let closed: Statement
     /// No part beyond this one has a row.
@@ -46,9 +45,6 @@ struct PartRowWriter {
         self.connection = connection
         clock = try WallClock(of: source.id, connection)
         leaders = Leaders(connection: connection)
-        var insertions: [(Int, Statement)] = []
-        for (count, text) in Self.insertions { insertions.append((count, try connection.statement(text))) }
-        self.insertions = insertions
         opened = try connection.statement(Self.insertOpened)
         closed = try connection.statement(Self.insertClosed)
         newest = try connection.integer("SELECT max(sequence) FROM parts WHERE source = ?", source.id)
@@ -101,7 +97,8 @@ struct PartRowWriter {
     mutating func writeOpenings() throws(WaybillError) {
         var rest = places.sorted { $0.key < $1.key }[...]
         newest = max(newest, rest.last?.key ?? 0)
-        for (rowCount, statement) in insertions {
+        for (rowCount, text) in Self.insertions where rest.count >= rowCount {
+            let statement = try connection.statement(text)
             while rest.count >= rowCount {
                 try statement.run { arguments in
                     arguments.append(source.id)
