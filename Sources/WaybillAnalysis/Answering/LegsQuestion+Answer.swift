@@ -19,17 +19,18 @@ extension LegsQuestion: FoldedQuestion {
         let all = try TransactionCursor(
             filter, segmentation: segmentation, reading: .times, sources: sources, context)
         guard !context.isPartial else { return try undivided(all, sources, context) }
+        let caused = all.count < JoinedParts.many ? nil : try CausedParts(by: context.connections)
         return try context.fold(all, into: Segmented(CollectedLegs())) { (asked, collected) throws(WaybillError) in
             let connection = asked.connection
             var ofSource: [TransactionCursor.Transaction] = []
             try asked.forEach { (transaction, _) throws(WaybillError) in
                 if let first = ofSource.first, first.source != transaction.source || ofSource.count == batchCount {
-                    try Self.divide(ofSource, sources, into: &collected, connection)
+                    try Self.divide(ofSource, sources, caused, into: &collected, connection)
                     ofSource.removeAll(keepingCapacity: true)
                 }
                 ofSource.append(transaction)
             }
-            try Self.divide(ofSource, sources, into: &collected, connection)
+            try Self.divide(ofSource, sources, caused, into: &collected, connection)
         }.map { PartialLegs(divided: $0.named(all.segmentValues)) }
     }
 
@@ -49,12 +50,13 @@ extension LegsQuestion: FoldedQuestion {
 
     /// Divides some of one source.
     private static func divide(
-        _ transactions: [TransactionCursor.Transaction], _ sources: SourceDirectory,
+        _ transactions: [TransactionCursor.Transaction], _ sources: SourceDirectory, _ caused: CausedParts?,
         into collected: inout Segmented<CollectedLegs>,
         _ connection: Connection
     ) throws(WaybillError) {
         guard let source = transactions.first?.source, let id = sources.entries[source]?.id else { return }
-        let known = try OffsetExchanges(of: source, id: id, opened: times(of: transactions), connection)
+        let known = try OffsetExchanges(
+            of: source, id: id, opened: times(of: transactions), among: caused, connection)
         for transaction in transactions {
             guard let closing = transaction.closing else {
                 collected.add(transaction) { $0.withoutEnd += transaction.weight }

@@ -53,10 +53,11 @@ struct UndividedLegs: Mergeable {
 
     /// Adds all exchanges that this store has of the client.
     mutating func add(
-        exchangesOf source: Int64, id: GUID, _ sources: SourceDirectory, _ connection: Connection
+        exchangesOf source: Int64, id: GUID, among caused: CausedParts, _ sources: SourceDirectory,
+        _ connection: Connection
     ) throws(WaybillError) {
         let parts = Set(transactions.map(\.sequence))
-        let found = try OffsetExchanges.found(of: source, id: id, opened: .min ... .max, connection)
+        let found = try OffsetExchanges.found(of: source, id: id, opened: .min ... .max, among: caused, connection)
         for var exchange in found where exchange.isSample || parts.contains(exchange.part) {
             if let server = exchange.server.flatMap({ sources.entries[$0.source]?.id }) {
                 exchange.server?.source = place(of: server)
@@ -112,10 +113,11 @@ extension LegsQuestion {
                 divided.add(to: segment) { $0.withoutEnd += transaction.weight }
             }
         }
+        let caused = try CausedParts(by: context.connections)
         var found: [GUID: UndividedLegs] = [:]
         for (source, entry) in sources.entries {
             var client = undivided[source] ?? UndividedLegs()
-            try client.add(exchangesOf: source, id: entry.id, sources, context.connection)
+            try client.add(exchangesOf: source, id: entry.id, among: caused, sources, context.connection)
             if !client.isEmpty { found[entry.id] = client }
         }
         return Folded(

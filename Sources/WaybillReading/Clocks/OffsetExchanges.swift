@@ -41,6 +41,29 @@ package struct TiedExchange: Sendable {
     }
 }
 
+extension TiedExchange {
+    /// Of the first six columns of a row; without its server.
+    fileprivate init(_ row: Row) {
+        (part, sequence, opened, closed) = (row.int(0), row.int(1), row.int(2), row.optionalInt(3))
+        let isCompleted = row.int(5) == Fact.ExchangeState.completed.rawValue
+        responded = isCompleted ? row.optionalInt(4) ?? closed : nil
+    }
+}
+
+extension TiedExchange.Server {
+    /// Of a part `q`.
+    static let columns = """
+        q.source, q.sequence, q.at_us, ifnull((SELECT min(x.closed_at_us) FROM network_logs x \
+        WHERE x.source = q.source AND x.part = q.sequence AND x.role = 1), q.closed_at_us)
+        """
+
+    /// Of a row that begins with its columns; nil where it has not answered.
+    init?(_ row: Row) {
+        guard let answered = row.optionalInt(3) else { return nil }
+        (source, part, opened, self.answered) = (row.int(0), row.int(1), row.int(2), answered)
+    }
+}
+
 /// The exchanges of one client, each with the part that it caused, and what they say of its clock.
 package struct OffsetExchanges {
     /// In order of (part, sequence).
@@ -51,10 +74,12 @@ package struct OffsetExchanges {
     /// - Parameters:
     ///   - source: The client's `sources.id`.
     ///   - times: When they were opened, by the client's clock.
-    package init(of source: Int64, id: GUID, opened times: ClosedRange<Int64>, _ connection: Connection)
-        throws(WaybillError)
-    {
-        self.init(try Self.found(of: source, id: id, opened: times, connection))
+    ///   - caused: As for ``found(of:id:opened:among:_:)``.
+    package init(
+        of source: Int64, id: GUID, opened times: ClosedRange<Int64>, among caused: CausedParts? = nil,
+        _ connection: Connection
+    ) throws(WaybillError) {
+        self.init(try Self.found(of: source, id: id, opened: times, among: caused, connection))
     }
 
     /// - Parameter found: Those of one client, in any order.
@@ -74,39 +99,48 @@ package struct OffsetExchanges {
     /// - Parameters:
     ///   - source: The client's `sources.id`.
     ///   - times: When they were opened, by the client's clock.
+    ///   - caused: All parts that exchanges have caused, where they were read at once; nil: they are looked up.
     package static func found(
-        of source: Int64, id: GUID, opened times: ClosedRange<Int64>, _ connection: Connection
+        of source: Int64, id: GUID, opened times: ClosedRange<Int64>, among caused: CausedParts? = nil,
+        _ connection: Connection
     ) throws(WaybillError) -> [TiedExchange] {
         var found: [TiedExchange] = []
-        try connection.statement(Self.sql).forEachRow(
-            source, id, times.lowerBound, times.upperBound
+        if let caused {
+            let its = caused.parts(ofClient: source)
+            try connection.statement(Self.exchanges).forEachRow(source, times.lowerBound, times.upperBound) { row in
+                var exchange = TiedExchange(row)
+                exchange.server = row.optionalGUID(6).flatMap { its.server(of: exchange.sequence, in: $0) }
+                found.append(exchange)
+            }
+            return found
+        }
+        try connection.statement(Self.exchangesAndParts).forEachRow(
+            source, times.lowerBound, times.upperBound, id
         ) { row in
             if let last = found.last, last.part == row.int(0), last.sequence == row.int(1) {
                 // Several parts name it.
                 found[found.count - 1].server = nil
                 return
             }
-            let closed = row.optionalInt(3)
-            let isCompleted = row.int(5) == Fact.ExchangeState.completed.rawValue
-            var exchange = TiedExchange(
-                part: row.int(0), sequence: row.int(1), opened: row.int(2), closed: closed,
-                responded: isCompleted ? row.optionalInt(4) ?? closed : nil)
-            if let answered = row.optionalInt(9) {
-                exchange.server = TiedExchange.Server(
-                    source: row.int(6), part: row.int(7), opened: row.int(8), answered: answered)
-            }
+            var exchange = TiedExchange(row)
+            exchange.server = TiedExchange.Server(row.dropFirst(7))
             found.append(exchange)
         }
         return found
     }
 
-    private static let sql = """
-        SELECT l.part, l.sequence, l.at_us, l.closed_at_us, l.first_byte_us, l.state, q.source, q.sequence, q.at_us, \
-        ifnull((SELECT min(x.closed_at_us) FROM network_logs x WHERE x.source = q.source AND x.part = q.sequence AND x.role = 1), q.closed_at_us) \
-        FROM network_logs l JOIN parts p ON p.source = l.source AND p.sequence = l.part \
-        LEFT JOIN parts q ON q.guid = p.guid AND q.cause = l.sequence AND q.cause_source = ?2 \
-        WHERE l.source = ?1 AND l.method IS NOT NULL AND l.role = 0 AND l.part > 0 AND l.at_us BETWEEN ?3 AND ?4
+    private static func sql(_ columns: String, _ join: String) -> String {
         """
+        SELECT l.part, l.sequence, l.at_us, l.closed_at_us, l.first_byte_us, l.state, p.guid\(columns) \
+        FROM network_logs l JOIN parts p ON p.source = l.source AND p.sequence = l.part\(join) \
+        WHERE l.source = ?1 AND l.method IS NOT NULL AND l.role = 0 AND l.part > 0 AND l.at_us BETWEEN ?2 AND ?3
+        """
+    }
+
+    private static let exchanges = sql("", "")
+    private static let exchangesAndParts = sql(
+        ", \(TiedExchange.Server.columns)",
+        " LEFT JOIN parts q ON q.guid = p.guid AND q.cause = l.sequence AND q.cause_source = ?4")
 
     /// Those of a part, in order.
     package func exchanges(of part: Int64) -> ArraySlice<TiedExchange> {

@@ -68,6 +68,34 @@ import WaybillTesting
         #expect(left > 0 && left < keys.count, "else nothing is left out")
     }
 
+    /// Codes that lie close together are looked for as bits of one number, others one by one: where they are a bit apart
+    /// or a whole number's width, as far as a code goes, and below 0, where attributes that were set stand.
+    @Test(arguments: [
+        [0], [5, 3], [-2], [-2, 0], [0, 62], [0, 63], [1, 63, 64], [2, 64], [3, 65, 130], [62], [63], [64], [127, 128],
+        [Limits.largestCode], [Limits.largestCode - 62, Limits.largestCode],
+        [Limits.largestCode - 63, Limits.largestCode],
+        [0, Limits.largestCode],
+    ]) func everyCodeIsToldFromAllOthers(wanted: [Int]) throws {
+        let codes =
+            Array(-2...200) + [Limits.largestCode, Limits.largestCode - 62, Limits.largestCode - 63, 1 << 20]
+        let (store, _) = try Store.inMemory()
+        for (number, code) in codes.enumerated() {
+            try store.connection.statement(
+                "INSERT INTO events(source, part, after, at_us, code) VALUES (1, ?, 0, 0, ?)"
+            ).run(Int64(number), code)
+        }
+        var rows = try ForwardRows(
+            "SELECT part, code FROM events AS a", key: ("source", "part"), only: ("code", wanted), store.connection)
+        defer { rows.stop() }
+        var found: [Int] = []
+        var row = try rows.row(from: 1, 0)
+        while let one = row {
+            found.append(one.int(1))
+            row = try rows.next()
+        }
+        #expect(found == codes.filter { wanted.contains($0) })
+    }
+
     @Test func partsWithoutAWantedEventAreNotJoined() throws {
         let connection = reader.connection
         let wanted = try JoinedParts(ofTransactions: .max, with: [2], connection)
