@@ -94,17 +94,18 @@ struct Claim {
                 let next = try reader.first(of: candidate.id, after: end) ?? range.upperBound + 1
                 end = max(end, min(range.upperBound, next - 1))
             }
+            var found = SequenceRanges()
             for fact in facts {
                 guard bytesLeft > 0 else {
                     end = fact.sequence - 1
                     break
                 }
                 taken.append(fact)
+                found.insert(fact.sequence...fact.sequence)
                 factsLeft -= 1
                 bytesLeft -= fact.estimatedByteCount
             }
             let claimed = chunk.lowerBound...end
-            let found = SequenceRanges(facts.lazy.map(\.sequence).filter(claimed.contains).map { $0...$0 })
             try claim(found, missing: SequenceRanges([claimed]).subtracting(found), of: candidate.id)
             pending = pending.subtracting(SequenceRanges([claimed]))
         }

@@ -29,7 +29,8 @@ package enum FactRowReader {
                     transaction: row.guid(2), useCase: row.int(3), isJoined: row.bool(4),
                     timeoutMicroseconds: row.int(5), cause: cause, parent: row.optionalGUID(9),
                     parentPart: row.optionalInt(10),
-                    attributes: DetailColumn(row.optionalText(8)).attributes, sampling: sampling(row, from: 11))))
+                    attributes: row.isNull(8) ? [:] : DetailColumn(row.optionalText(8)).attributes,
+                    sampling: sampling(row, from: 11))))
     }
 
     package static let closedColumns = "p.closed, p.sequence, p.closed_at_us, p.outcome, p.error_code, p.closed_detail"
@@ -57,6 +58,12 @@ package enum FactRowReader {
 
     /// An event, or what is kept like one: attributes that were set.
     package static func event(_ row: Row) -> Fact {
+        // Most are plain, and what would hold the rest takes longer to make than the fact.
+        if let event = plainEvent(row, of: row.int(1)) {
+            return Fact(
+                sequence: event.sequence, part: event.part, atMicroseconds: event.atMicroseconds,
+                content: .event(Fact.Event(code: event.code)))
+        }
         let detail = DetailColumn(row.optionalText(4))
         let code: Int = row.int(3)
         let content: Fact.Content =
