@@ -53,8 +53,8 @@ enum IdleApp {
             _ = await transactions.flush()
         }
         // The last of what was recorded is synced, and goes from the journal, within five seconds; threads that have
-        // nothing more to do end after five others.
-        try await Task.sleep(for: .seconds(20))
+        // nothing more to do end after five others. Delivery has a last turn after 30, and finds that nothing is left.
+        try await Task.sleep(for: .seconds(40))
         BenchChild.tell(ready)
         _ = readLine()
         withExtendedLifetime(transactions) {}

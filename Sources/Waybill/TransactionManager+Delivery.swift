@@ -77,7 +77,8 @@ extension TransactionManager {
     /// transactions.startDelivery()
     /// ```
     ///
-    /// - Parameter interval: Between the end of a flush and the next; a tenth of a second at least.
+    /// - Parameter interval: Between the end of a flush and the next, or, where everything was delivered, between what is
+    ///   recorded then and the flush that takes it along; a tenth of a second at least.
     public func startDelivery(every interval: Duration = .seconds(30)) {
         flusher.startTurns(of: sources, every: interval)
     }
@@ -91,8 +92,8 @@ extension TransactionManager {
     /// at hand: ``startDelivery(every:)``.
     ///
     /// After failures it makes pauses, at random up to 10 seconds after the first and up to an hour in the end, which
-    /// outlive the process; while one lasts, a turn of the loop costs a look at the clock. Ends when the task is
-    /// canceled, after a last flush.
+    /// outlive the process; while one lasts, a turn of the loop costs a look at the clock. Where everything was delivered,
+    /// there is no turn before something is recorded. Ends when the task is canceled, after a last flush.
     public func run(every interval: Duration = .seconds(30)) async {
         await flusher.takeTurns(sources, every: interval)
         await flush()

@@ -59,11 +59,27 @@ final class Flusher: Sendable {
     /// A rate that no setting exceeds: a turn looks into the store.
     private static let shortestInterval = Duration.milliseconds(100)
 
-    /// Delivers in turns until the task is canceled.
+    /// The longest that it waits for something to be written. What becomes pending otherwise, and is told to nobody,
+    /// waits no longer than that.
+    private static let longestRest = Duration.seconds(3_600)
+
+    /// Delivers in turns until the task is canceled. Where nothing is left, there is no turn before something was
+    /// recorded, so that an app that does nothing is not woken.
     func takeTurns(_ sources: SourceRegistry, every interval: Duration) async {
         while !Task.isCancelled {
-            await flushIfDue(sources)
+            // Before the flush: what is recorded meanwhile rings, too.
+            let bell = sources.changes.bell()
+            if await flushIfDue(sources) { await Self.wait(for: bell) }
             try? await Task.sleep(for: max(interval, Self.shortestInterval))
+        }
+    }
+
+    private static func wait(for bell: AsyncStream<Void>) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { _ = await bell.rings() }
+            group.addTask { try? await Task.sleep(for: longestRest) }
+            await group.next()
+            group.cancelAll()
         }
     }
 
@@ -88,11 +104,18 @@ final class Flusher: Sendable {
     }
 
     /// A flush that was not asked for: where it would do nothing, it costs a lock and a look at the clock.
-    func flushIfDue(_ sources: SourceRegistry) async {
-        guard let uptime = sources.readableSource?.settings.clock.uptimeMicroseconds(),
-            state.withLock({ $0.gate.blockingError(at: uptime, isAsked: false) == nil })
-        else { return }
-        _ = await start(sources, isAsked: false)?.value
+    ///
+    /// - Returns: Whether nothing is left, and nothing can be due before it was written here: not so where other processes
+    ///   write to the store, too, or facts are written when they are read.
+    @discardableResult
+    func flushIfDue(_ sources: SourceRegistry) async -> Bool {
+        guard let source = sources.readableSource,
+            state.withLock({
+                $0.gate.blockingError(at: source.settings.clock.uptimeMicroseconds(), isAsked: false) == nil
+            }),
+            let report = await start(sources, isAsked: false)?.value
+        else { return false }
+        return report.error == nil && report.pending == 0 && report.held == 0 && source.writer.ringsForEachWrite
     }
 
     // MARK: One flush

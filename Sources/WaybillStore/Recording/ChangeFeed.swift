@@ -10,6 +10,8 @@ package final class ChangeFeed: Sendable {
 
     private struct State {
         var watchers: [Int: ChangeWatcher] = [:]
+        /// Of those who want to know that something was written, and not what.
+        var bells: [Int: AsyncStream<Void>.Continuation] = [:]
         var nextID = 0
         var hasEnded = false
     }
@@ -41,6 +43,26 @@ package final class ChangeFeed: Sendable {
         return (watcher, bell)
     }
 
+    /// Rings when something was written, from now on, for as long as it is held: no change is made out for it.
+    package func bell() -> AsyncStream<Void> {
+        let (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLock { state -> Int? in
+            guard !state.hasEnded else { return nil }
+            state.nextID += 1
+            state.bells[state.nextID] = ring
+            return state.nextID
+        }
+        if let id {
+            ring.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.bells.removeValue(forKey: id) } }
+        } else {
+            ring.finish()
+        }
+        return bell
+    }
+
+    /// Rings for those who hold a ``bell()``: facts have come into the store.
+    func noteWrite() { for bell in state.withLock({ Array($0.bells.values) }) { bell.yield() } }
+
     /// Tells all watchers.
     package func tell(_ change: TransactionChange) {
         for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.add(change) }
@@ -49,15 +71,17 @@ package final class ChangeFeed: Sendable {
     /// Wakes all watchers: something else is another now, such as what waits for delivery. There is no change to take.
     package func ring() {
         for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.wake() }
+        noteWrite()
     }
 
     /// No more changes will come; those that were not taken yet still can be.
     package func end() {
-        let watchers = state.withLock { state in
+        let (watchers, bells) = state.withLock { state in
             state.hasEnded = true
-            return Array(state.watchers.values)
+            return (Array(state.watchers.values), Array(state.bells.values))
         }
         for watcher in watchers { watcher.end() }
+        for bell in bells { bell.finish() }
     }
 }
 

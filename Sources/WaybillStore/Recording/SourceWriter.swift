@@ -92,6 +92,10 @@ package final class SourceWriter: Sendable {
         }
     }
 
+    /// Whether ``changes`` ring soon after anything was recorded into the store: not for what other processes record, and
+    /// not where facts are written when they are read.
+    package var ringsForEachWrite: Bool { writesByItself && !place.isShared }
+
     deinit {
         guard writesByItself else { return }
         // What is still in memory when the manager goes away is written all the same. There is no caller left to
@@ -294,6 +298,7 @@ package final class SourceWriter: Sendable {
                 recorder.confirmBatch()
                 try syncWhenDue(opened.opened())
                 anchors.confirm(clocks)
+                if !facts.isEmpty { changes.noteWrite() }
                 tell(of: facts, in: opened)
                 let gone = opened.retain(afterWriting: facts.count)
                 if !gone.isEmpty { changes.tell(.reload) }

@@ -200,6 +200,27 @@ import FoundationNetworking
         #expect(sequences == [1, 2, 3, 4])
     }
 
+    /// Breaks when turns that rest, since everything was delivered, are not woken by what is recorded then: by the manager
+    /// that rests, or after its installation was reset. The next turn by the clock would come in an hour.
+    @Test(.timeLimit(.minutes(2))) func whatIsRecordedWhileDeliveryRestsIsDeliveredSoon() async throws {
+        let tx = TransactionManager(store: .inMemory, delivery: .transport(transport))
+        var delivered = 0
+        tx.startDelivery(every: .milliseconds(100))
+        for round in 1...4 {
+            if round == 3 { try await tx.resetInstallation() }
+            let events = tx.deliveryEvents
+            tx.perform(Login.self) { _ in }
+            var isDelivered = false
+            for await event in events {
+                if case .settled(_, let count, _) = event { delivered += count }
+                isDelivered = isDelivered || delivered == 2 * round
+                // The turn that finds nothing more: behind it there is none until something is recorded.
+                if isDelivered, case .ended(FlushReport()) = event { break }
+            }
+            #expect(delivered == 2 * round)
+        }
+    }
+
     @Test func callersWithoutAsyncGetTheReportToo() async {
         tx.perform(Login.self) { _ in }
         let report = await withCheckedContinuation { continuation in tx.flush { continuation.resume(returning: $0) } }
