@@ -4,7 +4,8 @@ import WaybillStore
 
 extension Row {
     /// Questions about a store of a million events, of ten million with `BIG=1`: beside SQL on the same file, DuckDB
-    /// over the export, and the memory that is allowed. All give the same numbers, or there is no figure.
+    /// over the export, and the memory that is allowed. All give the same numbers, or there is no figure. With `COLD=1`
+    /// nothing of a file is in the system's memory before it is asked about, which takes root and Linux.
     static let answers: [Row] = AnswerQuestion.allCases.flatMap { question -> [Row] in
         let measured = AnswerMeasurement(of: question)
         var rows = [
@@ -40,13 +41,16 @@ private final class AnswerMeasurement: @unchecked Sendable {  // right because r
 
     func result() throws -> Result {
         if let known { return known }
-        let isBig = ProcessInfo.processInfo.environment["BIG"] == "1"
+        let environment = ProcessInfo.processInfo.environment
+        let (isBig, isCold) = (environment["BIG"] == "1", environment["COLD"] == "1")
         let store = try AnswerStore(millions: isBig ? 10 : 1)
         var (waybill, sqlite, duckDB): ([Double], [Double], [Double]) = ([], [], [])
         var megabytes = 0.0
         // The first round is for the caches of the system.
         for round in 0..<(isBig ? 4 : 6) {
+            if isCold { try Self.forgetFiles() }
             let ours = try AnswerProcess.measured(.waybill, question, store)
+            if isCold { try Self.forgetFiles() }
             let theirs = try AnswerProcess.measured(.sqlite, question, store)
             guard !ours.figures.isEmpty, ours.figures == theirs.figures else {
                 throw WaybillError(.store, "\(question): SQL says \(theirs.figures), Waybill says \(ours.figures).")
@@ -54,6 +58,7 @@ private final class AnswerMeasurement: @unchecked Sendable {  // right because r
             megabytes = max(megabytes, ours.megabytes)
             var other: Double?
             if let sql = question.duckDB(store.parquet.relativePath) {
+                if isCold { try Self.forgetFiles() }
                 let answer = try DuckDB.figures(sql)
                 guard answer.figures == ours.figures else {
                     throw WaybillError(
@@ -76,5 +81,11 @@ private final class AnswerMeasurement: @unchecked Sendable {  // right because r
             megabytes: megabytes)
         known = result
         return result
+    }
+
+    /// Has Linux let go of what it keeps of files (proc(5), "drop_caches"): also of programs, which are read again.
+    private static func forgetFiles() throws {
+        sync()
+        try Data("3".utf8).write(to: URL(filePath: "/proc/sys/vm/drop_caches"))
     }
 }
