@@ -59,8 +59,7 @@ final class Flusher: Sendable {
     /// A rate that no setting exceeds: a turn looks into the store.
     private static let shortestInterval = Duration.milliseconds(100)
 
-    /// The longest that it waits for something to be written. What becomes pending otherwise, and is told to nobody,
-    /// waits no longer than that.
+    /// The longest that it waits for something to be written, in case that something becomes pending in another way.
     private static let longestRest = Duration.seconds(3_600)
 
     /// Delivers in turns until the task is canceled. Where nothing is left, there is no turn before something was
@@ -109,10 +108,9 @@ final class Flusher: Sendable {
     ///   write to the store, too, or facts are written when they are read.
     @discardableResult
     func flushIfDue(_ sources: SourceRegistry) async -> Bool {
-        guard let source = sources.readableSource,
-            state.withLock({
-                $0.gate.blockingError(at: source.settings.clock.uptimeMicroseconds(), isAsked: false) == nil
-            }),
+        guard let source = sources.readableSource else { return false }
+        let uptime = source.settings.clock.uptimeMicroseconds()
+        guard state.withLock({ $0.gate.blockingError(at: uptime, isAsked: false) == nil }),
             let report = await start(sources, isAsked: false)?.value
         else { return false }
         return report.error == nil && report.pending == 0 && report.held == 0 && source.writer.ringsForEachWrite

@@ -80,8 +80,8 @@ package struct CausedParts: Sendable {
 }
 
 extension ArraySlice {
-    /// The first place from which on all are so, of elements of which none before it is.
-    fileprivate func partitioningIndex(where isSo: (Element) -> Bool) -> Int {
+    /// By bisection: the first place from which on all are so, of elements of which none before it is.
+    func partitioningIndex(where isSo: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = (low + high) / 2

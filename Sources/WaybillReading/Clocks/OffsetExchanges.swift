@@ -144,12 +144,7 @@ package struct OffsetExchanges {
 
     /// Those of a part, in order.
     package func exchanges(of part: Int64) -> ArraySlice<TiedExchange> {
-        var (low, high) = (0, exchanges.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if exchanges[middle].part < part { low = middle + 1 } else { high = middle }
-        }
-        return exchanges[low...].prefix { $0.part == part }
+        exchanges[exchanges[...].partitioningIndex { $0.part >= part }...].prefix { $0.part == part }
     }
 
     /// What other exchanges with the same server say of the clocks at the time of one, as far as it agrees itself; nil

@@ -10,8 +10,6 @@ package final class ChangeFeed: Sendable {
 
     private struct State {
         var watchers: [Int: ChangeWatcher] = [:]
-        /// Of those who want to know that something was written, and not what.
-        var bells: [Int: AsyncStream<Void>.Continuation] = [:]
         var nextID = 0
         var hasEnded = false
     }
@@ -21,14 +19,19 @@ package final class ChangeFeed: Sendable {
     package init() {}
 
     /// Whether there are watchers to tell of a change.
-    package var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
+    package var isWatched: Bool { state.withLock { $0.watchers.values.contains(where: \.isTold) } }
 
     /// Watches from now on, for as long as the bell is held.
     ///
     /// - Returns: What collects the changes, and what rings when there are some.
-    package func watch() -> (ChangeWatcher, bell: AsyncStream<Void>) {
+    package func watch() -> (ChangeWatcher, bell: AsyncStream<Void>) { watch(isTold: true) }
+
+    /// Rings when something was written, from now on, for as long as it is held: no change is made out for it.
+    package func bell() -> AsyncStream<Void> { watch(isTold: false).bell }
+
+    private func watch(isTold: Bool) -> (ChangeWatcher, bell: AsyncStream<Void>) {
         let (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let watcher = ChangeWatcher(ring)
+        let watcher = ChangeWatcher(ring, isTold: isTold)
         let id = state.withLock { state -> Int? in
             guard !state.hasEnded else { return nil }
             state.nextID += 1
@@ -43,45 +46,27 @@ package final class ChangeFeed: Sendable {
         return (watcher, bell)
     }
 
-    /// Rings when something was written, from now on, for as long as it is held: no change is made out for it.
-    package func bell() -> AsyncStream<Void> {
-        let (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let id = state.withLock { state -> Int? in
-            guard !state.hasEnded else { return nil }
-            state.nextID += 1
-            state.bells[state.nextID] = ring
-            return state.nextID
-        }
-        if let id {
-            ring.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.bells.removeValue(forKey: id) } }
-        } else {
-            ring.finish()
-        }
-        return bell
-    }
-
     /// Rings for those who hold a ``bell()``: facts have come into the store.
-    func noteWrite() { for bell in state.withLock({ Array($0.bells.values) }) { bell.yield() } }
+    func noteWrite() { for watcher in watchers where !watcher.isTold { watcher.wake() } }
 
     /// Tells all watchers.
     package func tell(_ change: TransactionChange) {
-        for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.add(change) }
+        for watcher in watchers where watcher.isTold { watcher.add(change) }
     }
 
-    /// Wakes all watchers: something else is another now, such as what waits for delivery. There is no change to take.
-    package func ring() {
-        for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.wake() }
-        noteWrite()
-    }
+    /// Wakes all watchers, and rings all bells: something else is another now, such as what waits for delivery. There is
+    /// no change to take.
+    package func ring() { for watcher in watchers { watcher.wake() } }
+
+    private var watchers: [ChangeWatcher] { state.withLock { Array($0.watchers.values) } }
 
     /// No more changes will come; those that were not taken yet still can be.
     package func end() {
-        let (watchers, bells) = state.withLock { state in
+        let watchers = state.withLock { state in
             state.hasEnded = true
-            return (Array(state.watchers.values), Array(state.bells.values))
+            return Array(state.watchers.values)
         }
         for watcher in watchers { watcher.end() }
-        for bell in bells { bell.finish() }
     }
 }
 
@@ -90,7 +75,13 @@ package final class ChangeWatcher: Sendable {
     private let ring: AsyncStream<Void>.Continuation
     private let changed = Locked<TransactionChange?>(nil)
 
-    fileprivate init(_ ring: AsyncStream<Void>.Continuation) { self.ring = ring }
+    /// false: it is only to know that something was written.
+    fileprivate let isTold: Bool
+
+    fileprivate init(_ ring: AsyncStream<Void>.Continuation, isTold: Bool) {
+        self.ring = ring
+        self.isTold = isTold
+    }
 
     /// What has changed since the last call; nil when nothing has.
     package func take() -> TransactionChange? {
