@@ -3,10 +3,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check build-benchmarks bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation interop integration clickhouse faults-cluster clean
+.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check build-benchmarks bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check elsewhere install installation interop integration clickhouse faults-cluster clean
 
-# A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
-export WAYBILL_WARNINGS_AS_ERRORS := 1
 # What is behind traits needs macOS 15 on a Mac: see Package.swift.
 ifeq ($(shell uname),Darwin)
 export WAYBILL_SERVERS := 1
@@ -15,8 +13,7 @@ endif
 RUNS ?= 200
 SECONDS ?= 60
 KILLS ?= 50
-# With the dependencies of Package.resolved, or not at all: without this, a build without traits removes the file, and the next one resolves anew.
-STRICT := --force-resolved-versions --explicit-target-dependency-import-check error
+STRICT := --explicit-target-dependency-import-check error
 PYTEST := Scripts/python -m pytest
 INTEGRATION := Tests/IntegrationTests
 # Always the same flags, so that no step has another one's work done again. `check` sets BUILT once everything is built: then there is nothing to do.
@@ -27,23 +24,26 @@ SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Install what is missing to build, test and validate (Debian); elsewhere say what is needed
+setup: ## Install what is missing for every target (Debian); elsewhere print what is needed
 	@Scripts/setup
 
-build: setup ## Build the library alone, then everything behind the traits
+setup-%:
+	@Scripts/setup $*
+
+build: setup-build ## Build the library alone, then everything behind the traits
 	swift build --scratch-path .build-library $(STRICT)
 	$(built)
 
-build-tests: setup
+build-tests: setup-test
 	$(call built,--build-tests)
 
-test: setup ## Run every test of every trait; SHORT=1 tries a quarter of the seeds
+test: setup-test ## Run every test of every trait; SHORT=1 tries a quarter of the seeds
 	@Scripts/run-tests $(STRICT) $(FLAGS)
 
-test-busy: setup ## Run every test while four busy loops take the cores
+test-busy: setup-test ## Run every test while four busy loops take the cores
 	@Scripts/run-tests --busy $(STRICT) $(FLAGS)
 
-demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
+demo: setup-build ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
 	$(if $(BUILT),,swift build --traits Collector --product LoginDemo $(STRICT))
 	@RUNS=$(RUNS) KEEP=$(KEEP) .build/debug/LoginDemo
 
@@ -75,7 +75,7 @@ hostile: setup ## Attack a running collector, with a table of what was tried and
 	$(call built,--product waybill-cli)
 	@EXAMPLES=$(or $(EXAMPLES),100) $(PYTEST) $(wildcard $(INTEGRATION)/test_hostile*.py) $(INTEGRATION)/test_description.py
 
-bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain runs some, ROWS=size what an app gets
+bench: setup-build ## Measure, print a table, write .build/bench.json; ROWS=log,drain runs some, ROWS=size what an app gets
 ifeq ($(ROWS),size)
 	@Benchmarks/Size/measure
 else
@@ -87,20 +87,20 @@ endif
 bench-check: build-benchmarks ## Measure the rows of Benchmarks/ratios.json, and fail where one is worse by 1.3 times in the best of three; ROWS=log,encode measures some, WRITE=1 writes the file anew
 	.build-library/release/Benchmarks $(if $(WRITE),--renew,--check) $(if $(ROWS),--rows $(ROWS))
 
-build-benchmarks: setup
+build-benchmarks: setup-build
 	swift build -c release --scratch-path .build-library --product Benchmarks $(STRICT) $(FLAGS)
 
-bench-peers: setup ## The same logins through Waybill, swift-log, GRDB and by hand; LOGINS=100000, README=1 puts the table there; writes .build/bench-peers.json
+bench-peers: setup-test ## The same logins through Waybill, swift-log, GRDB and by hand; LOGINS=100000, README=1 puts the table there; writes .build/bench-peers.json
 	@Benchmarks/Peers/measure --logins $(or $(LOGINS),100000) $(if $(README),--readme)
 
-stress: setup ## Cancel requests at any moment; no hang, no crash, every record closed; REQUESTS=8000
+stress: setup-build ## Cancel requests at any moment; no hang, no crash, every record closed; REQUESTS=8000
 	$(call built,--product TestProcess)
 	@Scripts/stress $(or $(REQUESTS),8000)
 
-fuzz: setup ## Fuzz the decoders of sets and journals and the redactor of bodies; SECONDS=60 each, KEEP=1 keeps what it found in Tests/Corpora
+fuzz: setup-build ## Fuzz the decoders of sets and journals and the redactor of bodies; SECONDS=60 each, KEEP=1 keeps what it found in Tests/Corpora
 	@KEEP=$(KEEP) Scripts/fuzz $(SECONDS)
 
-soak: setup ## Record at a steady rate and see whether memory, file and latency stay flat; MINUTES=10, writes .build/soak.json
+soak: setup-build ## Record at a steady rate and see whether memory, file and latency stay flat; MINUTES=10, writes .build/soak.json
 	swift build -c release --traits Collector,Tracing,Logging --product Benchmarks $(STRICT)
 	.build/release/Benchmarks --soak $(or $(MINUTES),10)
 
@@ -115,7 +115,7 @@ chaos: setup ## Twenty clients, a bad network, a collector killed again and agai
 	$(built)
 	.build/debug/Faults run --cases chaos,control --clients $(or $(CLIENTS),20) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
-tsan: setup ## Run the library's tests of what threads share under the thread sanitizer
+tsan: setup-test ## Run the library's tests of what threads share under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer $(FLAGS)
 
 lint: ## Check format and style, that every test has a time limit, that no folders use each other in circles, and the workflow
@@ -130,7 +130,10 @@ apple: ## Type-check what an app links as iOS, macOS, tvOS, watchOS and visionOS
 format: ## Format every Swift file in place
 	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)
 
-consumer: setup ## Build and run an app that depends on the last commit by URL and tag; nothing else may be resolved
+elsewhere: setup-test ## Show that a clone builds where packages have other commit IDs, as the public ones have; runs `consumer` there
+	@Scripts/check-elsewhere $(FLAGS)
+
+consumer: setup-test ## Build and run an app that depends on the last commit by URL and tag; nothing else may be resolved
 	@Scripts/check-consumer $(FLAGS)
 
 docs: setup ## Make the documentation of all targets in .build/docs; a link that leads nowhere fails, and a public symbol without any; SERVE=1 serves it for reading
@@ -181,7 +184,7 @@ installation: setup ## Install into a folder of its own, and try what was instal
 	$(call built,--product waybill-cli)
 	@$(PYTEST) $(INTEGRATION)/test_installation.py
 
-install: setup ## Install the command line and the collector's unit; PREFIX=/usr/local, DESTDIR=
+install: setup-build ## Install the command line and the collector's unit; PREFIX=/usr/local, DESTDIR=
 	Scripts/install
 
 clean: ## Remove everything that was built

@@ -47,6 +47,8 @@ struct WaybillCommand: AsyncParsableCommand {
             EXIT CODES
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
+        // The one place for the version; README and CHANGELOG are compared with it.
+        version: "0.1.0",
         subcommands: [
             List.self, Show.self, Ask.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self,
             Backup.self, Migrate.self, Move.self,

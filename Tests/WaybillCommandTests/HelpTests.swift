@@ -1,7 +1,21 @@
 #if Collector
+import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct HelpTests {
+    /// Broken, a bug report would name a version that no changelog entry describes.
+    @Test func theVersionIsTheOneThatReadmeAndChangelogName() async throws {
+        let (status, output) = try await { ($0.status, $0.output) }(Command.waybill("--version"))
+        let version = output.trimmingCharacters(in: .newlines)
+        #expect(status == 0 && version.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        #expect(readme.contains(#"from: "\#(version)""#))
+        let changelog = try String(contentsOf: root.appending(path: "CHANGELOG.md"), encoding: .utf8)
+        let newest = try #require(changelog.firstMatch(of: /\n## (\S+)/))
+        #expect(newest.output.1 == version)
+    }
+
     @Test func theToolExplainsItself() async throws {
         let help = try await Command.waybill("--help")
         #expect(help.status == 0)
@@ -51,6 +65,7 @@ import Testing
                 USAGE: waybill <subcommand>
 
                 OPTIONS:
+                  --version               Show the version.
                   -h, --help              Show help information.
 
                 SUBCOMMANDS:

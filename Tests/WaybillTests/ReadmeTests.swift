@@ -52,6 +52,18 @@ import FoundationNetworking
         #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 160)
     }
 
+    /// Broken, a newcomer would have to look for the two commands that build and test everything.
+    @Test func theFirstScreenHasTheTwoCommandsThatDoEverything() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let makefile = try String(contentsOf: root.appending(path: "Makefile"), encoding: .utf8)
+        let firstScreen = readme.split(separator: "\n", omittingEmptySubsequences: false).prefix(40)
+        for command in ["demo", "test"] {
+            #expect(firstScreen.contains { $0.hasPrefix("make \(command) ") })
+            #expect(makefile.contains("\n\(command): setup-"), "it installs what it needs")
+        }
+    }
+
     /// Breaks when a newcomer's first package does not resolve: the line is the one that `make consumer` builds.
     @Test func theLineForTheTargetIsTheConsumers() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL

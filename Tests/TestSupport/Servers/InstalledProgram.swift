@@ -1,8 +1,16 @@
 import Foundation
 
-/// A program that `make setup` installs; tests that need it fail where it is missing.
-struct InstalledProgram {
+/// A program that `make test` installs.
+public struct InstalledProgram {
     let url: URL
+
+    /// Whether tests that need these programs run: if all of them are installed, and always in `make test`.
+    ///
+    /// A plain `swift test` works on a machine that has only Swift: it skips these tests.
+    public static func areRunnable(_ names: String...) -> Bool {
+        ProcessInfo.processInfo.environment["WAYBILL_TESTS_NEED_PROGRAMS"] != nil
+            || names.allSatisfy { (try? InstalledProgram($0)) != nil }
+    }
 
     /// Looks for it on the PATH, and where administrators' programs are.
     init(_ name: String) throws {
@@ -34,5 +42,5 @@ struct InstalledProgram {
 public struct MissingProgram: Error, CustomStringConvertible {
     let name: String
 
-    public var description: String { "\(name) is not installed: run `make setup`." }
+    public var description: String { "\(name) is not installed: run `Scripts/setup test`." }
 }

@@ -8,7 +8,11 @@ import WaybillReading
 @testable import WaybillTests
 
 /// What is recorded of exchanges with nginx and with Python's http.server agrees with what those servers have logged.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(
+    .timeLimit(.minutes(10)),
+    .enabled(
+        if: InstalledProgram.areRunnable("nginx", "openssl", "clang", "python3"),
+        "Needs nginx, OpenSSL, clang and Python. `make test` installs them."))
 struct RealServerTests {
     enum Way: String, CaseIterable { case session, delegate, passive }
 
