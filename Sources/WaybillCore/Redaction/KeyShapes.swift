@@ -114,7 +114,7 @@ extension SecretShapes {
         let end = start + 40
         guard end == bytes.count || !isPartOfKey(bytes[end]) || bytes[end] == UInt8(ascii: ".") else { return nil }
         let isRandom = counts.small > 3 && counts.capital > 3 && counts.digit > 0 && counts.other < 8 && changes >= 16
-        return isRandom ? end : nil
+        return isRandom && !names(bytes, before: start, checksums) ? end : nil
     }
 
     /// Where the letters of a bot's key end behind the colon at `start` (Telegram's `123456:AA...`); nil where there

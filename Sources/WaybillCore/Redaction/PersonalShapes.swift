@@ -108,7 +108,29 @@ extension SecretShapes {
         guard let area = number(start..<start + 3), let group = number(start + 4..<start + 6),
             let serial = number(start + 7..<end)
         else { return nil }
-        return area > 0 && area != 666 && area < 900 && group > 0 && serial > 0 ? end : nil
+        guard area > 0 && area != 666 && area < 900 && group > 0 && serial > 0 else { return nil }
+        return names(bytes, before: start, goods) ? nil : end
+    }
+
+    /// What has numbers in groups of its own.
+    private static let goods = words(
+        "order part sku item ref reference serial model invoice lot batch article ticket case")
+
+    /// What is drawn at random, or looks like it, and is no secret.
+    static let checksums = words("etag hash checksum digest integrity fingerprint commit blob")
+
+    private static func words(_ text: String) -> Set<[UInt8]> {
+        Set(text.split(separator: " ").map { Array($0.utf8) })
+    }
+
+    /// Whether one of these words stands before `index`, with nothing but marks between them.
+    static func names(_ bytes: [UInt8], before index: Int, _ words: Set<[UInt8]>) -> Bool {
+        var end = index
+        while end > 0, index - end < 4, " =:#\"'".utf8.contains(bytes[end - 1]) { end -= 1 }
+        guard end < index else { return false }
+        var start = end
+        while start > 0, end - start < 12, bytes[start - 1].isLetter { start -= 1 }
+        return start < end && words.contains(bytes[start..<end].map(\.lowercased))
     }
 
     // MARK: Numbers of accounts (ISO 13616)

@@ -14,6 +14,37 @@ enum PlainWords {
         }
     }
 
+    /// Whether this says that there is a secret, or that there is none, or counts: `true`, `null`, `3 of 5`.
+    static func isNothing(_ value: some Sequence<UInt8>) -> Bool {
+        let value = Array(value.prefix(16))
+        return value.count < 16 && (nothings.contains(value.map(\.lowercased)) || progress(value) == value.count)
+    }
+
+    private static let nothings = Set(
+        ["true", "false", "yes", "no", "null", "nil", "none", "undefined"].map { Array($0.utf8) })
+
+    /// How many bytes `3 of 5` takes at the beginning; nil where something else stands there.
+    static func progress(_ bytes: some Collection<UInt8>) -> Int? {
+        let done = bytes.prefix(5).prefix(while: \.isDigit)
+        let behind = bytes.dropFirst(done.count)
+        guard (1...4).contains(done.count), behind.starts(with: " of ".utf8) else { return nil }
+        let all = behind.dropFirst(4).prefix(5).prefix(while: \.isDigit)
+        return (1...4).contains(all.count) ? done.count + 4 + all.count : nil
+    }
+
+    /// Whether this is a whole number of up to so many digits.
+    static func isNumber(_ value: some Sequence<UInt8>, upTo limit: Int) -> Bool {
+        let value = Array(value.prefix(limit + 1))
+        return !value.isEmpty && value.count <= limit && value.allSatisfy(\.isDigit)
+    }
+
+    /// Whether this is a number or a time: `12`, `0.5`, `-1`, `2025-11-21T10:11:43Z`.
+    static func isQuantity(_ value: some Sequence<UInt8>) -> Bool {
+        let value = Array(value.prefix(36))
+        guard value.count < 36, value.contains(where: \.isDigit) else { return false }
+        return value.allSatisfy { $0.isDigit || "-+.:TZ".utf8.contains($0) }
+    }
+
     /// Whether this reads as a name: up to 24 letters in words of up to twelve, as `city`, `first_name`, `firstName`,
     /// `Content-Type`.
     static func isName(_ value: some Sequence<UInt8>) -> Bool {
@@ -22,9 +53,11 @@ enum PlainWords {
     }
 
     /// Whether a segment of a path is one of the words that paths are made of, as `new`, `resetPassword`, `v2`,
-    /// `main.swift`, or stands for any, as `{id}`; what stands behind `/token/` else is one.
+    /// `main.swift:42`, or stands for any, as `{id}`; what stands behind `/token/` else is one.
     static func isSegment(_ segment: some Sequence<UInt8>) -> Bool {
-        let segment = Array(segment.prefix(41))
+        var segment = Array(segment.prefix(81))
+        if isSourceFile(segment) { return true }
+        segment = Array(segment.prefix(41))
         guard segment.count <= 40 else { return false }
         if segment.isEmpty || segment.elementsEqual(Redactor.placeholder.utf8) { return true }
         if segment.first == UInt8(ascii: "{"), segment.last == UInt8(ascii: "}") {
@@ -37,18 +70,32 @@ enum PlainWords {
             || segment.elementsEqual("2fa".utf8) || areWords(segment[...], upTo: 20)
     }
 
+    /// Whether this is the name of a file of source code, with or without a line and a column.
+    private static func isSourceFile(_ segment: [UInt8]) -> Bool {
+        let file = segment.prefix { $0 != UInt8(ascii: ":") }
+        guard segment.count <= 80, segment[file.endIndex...].allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ":") }),
+            let dot = file.lastIndex(of: UInt8(ascii: ".")), dot > 0, sourceTypes.contains(Array(file[(dot + 1)...]))
+        else { return false }
+        return file[..<dot].allSatisfy { $0.isLetterOrDigit || "-_+.".utf8.contains($0) }
+    }
+
+    private static let sourceTypes = Set(
+        "swift m mm h c cc cpp hpp cs go rs rb py kt java ts tsx jsx vue php sh sql".split(separator: " ").map {
+            Array($0.utf8)
+        })
+
     /// What is said of a secret without telling it: `password is required`.
-    static func isSaid(_ word: some Sequence<UInt8>) -> Bool { said.contains(word.map(\.lowercased)) }
+    static func isSaid(_ word: some Sequence<UInt8>) -> Bool { said.contains(word.prefix(16).map(\.lowercased)) }
 
     private static let said = Set(
         """
         a about absent accepted active already also always an and at available being blank blocked case checked closed
-        correct created deleted denied different disabled done due empty enabled encrypted expired expiring false
+        correct created deleted denied different disabled done due empty enabled encrypted ended expired expiring failed false
         forbidden for from gone good hashed hidden ignored in inactive incomplete incorrect invalid it just kept known
         left less limited locked lost mandatory malformed misconfigured mismatched missing more never new nil no not
-        now null ok old on one only optional or out outdated over passed pending present protected provided read ready
+        now null ok old on one only opened optional or out outdated over passed pending present protected provided read ready
         refreshed rejected removed renewed required reset revoked rotated safe same saved sensitive sent set shared
-        short so stale still stored that the there to too true unauthorized unavailable undefined unknown unset
+        short so stale started still stored that the there to too true unauthorized unavailable undefined unknown unset
         unsupported updated used valid verified very weak what where wrong yours
         """.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) })
 

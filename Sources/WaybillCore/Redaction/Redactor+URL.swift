@@ -67,11 +67,11 @@ extension Redactor {
     package func path(_ path: String) -> String { text(self.path(Array(path.utf8)[...])) }
 
     private func path(_ path: ArraySlice<UInt8>) -> [UInt8] {
-        var isBehindName = false
+        var before: [UInt8]?
         let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
             let meant = PercentEncoding.decoded(segment)
-            let isSecret = isBehindName && !PlainWords.isSegment(meant) || hasUserInfo(meant)
-            isBehindName = names.precedesSecret(meant)
+            let isSecret = before.map { SensitiveNames.isSecret(meant, behind: $0) } ?? false || hasUserInfo(meant)
+            before = names.precedesSecret(meant) ? meant : nil
             return isSecret ? Array(Self.placeholder.utf8) : piece(segment, plusIsSpace: false)
         }
         let whole = Array(segments.joined(separator: "/".utf8))

@@ -112,9 +112,9 @@ package struct Redactor: Sendable {
         }
     }
 
-    private func isSecret(_ value: some CustomStringConvertible, named name: String) -> Bool {
+    private func isSecret(_ number: some CustomStringConvertible, named name: String) -> Bool {
         let meaning = names.meaning(of: name.utf8)
-        return meaning != .harmless && names.hides(value.description.utf8, as: meaning)
+        return meaning != .harmless && names.hides(number: number.description, as: meaning)
     }
 
     /// What is recorded of an attribute, and whether a limit changed it.
@@ -128,7 +128,7 @@ package struct Redactor: Sendable {
             return (.string(short ?? redacted), short != nil)
         case .integer(let integer):
             let digits = "\(integer)"
-            let redacted = self.value(digits, named: name)
+            let redacted = isSecret(integer, named: name) ? Self.placeholder : text(digits)
             if redacted != digits { return (.string(redacted), false) }
             return integer.magnitude > UInt(Limits.largestInteger) ? (.string(digits), true) : (value, false)
         case .double(let double):

@@ -180,7 +180,10 @@ struct SecretScanner {
         let name = bytes[start..<index]
         let last = end(from: index + 1, before: "/?#&;, \t\r\n\"'<>()\\")
         let value = bytes[index + 1..<last]
-        guard names.precedesSecret(name) || Self.isHook(name, value), !PlainWords.isSegment(value) else { return nil }
+        guard names.precedesSecret(name) || Self.isHook(name, value), SensitiveNames.isSecret(value, behind: name)
+        else {
+            return nil
+        }
         guard SensitiveNames.isHook(name) || Self.isHook(name, value) else { return index + 1..<last }
         return index + 1..<end(from: last, before: "?#&;, \t\r\n\"'<>()\\")
     }
@@ -208,7 +211,8 @@ struct SecretScanner {
         let meaning = meaning(of: name)
         switch meaning {
         case .harmless: return nil
-        case .secret, .word:
+        case .secret, .secrets, .remark, .word:
+            if isPlain(from: index + 1, as: meaning, isHeaderLike: isHeaderLike) { return nil }
             let value = value(from: index + 1, isHeaderLike: isHeaderLike)
             if bytes[index] == UInt8(ascii: ":"), opensBlock(value, from: index + 1) { column = self.column(of: name) }
             return value
@@ -223,6 +227,22 @@ struct SecretScanner {
             if openEnd == open, value.isEmpty || !names.hides(bytes[value], as: meaning) { return nil }
             return value
         }
+    }
+
+    /// Whether what stands behind a name is plainly none of its secrets: then nothing is hidden.
+    private mutating func isPlain(
+        from start: Int, as meaning: SensitiveNames.Meaning, isHeaderLike: Bool
+    ) -> Bool {
+        let (open, first) = (openEnd, startOfValue(from: start))
+        defer { openEnd = open }
+        guard first < bytes.count, !"[{".utf8.contains(bytes[first]) else { return false }
+        var value = value(from: first, isHeaderLike: false)
+        if openEnd != open || value.isEmpty { return false }
+        if value.lowerBound == first, let count = PlainWords.progress(bytes[first...]) { value = first..<first + count }
+        guard !names.hides(bytes[value], as: meaning) else { return false }
+        // Behind a colon, the rest of a line may be the secret's.
+        return meaning == .remark || !isHeaderLike || value.upperBound == bytes.count
+            || "\r\n,;.)]}&\"'\\<".utf8.contains(bytes[value.upperBound])
     }
 
     /// What `password is` says, unless it is a word that is said of one.
@@ -247,6 +267,7 @@ struct SecretScanner {
         while last > first, ".!?".utf8.contains(bytes[last - 1]) { last -= 1 }
         let word = bytes[first..<last]
         guard !word.isEmpty, word.count > 64 || !PlainWords.isSaid(word) else { return nil }
+        guard names.hides(word, as: meaning) else { return nil }
         return meaning == .secret || word.contains(where: \.isDigit) ? first..<last : nil
     }
 

@@ -88,9 +88,49 @@ enum SecretShapes {
         var last = first
         while last < bytes.count, bytes[last].isLetterOrDigit || "-._~+/=".utf8.contains(bytes[last]) { last += 1 }
         guard last > first else { return nil }
-        // "basic plan" is a word, "Basic dXNlcjpwYXNz" is a secret. After "bearer" every word counts.
-        let isBearer = bytes[start].lowercased == UInt8(ascii: "b") && bytes[start + 1].lowercased == UInt8(ascii: "e")
-        return isBearer || bytes[(first + 1)..<last].contains(where: { !$0.isSmallLetter }) ? first..<last : nil
+        let value = bytes[first..<last]
+        switch (bytes[start].lowercased, bytes[start + 1].lowercased) {
+        // After "bearer" every word counts.
+        case (UInt8(ascii: "b"), UInt8(ascii: "e")): return first..<last
+        case (UInt8(ascii: "b"), _): return areBasic(value) ? first..<last : nil
+        default: return value.dropFirst().contains(where: { !$0.isSmallLetter }) ? first..<last : nil
+        }
+    }
+
+    /// Whether these are credentials in base64, as in `Basic dXNlcjpwYXNz`, and not words, as in `Basic T-shirt`: a user
+    /// and a password, or what is too long or too mixed to be a word.
+    private static func areBasic(_ value: ArraySlice<UInt8>) -> Bool {
+        if PlainWords.isName(value) {
+            return hasColonInBase64(value) && value.dropFirst().contains { !$0.isSmallLetter }
+        }
+        guard value.count < 16 else { return true }
+        return hasColonInBase64(value)
+            || value.count >= 8 && value.contains { $0.isDigit } && value.contains { $0.isCapital }
+    }
+
+    /// Whether these letters of base64 (RFC 4648, section 4) stand for a text with a colon.
+    private static func hasColonInBase64(_ value: ArraySlice<UInt8>) -> Bool {
+        let letters = value.prefix { $0 != UInt8(ascii: "=") }
+        guard letters.count >= 4, letters.count % 4 != 1 else { return false }
+        var (bits, count, hasColon) = (UInt32(0), 0, false)
+        for letter in letters {
+            let six: UInt8
+            switch letter {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): six = letter - UInt8(ascii: "A")
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): six = letter - UInt8(ascii: "a") + 26
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): six = letter - UInt8(ascii: "0") + 52
+            case UInt8(ascii: "+"): six = 62
+            case UInt8(ascii: "/"): six = 63
+            default: return false
+            }
+            (bits, count) = (bits << 6 | UInt32(six), count + 6)
+            guard count >= 8 else { continue }
+            count -= 8
+            let byte = UInt8(truncatingIfNeeded: bits >> UInt32(count))
+            if byte < 0x20 || byte == 0x7F { return false }
+            hasColon = hasColon || byte == UInt8(ascii: ":")
+        }
+        return hasColon
     }
 
     private static let schemes: [StaticString] = ["bearer", "basic", "ntlm", "dpop", "negotiate"]
@@ -114,9 +154,8 @@ enum SecretShapes {
 
     /// Where a card number that starts at `start` ends; nil where there is none.
     ///
-    /// 13 to 19 digits with single spaces or hyphens between groups and a right check digit, not inside a longer word
-    /// or a fraction. It does not start with 0 or 1, as times since 1970 do: no card that people pay with has such a
-    /// number.
+    /// As many digits as an issuer gives a number that begins like this one, with single spaces or hyphens between
+    /// groups and a right check digit, not inside a longer word or a fraction.
     static func endOfCardNumber(_ bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start].isDigit, bytes[start] > UInt8(ascii: "1") else { return nil }
         if start > 0 {
@@ -125,6 +164,8 @@ enum SecretShapes {
         }
         // The two sums of Luhn's rule, by whether the digits at even or at odd places are doubled.
         var (count, evenDoubled, oddDoubled) = (0, 0, 0)
+        // The same two of a barcode's rule, and the first four digits.
+        var (even, odd, head) = (0, 0, 0)
         var end: Int?
         var index = start
         while index < bytes.count, count < cardLengths.upperBound, bytes[index].isDigit {
@@ -132,16 +173,43 @@ enum SecretShapes {
             let doubled = digit > 4 ? 2 * digit - 9 : 2 * digit
             evenDoubled += count.isMultiple(of: 2) ? doubled : digit
             oddDoubled += count.isMultiple(of: 2) ? digit : doubled
+            even += count.isMultiple(of: 2) ? digit : 0
+            odd += count.isMultiple(of: 2) ? 0 : digit
+            if count < 4 { head = head * 10 + digit }
             count += 1
             index += 1
             let isEndOfGroup = index == bytes.count || !bytes[index].isLetterOrDigit
             // Every second digit from the right is doubled, and not the last one.
             let sum = count.isMultiple(of: 2) ? evenDoubled : oddDoubled
-            if isEndOfGroup, cardLengths.contains(count), sum.isMultiple(of: 10) { end = index }
+            // Visa's old numbers have as many digits as barcodes (ISO/IEC 15420), most of which have other check digits.
+            let isBarcode = count == 13 && (even + 3 * odd).isMultiple(of: 10)
+            if isEndOfGroup, cardLengths.contains(count), sum.isMultiple(of: 10), !isBarcode, isIssued(head, count) {
+                end = index
+            }
             if index + 1 < bytes.count, bytes[index] == UInt8(ascii: " ") || bytes[index] == UInt8(ascii: "-") {
                 index += 1
             }
         }
         return end
+    }
+
+    /// Whether cards whose numbers begin with these four digits have so many of them.
+    private static func isIssued(_ head: Int, _ count: Int) -> Bool {
+        switch head {
+        // Mir, Mastercard, Visa
+        case 2200...2204: (16...19).contains(count)
+        case 2221...2720, 5100...5599: count == 16
+        case 4000...4999: count == 13 || count == 16 || count == 19
+        // Diners Club, American Express, JCB
+        case 3000...3059, 3095, 3600...3699, 3800...3999: count == 14
+        case 3400...3499, 3700...3799: count == 15
+        case 3528...3589: (16...19).contains(count)
+        // Maestro and cards of single countries
+        case 5018, 5020, 5038, 5612, 5893, 6304, 6390, 6759, 6761...6763, 6767: (13...19).contains(count)
+        case 5000...5099, 6000...6010, 6012...6099, 6270...6399, 8200...8299, 9792: count == 16
+        // Discover, UnionPay
+        case 6011, 6200...6299, 6440...6599, 8100...8199: (16...19).contains(count)
+        default: false
+        }
     }
 }

@@ -5,6 +5,10 @@ struct SensitiveNames: Sendable {
         case harmless
         /// A secret, in whatever way the name is used.
         case secret
+        /// Several secrets, unless the value is a number: how many there are, as in `tokens: 1532`.
+        case secrets
+        /// What is said about a secret, such as its count or kind, unless the value is neither a number nor plain words.
+        case remark
         /// A secret where it names a value; elsewhere a word like others: `auth`, `session`.
         case word
         /// What an authorization is exchanged for, unless it reads as the code of an error: `404`, `NOT_FOUND`.
@@ -26,20 +30,40 @@ struct SensitiveNames: Sendable {
         "clientkey", "serverkey", "writekey", "deploykey", "sshkey", "adminkey", "recoverykey",
         "codeverifier", "oauthverifier", "devicecode", "usercode", "authcode", "verificationcode", "securitycode",
         "recoverycode", "backupcode", "confirmationcode", "activationcode", "invitecode", "invitationcode",
-        "resetcode", "logincode", "onetimecode", "smscode", "yourcode", "entercode", "cardcode",
-        "securityanswer", "seedphrase", "recoveryphrase", "relaystate", "cardnumber", "ccnumber", "socialsecurity",
+        "resetcode", "logincode", "mfacode", "otpcode", "onetimecode", "smscode", "yourcode", "entercode", "cardcode",
+        "passkey", "securityanswer", "seedphrase", "recoveryphrase", "relaystate", "cardnumber", "ccnumber",
+        "socialsecurity",
         "sourceproof", "installationproof",
     ]
 
     /// With what words no name may end, whatever digits follow: `X-Auth`, `userPin`, but neither `author` nor `spin`.
     static let endings = [
         "auth", "pass", "pw", "pin", "otp", "totp", "cvv", "cvc", "csc", "ssn", "sid", "sig", "session", "bearer",
-        "dpop", "assertion",
+        "dpop", "assertion", "mfa",
     ]
+
+    /// Words at the end of a name that say something about a secret without telling it: `tokenCount`, `password_length`.
+    static let remarks = [
+        "count", "counts", "length", "len", "size", "limit", "max", "min", "total", "budget", "usage", "used", "index",
+        "position", "age", "ttl", "expiry", "expires", "expiration", "lifetime", "duration", "timeout", "seconds",
+        "attempts", "retries", "tries", "strength", "score", "version", "at", "in", "type", "kind", "status", "policy",
+        "algorithm", "alg", "format", "mode", "source", "field", "label", "placeholder", "method", "provider", "class",
+        "action", "reason", "error", "required", "enabled", "present", "valid",
+    ]
+
+    /// Names of several secrets, and of how many there are.
+    static let plurals = ["tokens", "passwords", "cookies", "secrets"]
+
+    /// How words go on that begin like a secret and mean something else: `secretary`, `tokenizer`, `passwordless`.
+    private static let otherWords = Set(
+        ["ary", "ari", "ion", "ive", "iz", "ise", "isin", "isat", "less", "ordless"].map { ending in
+            ending.utf8.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        })
 
     /// Whole names.
     static let wholes: [(name: String, meaning: Meaning)] = [
-        ("ticket", .word), ("code", .code), ("key", .key), ("secwebsocketprotocol", .protocols),
+        ("ticket", .word), ("code", .code), ("key", .key), ("reset", .key), ("magic", .key), ("invite", .key),
+        ("secwebsocketprotocol", .protocols),
     ]
 
     /// Segments of a path behind which a secret stands, besides those that are called as one.
@@ -55,12 +79,16 @@ struct SensitiveNames: Sendable {
         var stems = [[Stem]](repeating: [], count: 32)
         var ends = [[Stem]](repeating: [], count: 32)
         var segments = [[Stem]](repeating: [], count: 32)
+        var remarks = [[Stem]](repeating: [], count: 32)
+        var plurals = [[Stem]](repeating: [], count: 32)
 
         init() {
             for text in SensitiveNames.stems { Self.add(Stem(text, .anywhere, .secret), to: &stems) }
             for text in SensitiveNames.endings { Self.add(Stem(text, .asWords, .word), to: &ends) }
             for (text, meaning) in SensitiveNames.wholes { Self.add(Stem(text, .whole, meaning), to: &ends) }
             for text in SensitiveNames.segments { Self.add(Stem(text, .whole, .word), to: &segments) }
+            for text in SensitiveNames.remarks { Self.add(Stem(text, .asWords, .remark), to: &remarks) }
+            for text in SensitiveNames.plurals { Self.add(Stem(text, .anywhere, .secrets), to: &plurals) }
         }
 
         private static func add(_ stem: Stem, to groups: inout [[Stem]]) {
@@ -112,7 +140,7 @@ struct SensitiveNames: Sendable {
     func contains(_ name: some Sequence<UInt8>) -> Bool {
         switch meaning(of: name) {
         case .harmless: false
-        case .secret, .word, .code, .key, .protocols: true
+        case .secret, .secrets, .remark, .word, .code, .key, .protocols: true
         }
     }
 
@@ -124,14 +152,27 @@ struct SensitiveNames: Sendable {
     func hides(_ value: some Sequence<UInt8>, as meaning: Meaning) -> Bool {
         switch meaning {
         case .harmless: false
-        case .secret, .word: true
-        case .code: !PlainWords.isErrorCode(value)
-        case .key: !PlainWords.isName(value)
+        case .secret: !PlainWords.isNothing(value)
+        case .word: !PlainWords.isNothing(value) && !PlainWords.isSaid(value)
+        case .secrets: !PlainWords.isNothing(value) && !PlainWords.isNumber(value, upTo: 18)
+        case .remark: !PlainWords.isNothing(value) && !PlainWords.isQuantity(value) && !PlainWords.isName(value)
+        case .code: !PlainWords.isNothing(value) && !PlainWords.isErrorCode(value)
+        case .key:
+            !PlainWords.isNothing(value) && !PlainWords.isName(value) && !PlainWords.isNumber(value, upTo: 4)
         case .protocols:
             !Array(value).split(separator: UInt8(ascii: ",")).allSatisfy { item in
                 let item = item.drop { $0 == UInt8(ascii: " ") }
                 return PlainWords.isName(item) && self.meaning(of: item) == .harmless
             }
+        }
+    }
+
+    /// Whether a number is a secret under a name with this meaning. Codes that people type once have six to eight digits.
+    func hides(number digits: String, as meaning: Meaning) -> Bool {
+        switch meaning {
+        case .code: (6...8).contains(digits.utf8.count) && digits.utf8.allSatisfy(\.isDigit)
+        case .harmless, .key: false
+        case .secret, .secrets, .remark, .word, .protocols: hides(digits.utf8, as: meaning)
         }
     }
 
@@ -149,7 +190,10 @@ struct SensitiveNames: Sendable {
         // The same without the digits at the end.
         var end = (last: last, starts: starts, count: 0, group: 0)
         var previous = UInt8(ascii: " ")
-        var hasStem = false
+        // Where the last stem ends, and the one before it; 0: there is none.
+        var (stemEnd, earlierEnd) = (0, 0)
+        // The letters behind the last stem, as long as its word goes on.
+        var tail: UInt64?
         for byte in name {
             defer { previous = byte }
             if Self.isIgnored(byte) { continue }
@@ -158,13 +202,27 @@ struct SensitiveNames: Sendable {
             starts = starts << 1 | (startsWord ? 1 : 0)
             count += 1
             let group = Int(byte & 31)
+            if let letters = tail {
+                let letters = letters << 8 | UInt64(byte.lowercased)
+                tail = startsWord || letters >> 56 != 0 ? nil : letters
+                if tail != nil, Self.otherWords.contains(letters) { (stemEnd, tail) = (earlierEnd, nil) }
+            }
             for stem in Self.table.stems[group] where stem.ends(last) && stem.count > least {
-                hasStem = true
+                if stemEnd < count { (earlierEnd, stemEnd) = (stemEnd, count) }
+                tail = 0
             }
             if !byte.isDigit { end = (last, starts, count, group) }
         }
-        var meaning = hasStem ? Meaning.secret : .harmless
-        if !hasStem, least == 0 {
+        var meaning = stemEnd > 0 ? Meaning.secret : .harmless
+        if stemEnd > 0, least == 0 {
+            for stem in Self.table.remarks[end.group] where stem.ends(end.last) {
+                let start = end.count - stem.count
+                if start == stemEnd || start > stemEnd && end.starts >> UInt64(stem.count - 1) & 1 == 1 {
+                    meaning = stem.meaning
+                }
+            }
+            for stem in Self.table.plurals[end.group] where stem.ends(end.last) { meaning = stem.meaning }
+        } else if least == 0 {
             for stem in Self.table.ends[end.group] where stem.ends(end.last) {
                 let fits =
                     switch stem.place {
@@ -189,8 +247,17 @@ struct SensitiveNames: Sendable {
     func precedesSecret(_ segment: some Sequence<UInt8>) -> Bool {
         switch meaning(of: segment, isSegment: true) {
         case .harmless: false
-        case .secret, .word, .code, .key, .protocols: true
+        case .secret, .secrets, .remark, .word, .code, .key, .protocols: true
         }
+    }
+
+    /// Whether a segment of a path is a secret behind another one that says so. The numbers of a collection are IDs:
+    /// `/sessions/42`.
+    static func isSecret(_ value: some Collection<UInt8>, behind segment: some Collection<UInt8>) -> Bool {
+        if PlainWords.isSegment(value) { return false }
+        let name = segment.map(\.lowercased)
+        let isCollection = name.last == UInt8(ascii: "s") || name.elementsEqual("session".utf8)
+        return !(isCollection && !isHook(name) && PlainWords.isNumber(value, upTo: 9))
     }
 
     /// Whether all that follows this segment of a path is a secret: the address of a webhook is all that it takes to

@@ -20,6 +20,12 @@ extension RedactionCorpus {
         "https://a.example/orders/42?page=2&sort=asc#top", "https://tokens.example/x1/y",
         "#ff8800", "52.5200,13.4050", "4bf92f3577b34da6a3ce929d0e0e4736", "Mozilla/5.0 (X11; Linux x86_64)",
         "ключ = значение", "日本語のテキスト", "1e-9", "user 42 of tenant 7", "a = b", "x += 12345", "R2-D2",
+        "src/auth/LoginView.swift:42", "Sources/token/OAuthURLHandler.swift:7:12", "Basic T-shirt white",
+        "Basic LoginForm", "session: 3 of 5", "session: expired", "GET /sessions/42", "GET /tokens/7 200",
+        "20251121101143", "9780306406157", "4006381333931", "2030110415595007", "order 219-09-9999",
+        "sku=219-09-9999", "etag=Jz5Kq8RbT2mWx7NcV4pLs9HdGf3YaQ6eUo1ZtCkB", "hasPassword: true", "hasPassword=false",
+        "password: null", "token_count: 5, next: 6", "tokenCount=12", "passwordLength is 12", "tokens: 1532",
+        "the secretary of state: Ann", "tokenizer=cl100k_base", "reset=60", "mfa: enabled", "invite: friends",
     ]
 
     package static let harmlessNames = [
@@ -30,7 +36,54 @@ extension RedactionCorpus {
         "compass", "bypass", "passive", "hotspot", "slotPosition", "rootPath", "shipping", "tax", "price", "quantity",
         "name", "city", "address_line", "variant", "page", "sort", "filter", "limit", "offset", "id", "uuid", "version",
         "sessions_count", "session_count", "authored_at", "coauthor", "mapping", "note", "state", "type", "size",
+        "secretary", "secretariat", "secretion", "tokenizer", "tokenized", "tokenise",
+        "tokenization", "passwordless", "cookieless", "resetCount", "magical", "inviter", "passkeyless",
     ]
+
+    /// Names of secrets with values that tell none of them.
+    static let harmlessPairs = [
+        ("hasPassword", "true"), ("has_token", "false"), ("password", "null"), ("isPasskeyEnabled", "yes"),
+        ("tokenCount", "12"), ("token_count", "5"), ("tokencount", "5"), ("passwordLength", "16"),
+        ("password-length", "16"), ("tokens", "1532"), ("total_tokens", "1532"), ("tokenVersion", "3"),
+        ("cookies", "4"), ("token_expires_at", "1732182456"), ("passwordStrength", "0.8"),
+        ("tokenType", "opaque"), ("cookie_policy", "strict"), ("mfa", "true"), ("session", "false"),
+        ("session", "3 of 5"), ("pin", "blocked"), ("reset", "60"), ("magic", "wand"), ("code", "404"),
+    ]
+
+    /// Kinds of values that are drawn at random and are none of a secret, each with the share of them, in thousandths, that
+    /// may be hidden all the same: a number of 16 digits may begin and end as that of a card does.
+    package static let harmlessKinds: [(name: String, limit: Int, make: @Sendable (inout CorpusLetters) -> String)] = [
+        (
+            "date and time in 14 digits", 0,
+            { random in
+                "20\(two(10...39, &random))\(two(1...12, &random))\(two(1...28, &random))\(two(0...23, &random))"
+                    + two(0...59, &random) + two(0...59, &random)
+            }
+        ),
+        ("milliseconds since 1970", 0, { "17\($0.digits(11))" }),
+        ("ISBN", 0, { "978\($0.digits(10))" }),
+        ("barcode of Germany", 5, { barcode("40\($0.digits(10))") }),
+        ("16 digits", 45, { $0.digits(16) }),
+        ("15 digits", 10, { $0.digits(15) }),
+        ("17 digits", 15, { $0.digits(17) }),
+        ("part number in groups", 0, { "part \($0.digits(3))-\($0.digits(2))-\($0.digits(4))" }),
+        ("checksum of 40 letters", 1, { "checksum=\($0.word(40))" }),
+        ("path of a source file", 1, { "src/session/\($0.word(12)).swift:\($0.digits(3))" }),
+        ("resource of a collection", 0, { "/v1/sessions/\($0.digits(6))/items" }),
+    ]
+
+    private static func two(_ range: ClosedRange<Int>, _ random: inout CorpusLetters) -> String {
+        let number = Int.random(in: range, using: &random)
+        return number < 10 ? "0\(number)" : "\(number)"
+    }
+
+    /// With its check digit (ISO/IEC 15420).
+    private static func barcode(_ digits: String) -> String {
+        let sum = digits.compactMap(\.wholeNumberValue).enumerated().reduce(0) { sum, digit in
+            sum + digit.element * (digit.offset.isMultiple(of: 2) ? 1 : 3)
+        }
+        return digits + "\((10 - sum % 10) % 10)"
+    }
 
     static let harmlessHeaderFields = [
         ("Content-Type", "application/json; charset=utf-8"), ("Accept-Language", "en-US,en;q=0.9"),

@@ -126,6 +126,8 @@ extension RedactionCorpus {
         "security_code", "bearer", "connectionString", "X-Amz-Signature", "X-Amz-Credential", "X-Goog-Signature",
         "consumer_key", "account_key", "master_key", "subscription-key", "signing_key", "encryptionKey",
         "sharedAccessKey", "oauth_verifier", "mnemonic", "recovery_code", "card_number", "user[password]",
+        "passkey", "passkeyResponse", "mfa", "mfa_code", "userMFA", "reset", "magic", "invite", "tokens", "tokenValue",
+        "tokenvalue", "secretkey", "passwort", "newpassword2", "tokenCount",
     ]
 
     package static let headerNames = [

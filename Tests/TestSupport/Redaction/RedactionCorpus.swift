@@ -76,7 +76,16 @@ package enum RedactionCorpus {
                 return Attempt(kind: "name \(name)", place: place.name, secret: "green-12", kept: kept)
             }
         }
-        return ofTexts + ofNames
+        let plain = ["query", "form", "attribute", "text", "text, colon", "log", "YAML"]
+        let ofPairs = (places + namedPlaces).filter { plain.contains($0.name) }.flatMap { place in
+            harmlessPairs.map { name, value in
+                let shown = place.name == "attribute" || !value.contains(" ") ? value : "3 of 5"
+                return Attempt(
+                    kind: "\(name) of \(value)", place: place.name, secret: shown,
+                    kept: place.keep(redactor, name, value))
+            }
+        }
+        return ofTexts + ofNames + ofPairs
             + harmlessHeaderFields.map { name, value in
                 Attempt(
                     kind: "header \(name)", place: "header", secret: value, kept: redactor.value(value, named: name))

@@ -18,7 +18,7 @@ import Testing
         (#"{"tokens":["a",{"b":"]"}],"c":1}"#, #"{"tokens":"[redacted]","c":1}"#),
         (#"{"credentials":{"a":"}\"","b":{}},"c":1}"#, #"{"credentials":"[redacted]","c":1}"#),
         (#"{"pin_secret": 123, "a": true}"#, #"{"pin_secret": "[redacted]", "a": true}"#),
-        (#"{"secret":null,"jwt":false}"#, #"{"secret":"[redacted]","jwt":"[redacted]"}"#),
+        (#"{"secret":7,"jwt":-1.5}"#, #"{"secret":"[redacted]","jwt":"[redacted]"}"#),
         (#"{"note":"sent Bearer abc.def","n":[1,2]}"#, #"{"note":"sent Bearer [redacted]","n":[1,2]}"#),
         (#"["\#(token)","4111 1111 1111 1111",4111111111111111]"#, #"["[redacted]","[redacted]","[redacted]"]"#),
         (#"{"\#(token)":1}"#, #"{"[redacted]":1}"#),
@@ -251,5 +251,16 @@ import Testing
             #expect(
                 BodyBytes.inPieces(body, type, size: 997) == redactor.body(body, contentType: type, keepsBinary: true))
         }
+    }
+
+    /// Broken, a body would not show whether there is a token, nor how many.
+    @Test func countsAndBooleansUnderNamesOfSecretsStay() {
+        let body =
+            #"{"hasPassword":true,"tokenCount":12,"tokens":3,"token":null,"token_type":"opaque","usage":{"total_tokens":9}}"#
+        #expect(Redactor().body(Array(body.utf8), contentType: "application/json") == Array(body.utf8))
+        let hidden = #"{"tokens":{"a":"b"},"tokenCount":["x"],"pin":1234,"password":"true story"}"#
+        #expect(
+            String(decoding: Redactor().body(Array(hidden.utf8), contentType: "application/json"), as: UTF8.self)
+                == #"{"tokens":"[redacted]","tokenCount":"[redacted]","pin":"[redacted]","password":"[redacted]"}"#)
     }
 }

@@ -214,7 +214,7 @@ struct JSONBodyReader: BodyReader {
 
     private mutating func open(_ byte: UInt8, isObject: Bool, into output: inout [UInt8]) {
         // What an object under the name `code` or `key` holds has names of its own.
-        if isSecret || !isObject && meaning != .harmless {
+        if isSecret || meaning == .remark || !isObject && meaning != .harmless {
             output += Self.hiddenValue
             token = .hiddenContainer
             hidden = (1, false)
@@ -229,10 +229,11 @@ struct JSONBodyReader: BodyReader {
         }
     }
 
-    /// Whether the value that comes is a secret, whatever it is.
-    private var isSecret: Bool {
-        meaning == .secret || meaning == .word || levels.last.map { !$0.isObject && $0.hasNamedSecret } ?? false
-    }
+    /// Whether an object or a list that comes is a secret, whatever is in it.
+    private var isSecret: Bool { meaning == .secret || meaning == .secrets || meaning == .word || isListedSecret }
+
+    /// Whether the value that comes stands in a list behind the name of a secret.
+    private var isListedSecret: Bool { levels.last.map { !$0.isObject && $0.hasNamedSecret } ?? false }
 
     /// - Parameter name: What the value says as a name.
     private mutating func endValue(_ output: [UInt8], name: SensitiveNames.Meaning = .harmless) {
@@ -240,7 +241,7 @@ struct JSONBodyReader: BodyReader {
         noteEnd(output)
         if let last = levels.indices.last {
             // A list of words may have one among them that is no name.
-            if !levels[last].isObject { levels[last].hasNamedSecret = name == .secret }
+            if !levels[last].isObject { levels[last].hasNamedSecret = name == .secret || name == .secrets }
             if levels[last].isObject && isNaming && name != .harmless {
                 levels[last].hasNamedSecret = true
                 for index in holds.indices where holds[index].level == levels.count { holds[index].isSecret = true }
@@ -333,7 +334,7 @@ struct JSONBodyReader: BodyReader {
     /// A number or a literal, and the white space behind it.
     private mutating func endWord(into output: inout [UInt8]) {
         let word = unit.prefix { !" \t\r\n".utf8.contains($0) }
-        let isHidden = isSecret || redactor.names.hides(word, as: meaning)
+        let isHidden = isListedSecret || redactor.names.hides(word, as: meaning)
         if isHidden || SecretScanner.redacting(unit, names: redactor.names) != nil {
             output += Self.hiddenValue
         } else {

@@ -90,11 +90,12 @@ struct MarkupReader: BodyReader {
 
     private func isSecretName(_ name: ArraySlice<UInt8>) -> Bool { name.count <= 64 && redactor.names.contains(name) }
 
-    /// Whether an element is a secret by its own name; of `<code>` and `<key>` it is the text that tells.
+    /// Whether an element is a secret by its own name; of `<code>`, `<key>` and `<tokenCount>` it is the text
+    /// that tells.
     private func isSecretElement(_ name: [UInt8]) -> Bool {
         switch redactor.names.meaning(of: name) {
-        case .harmless, .code, .key, .protocols: false
-        case .secret, .word: true
+        case .harmless, .remark, .code, .key, .protocols: false
+        case .secret, .secrets, .word: true
         }
     }
 
@@ -103,19 +104,22 @@ struct MarkupReader: BodyReader {
         guard value.count <= 64 else { return false }
         switch redactor.names.meaning(of: value) {
         case .harmless: return false
-        case .secret:
+        case .secret, .secrets:
             return Self.namingAttributes.contains(attribute) || Self.otherAttributes.contains(attribute)
                 || element.elementsEqual("input".utf8) && Self.fieldAttributes.contains(attribute)
         case .word: return Self.namingAttributes.contains(attribute)
-        case .code, .key, .protocols:
+        case .remark, .code, .key, .protocols:
             return Self.voidElements.contains(element) && Self.namingAttributes.contains(attribute)
         }
     }
 
-    /// Whether the text of an element is a secret by the element's name: of `<code>`, if it is a single word.
+    /// Whether the text of an element is a secret by the element's name: of `<code>` and `<tokenCount>`, if it is a
+    /// single word.
     private func isSecretText(_ text: [UInt8]) -> Bool {
         let meaning = redactor.names.meaning(of: opened)
-        guard meaning == .code, !text.isEmpty, !text.contains(where: { " \t\r\n<>(){};".utf8.contains($0) }) else {
+        guard meaning == .code || meaning == .remark, !text.isEmpty,
+            !text.contains(where: { " \t\r\n<>(){};".utf8.contains($0) })
+        else {
             return false
         }
         return redactor.names.hides(text, as: meaning)
