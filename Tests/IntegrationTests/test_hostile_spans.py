@@ -4,6 +4,7 @@ import http.client
 import json
 import random
 import struct
+import time
 import uuid
 
 import attacks
@@ -156,3 +157,26 @@ def test_one_transaction_does_not_grow_without_end(collector, attack):
             tried.count += 500
         assert refused == 1500
         tried.held = "it has 1,000 parts, and the others were refused"
+
+
+@pytest.mark.parametrize("count", [200, 400, 800])
+def test_services_that_ask_each_other_in_a_chain_do_not_block_the_project(count, collector, attack):
+    """14 kB of gzip, each span of a service of its own and below the one before."""
+    with attack(collector, f"a chain of {count} services in one request", seconds=attacks.INNOCENT_SECONDS / 2) as tried:
+        longest = 0
+        for _ in range(attacks.often(4)):
+            trace, spans, above = guid(), [], None
+            for number in range(count):
+                below = {"parentSpanId": above, "flags": 0x301} if above else {}
+                spans.append(span(trace, kind=2, **below))
+                above = spans[-1]["spanId"]
+            body = json.dumps({"resourceSpans": [
+                {"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": f"s{number}"}}]},
+                 "scopeSpans": [{"spans": [one]}]} for number, one in enumerate(spans)]})
+            begun = time.monotonic()
+            status, answer = post(collector, gzip.compress(body.encode()), **{"Content-Encoding": "gzip"})
+            longest = max(longest, time.monotonic() - begun)
+            assert status == 200 and b"rejectedSpans" not in answer, answer
+            tried.count += 1
+        assert longest < attacks.INNOCENT_SECONDS
+        tried.held = f"each was taken within {longest:.1f} s"

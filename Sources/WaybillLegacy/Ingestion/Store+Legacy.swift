@@ -54,6 +54,7 @@ extension Store {
             ingestion.isVouchedFor = true
             ingestion.factsPerTransaction = factsPerTransaction
             try ingestion.run(at: wall)
+            try Leaders(connection: connection).decide(each: ingestion.undecided)
             return Receipt(
                 set: GUID(), acceptedCount: ingestion.acceptedCount, rejections: ingestion.rejections + rejections)
         }

@@ -32,6 +32,10 @@ struct SpanIngestion {
     /// Why spans of a transaction are refused; of those that were looked at.
     private var reasons: [GUID: String?] = [:]
     private var partCounts: [GUID: Int] = [:]
+    /// How many facts transactions have at most, and whether that was counted one by one.
+    private var factCounts: [GUID: (count: Int, isExact: Bool)] = [:]
+    /// Those that have got facts.
+    private var touched: Set<GUID> = []
 
     init(
         _ connection: Connection, redactor: Redactor, key: [UInt8], at wall: Int64, factsPerTransaction: Int?,
@@ -110,6 +114,17 @@ struct SpanIngestion {
             try write(batch, proof: SpanSource.proof(of: recorded.id, key: key))
             if let needed, settledCount >= needed { return }
         }
+    }
+
+    /// Finds what caused the parts that came, once for all of them: that looks at whole transactions.
+    mutating func finish() throws(WaybillError) {
+        let causes = SpanCauses(connection)
+        let leaders = Leaders(connection: connection)
+        for transaction in touched {
+            _ = try causes.find(in: transaction)
+            try leaders.decide(transaction)
+        }
+        touched = []
     }
 
     // MARK: Which are taken
@@ -197,7 +212,8 @@ struct SpanIngestion {
         _ nodes: [SpanTree.Node], into part: Int64?, _ useCase: Int, of tree: SpanTree, in batch: inout SpanBatch
     ) throws(WaybillError) {
         var taken = nodes
-        if var room = try room(of: tree.transaction, batch) {
+        let wanted = nodes.reduce(0) { $0 + $1.facts.facts.count }
+        if var room = try room(of: tree.transaction, for: wanted, batch) {
             // Without the one that the part begins with there is no part.
             let needed = nodes.first { $0.facts.isPart }?.facts.facts.count ?? 0
             guard needed <= room else { return try refuse(nodes.map(\.span.id), of: tree, in: &batch) }
@@ -215,11 +231,22 @@ struct SpanIngestion {
     }
 
     /// How many facts a transaction still takes; nil where it takes however many come.
-    private func room(of transaction: GUID, _ batch: SpanBatch) throws(WaybillError) -> Int? {
+    ///
+    /// - Parameter wanted: Facts are counted one by one only where there may be no room for so many.
+    private mutating func room(of transaction: GUID, for wanted: Int, _ batch: SpanBatch) throws(WaybillError) -> Int? {
         guard let factsPerTransaction else { return nil }
-        let count = try TransactionRoom(source: batch.row, limit: factsPerTransaction, connection).factCount(
-            of: transaction)
-        return factsPerTransaction - count - batch.factCount(of: transaction)
+        let room = TransactionRoom(source: batch.row, limit: factsPerTransaction, connection)
+        if factCounts[transaction] == nil {
+            factCounts[transaction] = (try room.mostFacts(of: transaction), false)
+        }
+        var known = factCounts[transaction] ?? (0, false)
+        let added = batch.factCount(of: transaction)
+        if !known.isExact, known.count + added + wanted > factsPerTransaction {
+            known = (try room.facts(of: transaction), true)
+        }
+        factCounts[transaction] = known
+        let count = known.count + added
+        return try room.limit(of: transaction, having: count + wanted) - count
     }
 
     /// Does not take spans after all. Those that had waited were answered long ago: they are counted where a source
@@ -254,13 +281,14 @@ struct SpanIngestion {
         try ingestion.run(at: wall)
         addedNameCount += ingestion.addedNameCount
         verdict.factCount += ingestion.acceptedCount
-        var transactions: Set<GUID> = []
+        touched.formUnion(ingestion.undecided)
         for (transaction, span) in batch.spans {
             try rows.write(span, of: batch.row, in: transaction, at: wall)
-            transactions.insert(transaction)
+            touched.insert(transaction)
         }
-        let causes = SpanCauses(connection)
-        for transaction in transactions { try causes.find(in: transaction) }
+        for transaction in Set(batch.spans.map(\.transaction)) {
+            factCounts[transaction]?.count += batch.factCount(of: transaction)
+        }
     }
 }
 

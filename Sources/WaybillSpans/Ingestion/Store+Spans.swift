@@ -48,6 +48,7 @@ extension Store {
             // As many as there are too many, so that no other request waits for all of them.
             let excess = try SpanRows(connection).waitingCount(limit: .max) - SpanIngestion.waitingLimit
             if excess > 0 { try ingestion.settle(waitingSince: .max, limit: Self.settledAtOnce, needed: excess) }
+            try ingestion.finish()
             nameCount? += ingestion.addedNameCount
             var verdict = ingestion.verdict
             for (reason, count) in request.faults { verdict.refuse(count, because: reason) }
@@ -61,6 +62,7 @@ extension Store {
         return try write { () throws(WaybillError) in
             var ingestion = try spanIngestion(at: wall, factsPerTransaction: nil, redactor: redactor)
             try ingestion.settle(waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
+            try ingestion.finish()
             nameCount? += ingestion.addedNameCount
             return ingestion.verdict.factCount
         }

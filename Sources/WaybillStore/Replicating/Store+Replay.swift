@@ -51,6 +51,7 @@ extension Store {
         var ingestion = try Ingestion(books.share, unread: [], at: books.heard, connection)
         ingestion.isVouchedFor = true
         try ingestion.run(at: books.heard)
+        try Leaders(connection: connection).decide(each: ingestion.undecided)
         guard let source = try SourceRows(connection: connection).find(books.share.source.id) else {
             throw WaybillError(.store, "The source \(books.share.source.id) was erased while it was read. Try again.")
         }

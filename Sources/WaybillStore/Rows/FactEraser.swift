@@ -41,8 +41,7 @@ struct FactEraser {
 
     /// Brings up to date what is derived from the facts that are left.
     mutating func finish() throws(WaybillError) {
-        let leaders = Leaders(connection: connection)
-        for transaction in undecided { try leaders.decide(transaction) }
+        try Leaders(connection: connection).decide(each: undecided)
         undecided = []
     }
 

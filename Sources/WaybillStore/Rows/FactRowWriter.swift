@@ -65,10 +65,12 @@ struct FactRowWriter {
     /// Writes the openings that wait for what else comes of their parts, for who looks for rows before the end.
     mutating func writeOpenings() throws(WaybillError) { try parts.writeOpenings() }
 
-    /// Writes what was kept to be written together, and brings up to date what is derived from the facts.
-    mutating func finish() throws(WaybillError) {
+    /// Writes what was kept to be written together, and brings up to date what is derived from the facts of a part.
+    ///
+    /// - Returns: The transactions that have got a further part, of which ``Leaders`` have to decide which leads.
+    mutating func finish() throws(WaybillError) -> Set<GUID> {
         for (part, latest) in try events.write() { parts.touch(part, latest) }
-        try parts.finish()
+        return try parts.finish()
     }
 }
 

@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 
 /// Decides which part stands for a transaction in lists: the one that has `listed_us`.
 ///
@@ -6,16 +6,19 @@ import WaybillCore
 /// whose source is named as its cause by a part that another source joined, and of these the least by (source,
 /// sequence): anybody can say so who knows the ID, and who began it is the one who called others. So the rows do not
 /// depend on the order of arrival.
-struct Leaders {
-    let connection: Connection
+package struct Leaders {
+    private let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
 
     /// Whether any opened part of the transaction is there.
     func hasPart(_ transaction: GUID) throws(WaybillError) -> Bool {
         try connection.integer("SELECT EXISTS(SELECT 1 FROM parts WHERE guid = ?)", transaction) != 0
     }
 
-    /// Decides again, after a part has come or a clock has changed.
-    func decide(_ transaction: GUID) throws(WaybillError) {
+    /// Decides again, after a part has come or a clock has changed. Looks at all parts of the transaction: call it once
+    /// for all that comes together, not for each source.
+    package func decide(_ transaction: GUID) throws(WaybillError) {
         let statement = try connection.statement(
             """
             SELECT p.source, p.sequence, p.joined, p.listed_us, s.uuid, p.cause_source, \(SQL.wall("p.at_us", source: "p.source")) \
@@ -36,17 +39,18 @@ struct Leaders {
         }
     }
 
-    /// Decides again for the transactions whose beginning in a source depends on an anchor that was not known before.
-    func decideAfterAnchor(at microseconds: Int64, of source: Int64) throws(WaybillError) {
+    /// Decides again for several transactions.
+    package func decide(each transactions: some Sequence<GUID>) throws(WaybillError) {
+        for transaction in transactions { try decide(transaction) }
+    }
+
+    /// The transactions whose beginning in a source depends on an anchor that was not known before.
+    func transactions(behindAnchorAt microseconds: Int64, of source: Int64) throws(WaybillError) -> [GUID] {
         // Times before the first anchor go by the first.
         let isFirst = try connection.integer("SELECT min(at_us) FROM clocks WHERE source = ?", source) >= microseconds
         let statement = try connection.statement(
             "SELECT DISTINCT guid FROM parts WHERE source = ? AND guid IS NOT NULL AND at_us >= ?")
-        for transaction in try statement.rows(
-            source, isFirst ? Int64.min : microseconds, transform: { row in row.guid(0) })
-        {
-            try decide(transaction)
-        }
+        return try statement.rows(source, isFirst ? Int64.min : microseconds) { row in row.guid(0) }
     }
 
     private struct Part {

@@ -114,8 +114,10 @@ struct PartRowWriter {
         (openings, places) = ([], [:])
     }
 
-    /// Writes what waits, and brings up to date what is derived from the facts.
-    mutating func finish() throws(WaybillError) {
+    /// Writes what waits, and brings up to date what is derived from the facts of a part.
+    ///
+    /// - Returns: The transactions that have got a further part, of which ``Leaders`` have to decide which leads.
+    mutating func finish() throws(WaybillError) -> Set<GUID> {
         try writeOpenings()
         let statement = try connection.statement(Self.touchPart)
         for (part, latest) in touched {
@@ -123,8 +125,9 @@ struct PartRowWriter {
             if let closing = closings[part], closing.covers(latest) { continue }
             try statement.run(source.id, part, outcomeOfOpen, latest.sequence, latest.atMicroseconds, !source.isOwn)
         }
-        for transaction in shared { try leaders.decide(transaction) }
-        (transactions, shared, closings, touched) = ([], [], [:], [:])
+        defer { shared = [] }
+        (transactions, closings, touched) = ([], [:], [:])
+        return shared
     }
 
     /// Appends the columns of a row behind its source.

@@ -13,6 +13,8 @@ package struct Ingestion {
     package private(set) var refusedNameCount = 0
     /// Whether the caller answers for the source, as for what was read from another store: then it shows nothing.
     package var isVouchedFor = false
+    /// The transactions of which ``Leaders`` have to decide which part leads: once for all shares that come together.
+    package private(set) var undecided: Set<GUID> = []
     /// Why nothing was taken, not even what the source tells of itself; nil: it was not refused.
     package private(set) var refusal: RefusedSource?
 
@@ -65,7 +67,10 @@ package struct Ingestion {
         let anchor = try sources.add(anchors(of: source), to: source.id)
         (addedNameCount, refusedNameCount) = try sources.add(share.names, of: source.id, room: nameRoom ?? .max)
         try store(source, sequences, dropped: isItself ? share.dropped : [], at: wall)
-        if let anchor { try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id) }
+        if let anchor {
+            undecided.formUnion(
+                try Leaders(connection: connection).transactions(behindAnchorAt: anchor, of: source.id))
+        }
         try connection.statement(
             """
             UPDATE sources SET heard_us = max(heard_us, ?), recorded = ?, refused = max(refused, ?), delivered = delivered + ? WHERE id = ?
@@ -160,7 +165,7 @@ package struct Ingestion {
                 acceptedCount += 1
             }
         }
-        try writer.finish()
+        undecided.formUnion(try writer.finish())
         let arrived = accepted.union(SequenceRanges(each: others))
         let received = before.union(arrived)
         try ranges.replace(before, with: received, of: source.id)

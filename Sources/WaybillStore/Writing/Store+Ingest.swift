@@ -68,6 +68,9 @@ extension Store {
         _ decoded: DecodedSet, at wall: Int64, factsPerTransaction: Int?, isVouchedFor: Bool = false
     ) throws(WaybillError) -> Receipt {
         var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
+        let causes = SpanCauses(connection)
+        var touched: Set<GUID> = []
+        var undecided: Set<GUID> = []
         for share in decoded.set.sources {
             let unread = Set(decoded.rejections.lazy.filter { $0.source == share.source.id }.map(\.index))
             var ingestion = try Ingestion(share, unread: unread, at: wall, connection)
@@ -81,8 +84,12 @@ extension Store {
             receipt.knownCount += ingestion.knownCount
             receipt.rejections += ingestion.rejections
             if let refusal = ingestion.refusal { receipt.refusedSources.append(refusal) }
-            if ingestion.acceptedCount > 0 { try SpanCauses(connection).find(among: share) }
+            undecided.formUnion(ingestion.undecided)
+            if ingestion.acceptedCount > 0 { touched.formUnion(try causes.transactions(of: share)) }
         }
+        // Each looks at a whole transaction, which all of these sources may have a part of.
+        for transaction in touched where try causes.find(in: transaction) { undecided.insert(transaction) }
+        try Leaders(connection: connection).decide(each: undecided)
         return receipt
     }
 

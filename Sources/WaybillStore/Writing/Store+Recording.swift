@@ -38,7 +38,8 @@ extension Store {
             if let anchor = try rows.add(batch.clocks, to: source.id),
                 anchor <= ownSources[batch.source]?.latest ?? .max
             {
-                try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id)
+                let leaders = Leaders(connection: connection)
+                try leaders.decide(each: try leaders.transactions(behindAnchorAt: anchor, of: source.id))
             }
             let sequences = batch.facts.sequences
             let recorded = max(sequences.last ?? 0, batch.dropped.lazy.map(\.last).max() ?? 0)
@@ -79,7 +80,7 @@ extension Store {
                 _ = try writer.write(fact)
             }
         }
-        try writer.finish()
+        try Leaders(connection: connection).decide(each: try writer.finish())
         try held.decide(of: source.id)
         // From a journal that was left behind.
         if source.hasEnded { try held.release(of: source.id) }

@@ -8,6 +8,9 @@ package struct TransactionRoom {
 
     private let source: Int64
     private let limit: Int
+    /// Facts that only the source which began the transaction may still add: nobody who knows its ID can keep it from
+    /// being finished.
+    private let reserve: Int
     private let connection: Connection
     private var rooms: [Room] = []
     /// Where each part's is among them, and each transaction's.
@@ -30,19 +33,41 @@ package struct TransactionRoom {
         var eventCount = 0
         /// How many parts it has.
         var partCount: Int
+        /// Whether this source began the transaction; nil while nobody had to know.
+        var isBeginner: Bool?
     }
 
     package init(source: Int64, limit: Int, _ connection: Connection) {
         self.source = source
         self.limit = limit
+        reserve = limit / 16
         self.connection = connection
     }
 
-    /// At most how many facts a transaction has; counted one by one only where there may be too many.
-    package func factCount(of transaction: GUID) throws(WaybillError) -> Int {
-        let most = try size(of: .transaction(transaction)).mostFacts
-        return most < limit ? most : try facts(of: .transaction(transaction))
+    /// How many facts a transaction may have with those that this source adds.
+    ///
+    /// - Parameter wanted: As many as it would have: only near the limit somebody has to look who began it.
+    package func limit(of transaction: GUID, having wanted: Int) throws(WaybillError) -> Int {
+        guard reserve > 0, wanted > limit - reserve else { return limit }
+        return try begins(.transaction(transaction)) ? limit : limit - reserve
     }
+
+    /// Whether this source began a transaction: of several that say so, the one that was heard of first. What belongs to
+    /// no transaction yet has no other source.
+    private func begins(_ owner: Owner) throws(WaybillError) -> Bool {
+        guard case .transaction(let guid) = owner else { return true }
+        let first: Int64 = try connection.integer(
+            "SELECT ifnull(min(source), 0) FROM parts WHERE guid = ? AND joined = 0", guid)
+        return first == source
+    }
+
+    /// At most how many facts a transaction has, without counting them one by one.
+    package func mostFacts(of transaction: GUID) throws(WaybillError) -> Int {
+        try size(of: .transaction(transaction)).mostFacts
+    }
+
+    /// How many facts a transaction has, counted one by one.
+    package func facts(of transaction: GUID) throws(WaybillError) -> Int { try facts(of: .transaction(transaction)) }
 
     /// Takes room for a fact; gives the reason where there is none.
     ///
@@ -51,12 +76,19 @@ package struct TransactionRoom {
         if fact.part == 0 { return nil }  // outside any transaction
         let place = try place(of: fact)
         if case .opened = fact.content, let reason = try takePart(of: place) { return reason }
-        if rooms[place].count <= 0, !rooms[place].isExact {
-            try writeOpenings()
-            rooms[place].count = limit - (try facts(of: rooms[place].owner)) - rooms[place].eventCount
-            rooms[place].isExact = true
+        if rooms[place].count <= reserve {
+            if !rooms[place].isExact {
+                try writeOpenings()
+                rooms[place].count = limit - (try facts(of: rooms[place].owner)) - rooms[place].eventCount
+                rooms[place].isExact = true
+            }
+            if rooms[place].isBeginner == nil { rooms[place].isBeginner = try begins(rooms[place].owner) }
+            let isBeginner = rooms[place].isBeginner == true
+            guard rooms[place].count > (isBeginner ? 0 : reserve) else {
+                return "the transaction has \(limit - max(0, rooms[place].count)) facts, and takes no more"
+                    + (rooms[place].count > 0 ? " of this source" : "")
+            }
         }
-        guard rooms[place].count > 0 else { return "the transaction has \(limit) facts, and takes no more" }
         rooms[place].count -= 1
         switch fact.content {
         case .event, .attributesSet: rooms[place].eventCount += 1

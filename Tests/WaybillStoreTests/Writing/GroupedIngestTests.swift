@@ -84,6 +84,32 @@ import WaybillCore
         #expect(try ingest([intruder.set()], limit: 12)[0].rejections.count == 15)
     }
 
+    /// Breaks when somebody who has learned the ID of a transaction can keep it from being finished, by filling it up
+    /// first: with sources that joined it, and ones that say that they began it, too.
+    @Test(arguments: [true, false]) func theSourceThatBeganATransactionHasRoomToFinishIt(isJoined: Bool) throws {
+        let owner = FactWriter()
+        let transaction = GUID()
+        let part = owner.open(transaction)
+        _ = try ingest([owner.set()], limit: 320)
+        for _ in 0..<11 {
+            let intruder = FactWriter()
+            let other = intruder.open(transaction, joined: isJoined)
+            for code in 1...40 { intruder.event(code, part: other) }
+            _ = try ingest([intruder.set()], limit: 320)
+        }
+        let late = FactWriter()
+        late.open(transaction, joined: isJoined)
+        let refused = try ingest([late.set()], limit: 320)[0].rejections
+        #expect(refused.map(\.reason) == ["the transaction has 300 facts, and takes no more of this source"])
+        for code in 1...18 { owner.event(code, part: part) }
+        owner.close(part, .succeeded)
+        owner.event(99, part: part)
+        let receipt = try ingest([owner.set(2...20), owner.set()], limit: 320)
+        #expect(receipt.map(\.acceptedCount) == [19, 1])
+        owner.event(100, part: part)
+        #expect(try ingest([owner.set()], limit: 320)[0].rejections.count == 1, "The limit is everybody's.")
+    }
+
     /// Breaks when the distance of a part's first and last sequence is taken for the number of its facts.
     @Test func aPartBetweenManyOthersIsCountedByItsFacts() throws {
         let writer = FactWriter()
