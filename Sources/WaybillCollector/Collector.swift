@@ -2,6 +2,7 @@
 public import Foundation
 public import Hummingbird
 public import WaybillCore
+import WaybillExport
 
 /// Takes in transaction sets and answers questions about them: routes for any Hummingbird router, and the stores behind
 /// them.
@@ -56,6 +57,7 @@ public struct Collector: Sendable {
         tokens folder: URL, access: Access, limits: CollectorLimits, clock: any TransactionClock,
         _ project: @escaping @Sendable (ProjectName) throws(WaybillError) -> Project
     ) throws(WaybillError) {
+        try WholeFile.checkFolder(folder)
         self.limits = limits
         // Where no project is known yet, an impossible rate would be told by the first set.
         _ = try HandedRates(limits.samplingRates)

@@ -6,9 +6,13 @@ enum StoreFolder {
     /// Makes it where it is missing: for its owner only, on Apple platforms kept out of backups and readable from the
     /// first unlock on.
     ///
-    /// A folder that is there stays as it is; it may hold more than ours.
+    /// A folder that is there stays as it is; it may hold more than ours. One that somebody else may have put there is
+    /// refused.
     static func make(_ url: URL) throws(WaybillError) {
         let path = url.path(percentEncoded: false)
+        if let reason = DurableFile.reasonToDistrust(folder: url) {
+            throw WaybillError(.store, "The folder \(path) \(reason). Name another place.")
+        }
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let made = sequence(first: url) { $0.deletingLastPathComponent() }.prefix { folder in
             folder.pathComponents.count > 1

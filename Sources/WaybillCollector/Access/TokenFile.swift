@@ -16,7 +16,7 @@ package struct TokenFile: Sendable {
 
     /// All tokens, in the order in which they were added; none where there is no file.
     ///
-    /// - Throws: `setting` where it cannot be read, or a line is none.
+    /// - Throws: `setting` where it cannot be read, somebody else may have put it there, or a line is none.
     package func tokens() throws(WaybillError) -> [AccessToken] {
         var tokens: [AccessToken] = []
         for (index, line) in try lines().enumerated() where !Self.isRemark(line) {
@@ -66,6 +66,7 @@ package struct TokenFile: Sendable {
 
     private func change(_ body: ([Substring]) throws(WaybillError) -> [Substring]) throws(WaybillError) {
         let folder = url.deletingLastPathComponent()
+        try WholeFile.checkFolder(folder)
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -80,9 +81,10 @@ package struct TokenFile: Sendable {
     }
 
     private func lines() throws(WaybillError) -> [Substring] {
-        guard FileManager.default.fileExists(atPath: path) else { return [] }
-        guard let text = try? String(contentsOf: url, encoding: .utf8) else {
-            throw WaybillError(.setting, "The token file \(path) cannot be read. Check its permissions.")
+        try WholeFile.checkFolder(url.deletingLastPathComponent())
+        guard let bytes = try WholeFile.read(url) else { return [] }
+        guard let text = String(bytes: bytes, encoding: .utf8) else {
+            throw WaybillError(.setting, "The token file \(path) is no text. Make tokens with `waybill token add`.")
         }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.last?.isEmpty == true ? lines.dropLast() : lines

@@ -20,11 +20,8 @@ package struct SpanRelay: Sendable {
         self.store = store
         self.backend = backend
         self.file = file
-        guard let file, FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) else { return }
-        guard let text = try? String(contentsOf: file, encoding: .utf8) else {
-            throw WaybillError(.setting, "The cursor in \(file.path(percentEncoded: false)) cannot be read.")
-        }
-        cursor = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let file, let bytes = try WholeFile.read(file) else { return }
+        cursor = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Sends what is new.

@@ -15,6 +15,7 @@ package final class LakeFolder: Lake {
     package init(_ folder: URL) throws(WaybillError) {
         self.folder = folder
         let path = folder.path(percentEncoded: false)
+        try WholeFile.checkFolder(folder)
         Self.make(folder)
         lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else {

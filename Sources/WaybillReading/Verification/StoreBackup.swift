@@ -58,6 +58,10 @@ package struct StoreBackup: Sendable {
     }
 
     private mutating func copyAll(of folder: URL, to work: URL) throws -> [Copy] {
+        if let reason = DurableFile.reasonToDistrust(folder: folder) {
+            throw WaybillError(
+                .setting, "The folder \(folder.path(percentEncoded: false)) \(reason). Nothing was copied.")
+        }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false)).sorted()
         let stores = names.filter { $0.hasSuffix(".sqlite") && !$0.hasPrefix(".") }
         guard !stores.isEmpty else {
@@ -65,7 +69,13 @@ package struct StoreBackup: Sendable {
         }
         // Before the stores, since a cursor that is ahead of its store is none.
         for name in names where name == "tokens" || name.hasSuffix(".otlp-cursor") {
-            let bytes = try Array(Data(contentsOf: folder.appending(path: name)))
+            let path = folder.appending(path: name).path(percentEncoded: false)
+            guard let bytes = try? DurableFile.trustedBytes(of: path) else {
+                throw WaybillError(
+                    .setting,
+                    "\(path) is not copied: it cannot be read, or others can write to its folder and it is a link or another user's."
+                )
+            }
             try DurableFile.withDescriptor(
                 of: work.appending(path: name).path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL
             ) {

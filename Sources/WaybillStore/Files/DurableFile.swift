@@ -81,6 +81,48 @@ package enum DurableFile {
         return descriptor
     }
 
+    /// Reads a file that says what we do, such as who may ask a collector: never one that somebody else may have put there.
+    ///
+    /// In a folder that only its owner may write to, it may be a link.
+    ///
+    /// - Returns: nil where there is none.
+    package static func trustedBytes(of path: String) throws -> [UInt8]? {
+        var folder = stat()
+        let isShared =
+            stat(URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false), &folder) == 0
+            && folder.st_mode & (S_IWGRP | S_IWOTH) != 0
+        let descriptor = isShared ? openOwn(path, O_RDONLY) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return nil }
+        try check(descriptor)
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &piece, piece.count)
+            if count < 0 && errno == EINTR { continue }
+            try check(Int32(truncatingIfNeeded: min(count, 0)))
+            guard count > 0 else { return bytes }
+            bytes += piece[..<count]
+        }
+    }
+
+    /// What is wrong with a folder that is to be trusted, as the end of a sentence; nil where nothing is, or where there
+    /// is no such folder yet.
+    ///
+    /// Where others can write to the folder around it, they could have made it, or a link of that name.
+    package static func reasonToDistrust(folder: URL) -> String? {
+        var path = folder.path(percentEncoded: false)
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        var (status, outer) = (stat(), stat())
+        guard lstat(path, &status) == 0,
+            stat(URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false), &outer) == 0,
+            outer.st_mode & (S_IWGRP | S_IWOTH) != 0
+        else { return nil }
+        if status.st_mode & S_IFMT == S_IFLNK { return "is a link in a folder that others can write to" }
+        return isForeign(status, at: path)
+            ? "belongs to another user, who was able to write to the folder around it" : nil
+    }
+
     /// Whether somebody else may have put there what has that name; false where there is nothing.
     package static func isForeign(_ path: String) -> Bool {
         var status = stat()
