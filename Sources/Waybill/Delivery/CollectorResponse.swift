@@ -51,8 +51,21 @@ package struct CollectorResponse {
                 "The receipt from \(place) is for \(receipt.factCount) facts, but \(set.factCount) were sent; they stay pending."
             )
         }
+        // Whoever names a fact twice has counted it twice, and the ledger would have others than the report.
+        let places = Set(receipt.rejections.map { Place(source: $0.source, number: Int64($0.index)) })
+        let sequences = receipt.rejections.compactMap { rejection in
+            rejection.sequence.map { Place(source: rejection.source, number: $0) }
+        }
+        guard places.count == receipt.rejections.count, Set(sequences).count == sequences.count else {
+            throw unknown("The receipt from \(place) names a rejected fact twice; the facts stay pending.")
+        }
         receipt.retryAfter = retryAfter(now: now)
         return receipt
+    }
+
+    private struct Place: Hashable {
+        var source: GUID
+        var number: Int64
     }
 
     /// What a server of version 0.0.1 says: any 2xx, with any content, takes the facts of a set that were sent.
