@@ -2,8 +2,8 @@
 enum HTMLText {
     /// Appends text that stays text, in an element as well as between the double quotation marks of an attribute.
     ///
-    /// Control characters and the marks that turn the direction of what follows (U+202A to U+202E, U+2066 to U+2069;
-    /// "Trojan Source", CVE-2021-42574) become U+FFFD.
+    /// Control characters, the marks that turn the direction of what follows (U+202A to U+202E, U+2066 to U+2069;
+    /// "Trojan Source", CVE-2021-42574) and what has no width become U+FFFD, as in `String.printable`.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { text in
@@ -34,14 +34,24 @@ enum HTMLText {
         case UInt8(ascii: "\t"), UInt8(ascii: "\n"): nil
         case ..<0x20, 0x7F: (1, "\u{FFFD}")
         case 0xC2 where text[index + 1] < 0xA0: (2, "\u{FFFD}")  // U+0080 to U+009F
-        case 0xE2 where isTurn(text[index + 1], text[index + 2]): (3, "\u{FFFD}")
+        case 0xC2 where text[index + 1] == 0xAD, 0xD8 where text[index + 1] == 0x9C: (2, "\u{FFFD}")
+        case 0xE1, 0xE2, 0xE3, 0xEF:
+            isHidden(text[index], text[index + 1], text[index + 2]) && !joins(text, at: index) ? (3, "\u{FFFD}") : nil
+        case 0xF3 where text[index + 1] == 0xA0 && text[index + 2] < 0x82: (4, "\u{FFFD}")  // U+E0000 to U+E007F
         default: nil
         }
     }
 
-    /// The second and third byte of U+202A to U+202E and U+2066 to U+2069. A `String` holds valid UTF-8: they are
-    /// there.
-    private static func isTurn(_ second: UInt8, _ third: UInt8) -> Bool {
-        second == 0x80 && (0xAA...0xAE).contains(third) || second == 0x81 && (0xA6...0xA9).contains(third)
+    /// Whether these are the three bytes of a scalar that `Unicode.Scalar.isCommand` has. A `String` holds valid
+    /// UTF-8: they are there.
+    private static func isHidden(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> Bool {
+        let value = UInt32(first & 0xF) << 12 | UInt32(second & 0x3F) << 6 | UInt32(third & 0x3F)
+        return Unicode.Scalar(value)?.isCommand ?? false
+    }
+
+    /// Whether a joiner stands between two scalars beyond ASCII, as in pictures of several people.
+    private static func joins(_ text: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+        let isJoiner = text[index + 1] == 0x80 && (0x8C...0x8D).contains(text[index + 2]) && text[index] == 0xE2
+        return isJoiner && index > 0 && index + 3 < text.count && text[index - 1] >= 0x80 && text[index + 3] >= 0x80
     }
 }

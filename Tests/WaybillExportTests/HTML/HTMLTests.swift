@@ -17,8 +17,26 @@ import WaybillCore
     @Test func whatWouldDeceiveTheReaderIsReplaced() {
         let html: HTML = "\("a\u{0}b\u{1B}c\u{7F}d\u{85}e\u{202E}f\u{2066}g\r")"
         #expect(html.text == "a\u{FFFD}b\u{FFFD}c\u{FFFD}d\u{FFFD}e\u{FFFD}f\u{FFFD}g\u{FFFD}")
-        let kept: HTML = "\("tab\tline\n\u{A0}é\u{2014}\u{2028}漢😀\u{200F}")"
-        #expect(kept.text == "tab\tline\n\u{A0}é\u{2014}\u{2028}漢😀\u{200F}")
+        let kept: HTML = "\("tab\tline\n\u{A0}é\u{2014}\u{2028}漢😀")"
+        #expect(kept.text == "tab\tline\n\u{A0}é\u{2014}\u{2028}漢😀")
+    }
+
+    /// Broken, two names that look alike would be different ones, and a text would hide a word that nobody sees. On pages
+    /// as on a terminal.
+    @Test(arguments: [
+        "\u{200B}", "\u{200C}", "\u{200D}", "\u{200E}", "\u{200F}", "\u{2060}", "\u{2064}", "\u{FEFF}", "\u{AD}",
+        "\u{61C}", "\u{180E}", "\u{115F}", "\u{3164}", "\u{FFA0}", "\u{FFF9}", "\u{E0041}", "\u{202E}", "\u{2066}",
+    ]) func whatIsNotSeenIsShown(character: String) {
+        let html: HTML = "\("pay\(character)pal")"
+        #expect(html.text == "pay\u{FFFD}pal")
+        #expect("pay\(character)pal".printable == "pay\u{FFFD}pal" && "x\(character)".printable == "x\u{FFFD}")
+    }
+
+    /// Broken, pictures of several people and words of Persian would fall apart.
+    @Test(arguments: ["👩\u{200D}👩\u{200D}👧", "می\u{200C}خواهم", "क्\u{200D}ष", "漢字かな가ｱ"])
+    func whatJoinsLettersStays(text: String) {
+        let html: HTML = "\(text)"
+        #expect(html.text == text && text.printable == text)
     }
 
     @Test(arguments: HostileText.corpus)
