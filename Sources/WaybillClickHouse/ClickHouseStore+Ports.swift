@@ -48,7 +48,10 @@ extension ClickHouseStore: RecordStore {
             return try await tables.untilComplete {
                 var loader = try await TransactionLoader(tables)
                 var ids = GUID(key).map { [$0] } ?? []
-                if ids.isEmpty, let code = SupportCode(key) { ids = try await tables.transactions(with: code) }
+                if ids.isEmpty, let code = SupportCode(key) {
+                    // One more than are named, so that it is told that there are more.
+                    ids = try await tables.transactions(with: code, limit: QueryFailure.namedTransactions + 1)
+                }
                 return try await loader.store(of: ids).run(until: Interruption(after: readLimit, by: clock)) {
                     memory, interruption in
                     try memory.reader.reading(until: interruption) {

@@ -140,11 +140,12 @@ struct TransactionLoader {
 
 extension ClickHouseTables {
     /// The transactions that people call by a code.
-    func transactions(with code: SupportCode) async throws(WaybillError) -> [GUID] {
+    func transactions(with code: SupportCode, limit: Int) async throws(WaybillError) -> [GUID] {
         // The last five of sixteen bytes.
         let tail = GUID(high: 0, low: code.tail).description.filter { $0 != "-" }.suffix(10)
         return try await client.rows(
-            "SELECT tx FROM facts WHERE substring(tx, 12, 5) = unhex('\(tail)') GROUP BY tx", reading
+            "SELECT tx FROM facts WHERE substring(tx, 12, 5) = unhex('\(tail)') GROUP BY tx ORDER BY tx LIMIT \(limit)",
+            reading
         ) { row in try row.guid() }
     }
 

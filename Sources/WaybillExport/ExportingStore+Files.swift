@@ -96,10 +96,11 @@ extension ExportingStore {
         var request = exchanges
         request[.limit] = "\(ListRequest.limits.upperBound)"
         var records: [ExchangeRecord] = []
+        var pages = PageCount()
         repeat {
             let page = try await self.exchanges(request)
             records += page.rows
-            request[.cursor] = page.next
+            request[.cursor] = try pages.next(after: page)
         } while request[.cursor] != nil && records.count < limit
         let count = try document.write(
             { body in for record in records.reversed() { try body(record, ExchangeBodies()) } }, to: put)
@@ -114,12 +115,13 @@ extension ExportingStore {
         var request = request
         request[.limit] = "\(ListRequest.limits.upperBound)"
         var report = TransactionReport(records: [])
+        var pages = PageCount()
         repeat {
             let page = try await transactions(request)
             for row in page.rows.prefix(TransactionReport.limit - report.records.count) {
                 report.records.append(try await transaction(row.id.description))
             }
-            request[.cursor] = page.next
+            request[.cursor] = try pages.next(after: page)
         } while request[.cursor] != nil && report.records.count < TransactionReport.limit
         if request[.cursor] != nil { report.notes.append(TransactionReport.thereAreMore) }
         if report.records.isEmpty { report.notes.append("Nothing of what the collector has matches.") }

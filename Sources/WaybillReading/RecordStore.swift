@@ -110,10 +110,11 @@ extension RecordStore {
     package func allSources() async throws -> [SourceRecord] {
         var request = ListRequest(matching: SourceFilter(), limit: ListRequest.limits.upperBound)
         var sources: [SourceRecord] = []
+        var pages = PageCount()
         repeat {
             let page = try await self.sources(request)
             sources += page.rows
-            request[.cursor] = page.next
+            request[.cursor] = try pages.next(after: page)
         } while request[.cursor] != nil
         return sources
     }
@@ -130,4 +131,34 @@ extension RecordStore {
 
     /// None.
     public func warnings() async -> [String] { [] }
+}
+
+/// Goes on from page to page of a list, and ends where no list would: a server that is no collector could give a next page
+/// for ever.
+package struct PageCount {
+    /// Pages that have as many rows as were asked for.
+    private static let fullLimit = 2_000
+    /// A search gives short pages, where its time is over.
+    private static let shortLimit = 1_000
+
+    private var (full, short) = (0, 0)
+    private var last: String?
+
+    package init() {}
+
+    /// The cursor of the next page; nil behind the last.
+    ///
+    /// - Throws: `.refused` after very many pages, or where a cursor leads nowhere.
+    package mutating func next<Row>(after page: RecordPage<Row>) throws(WaybillError) -> String? {
+        guard let next = page.next else { return nil }
+        if page.rows.count < ListRequest.limits.upperBound { short += 1 } else { full += 1 }
+        guard next != last, full <= Self.fullLimit, short <= Self.shortLimit else {
+            throw WaybillError(
+                .refused,
+                "The list does not end: after \(full + short) pages there is still a next one. Is this a Waybill collector? Ask for less, or for the collector's folder."
+            )
+        }
+        last = next
+        return next
+    }
 }

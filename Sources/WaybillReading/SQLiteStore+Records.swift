@@ -104,9 +104,12 @@ extension SQLiteStore: RecordStore {
 
     public func warnings() async -> [String] { (try? await read { reader in reader.warnings }) ?? [] }
 
-    /// Whether sets can be taken in.
+    /// Whether sets can be taken in: the store is open, and the disk has room for one.
     package func checkWriting() async throws {
-        _ = try await writer.run { store throws(WaybillError) in try store.setting("installation") }
+        try await writer.run { store throws(WaybillError) in
+            _ = try store.setting("installation")
+            try store.checkRoom()
+        }
     }
 }
 
@@ -148,7 +151,7 @@ extension StoreReader {
         guard let code = SupportCode(key) else {
             throw QueryFailure.notFound("“\(key)” is neither an ID of 36 characters nor a support code of 8.")
         }
-        let transactions = try transactionIDs(with: code)
+        let transactions = try transactionIDs(with: code, limit: QueryFailure.namedTransactions + 1)
         switch transactions.count {
         case 0: throw QueryFailure.notFound("There is no transaction with the support code \(code) here.")
         case 1: return transactions[0]

@@ -136,6 +136,20 @@ package final class Store {
         }
     }
 
+    /// Throws where the disk has no room for as much as a set takes, beside the store.
+    package func checkRoom() throws(WaybillError) {
+        guard let path = place.path else { return }
+        do throws(WaybillError) {
+            // Never renamed: gone at the end of this. Drawn at random, since a disk may compress.
+            let probe = try PartialFile(URL(filePath: path + "-room"))
+            var random = SystemRandomNumberGenerator()
+            let words = (0..<8_192).map { _ in random.next() }
+            try probe.write(words.withUnsafeBytes { Array($0) })
+        } catch {
+            throw WaybillError(.store, error.message, cause: error.cause)
+        }
+    }
+
     /// One SQLite transaction under the lock between processes, and a checkpoint when the WAL has grown.
     ///
     /// Within another one it is a part of that.

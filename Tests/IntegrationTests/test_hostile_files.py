@@ -222,6 +222,73 @@ def test_a_store_that_somebody_has_put_there_is_not_taken_over(suffix, outbox, s
         assert done.returncode == 1 and "belongs to another user" in done.stderr
 
 
+# A file of tokens says who may ask a collector: one that somebody has put there would let them in.
+
+PLANTED = "00000000\tadmin\twaybill\t2026-01-01\t" + "0" * 64 + "\n"
+TRUSTING = {
+    "add": lambda folder: ("token", "add", folder, "--role", "read"),
+    "list": lambda folder: ("token", "list", folder),
+    "serve": lambda folder: ("serve", folder, "--port", "0"),
+}
+
+
+@pytest.mark.parametrize("verb", TRUSTING)
+@pytest.mark.parametrize("how", ["link", "hard link", "file", "pipe"])
+def test_tokens_that_somebody_has_put_there_are_not_trusted(verb, how, shared, tmp_path):
+    planted, elsewhere = shared / "tokens", tmp_path / "elsewhere"
+    elsewhere.write_text(PLANTED)
+    if how == "link":
+        planted.symlink_to(elsewhere)
+    elif how == "hard link":
+        os.link(elsewhere, planted)
+    elif how == "pipe":
+        os.mkfifo(planted)
+    else:
+        planted.write_text(PLANTED)
+        os.chown(planted, SOMEBODY, SOMEBODY)
+    done = run(*TRUSTING[verb](shared))
+    assert done.returncode == 1 and str(planted) in done.stderr, "it says which file is in the way"
+    assert elsewhere.read_text() == PLANTED
+    assert planted.is_symlink() or how == "pipe" or planted.read_text() == PLANTED, "nothing was added to it"
+
+
+FOLDERS = TRUSTING | {
+    "import": lambda folder: ("import", "OUTBOX", "--to", folder),
+    "increments": lambda folder: ("export", "STORE", "--incremental", folder),
+    "backup": lambda folder: ("backup", folder, "BACKUP"),
+}
+
+
+@pytest.mark.parametrize("verb", FOLDERS)
+@pytest.mark.parametrize("how", ["link", "link of another user", "folder"])
+def test_a_folder_that_somebody_has_put_there_is_not_trusted(verb, how, outbox, store, shared, tmp_path):
+    planted, elsewhere = shared / "collected", tmp_path / "elsewhere"
+    if how == "folder":
+        planted.mkdir()
+        os.chown(planted, SOMEBODY, SOMEBODY)
+    else:
+        elsewhere.mkdir()
+        planted.symlink_to(elsewhere)
+        if how == "link of another user":
+            os.chown(planted, SOMEBODY, SOMEBODY, follow_symlinks=False)
+    inside = planted if how == "folder" else elsewhere
+    if verb == "backup":
+        (inside / "waybill.sqlite").write_bytes((store / "waybill.sqlite").read_bytes())
+    before = sorted(inside.iterdir())
+    names = {"OUTBOX": outbox, "STORE": store, "BACKUP": tmp_path / "backup"}
+    done = run(*(names.get(word, word) for word in FOLDERS[verb](planted)))
+    assert done.returncode == 1 and str(planted) in done.stderr, "it says which folder is in the way"
+    assert sorted(inside.iterdir()) == before, "nothing is made in it"
+    assert not (tmp_path / "backup").exists()
+
+
+def test_a_folder_of_ones_own_may_be_a_link_where_nobody_else_can_write(outbox, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "collected").symlink_to(tmp_path / "disk")
+    execute(WAYBILL, "import", outbox, "--to", tmp_path / "collected")
+    assert (tmp_path / "disk" / "waybill.sqlite").exists()
+
+
 def test_others_cannot_read_an_export_while_it_comes_and_nothing_is_left_of_it(tmp_path):
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -419,3 +486,33 @@ def is_number(cell):
         return not cell.startswith("+")
     except ValueError:
         return False
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_list_that_never_ends_is_given_up(rows):
+    """A server that is no collector gives a next page for ever; `verify` of it waits in a script."""
+    row = {
+        "id": guid(), "app": "a", "app_version": "1", "device": "", "os": "", "os_version": "", "gaps": [],
+        "ledger": {"recorded": 0, "delivered": 0, "quarantined": 0, "dropped": {}, "pending": 0, "refused": 0}}
+    count = [0]
+
+    def answer(request):
+        count[0] += 1
+        request.reply(
+            200, json.dumps({"rows": [row] * rows, "next": f"c{count[0]}"}).encode(), Content_Type="application/json")
+
+    with server(answer) as endless:
+        done = run("verify", endless.url)
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert count[0] < 2_000
+
+
+HIDDEN = "pay\u200bpal \u200e\u200f\u2060\ufeff\u00ad hidden"
+
+
+def test_characters_that_nobody_sees_are_shown_in_lists_and_commands(tmp_path):
+    (tmp_path / "1.waybill-set.v1.json").write_text(json.dumps(a_set(HIDDEN)))
+    execute(WAYBILL, "import", tmp_path / "1.waybill-set.v1.json", "--to", tmp_path / "store")
+    for arguments in [("list", tmp_path / "store"), ("export", tmp_path / "store", "--format", "curl")]:
+        text, status = on_terminal(*arguments)
+        assert status == 0 and not set("\u200b\u200e\u200f\u2060\ufeff\u00ad") & set(text), text

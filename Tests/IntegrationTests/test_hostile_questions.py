@@ -78,6 +78,28 @@ def test_questions_that_nobody_asked_before_take_no_memory_for_good(collector, a
         tried.held = f"more than 32 terms are refused with 400; memory {before >> 20} MB before, {after >> 20} MB after"
 
 
+def test_many_transactions_with_one_support_code_are_told_in_few_words(serve, tmp_path, attack):
+    """Whoever sends sets draws the IDs, and can have a look-up by a code that people read out answered with megabytes."""
+    crowded = serve(tmp_path / "crowded", roles=["ingest", "read"])
+    with attack(crowded, "20,000 transactions with one support code") as tried:
+        for first in range(0, 20_000, 4_000):
+            recorder = Recorder(APP | {"app": "shop"}, 1_772_366_400_000_000 + first, {})
+            for number in range(first, first + 4_000):
+                recorder.open(number, f"{number:08x}-ac96-774b-bcce-b302099a8057", 0)
+            crowded.post(recorder.set())
+            tried.count += 4_000
+        status, problem = ask(crowded, f"/v1/transactions/{code_of('b302099a8057')}")
+        assert status == 409 and len(problem["transactions"]) == 20 and "More than 20" in problem["detail"]
+        assert len(json.dumps(problem)) < 4_000
+        tried.held = f"409 with {len(json.dumps(problem))} bytes, which names 20 of them"
+
+
+def code_of(identity):
+    """The support code of an ID: its last 40 bits in Crockford's base 32."""
+    number = int(identity.replace("-", "")[-10:], 16)
+    return "".join("0123456789ABCDEFGHJKMNPQRSTVWXYZ"[number >> 5 * place & 31] for place in reversed(range(8)))
+
+
 def test_a_question_that_takes_too_long_ends_and_holds_nobody_up(collector, attack):
     with attack(collector, f"one GET of 300 negated words, then two of 32, over {TRANSACTIONS:,} transactions") as tried:
         assert ask(collector, filtered(words(300)))[0] == 400

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import socket
+import subprocess
 import time
 from pathlib import Path
 
@@ -347,3 +348,42 @@ def test_a_token_that_has_ended_opens_nothing(collector, attack):
                 assert answer.split()[1] == b"401" and b"ended on 2020-01-01" in answer
                 tried.count += 1
         tried.held = "401 with one sentence"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder with room for a few megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "waybill", folder], capture_output=True).returncode:
+        pytest.skip("a tmpfs cannot be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_a_collector_whose_disk_is_full_is_not_ready(small_disk, serve):
+    """A proxy goes by it: every set gets 503, so that another collector had better be asked."""
+    full = serve(small_disk / "collected", roles=["ingest"])
+
+    def ready():
+        time.sleep(1.1)  # it looks once in a second at most
+        with connect(full) as connection:
+            connection.sendall(head(full, "GET", "/v1/ready", "Connection: close"))
+            return status(connection)
+
+    recorder = Recorder(APP, 1_772_366_400_000_000)
+    recorder.open(0, guid(), 0)
+    full.post(recorder.set())
+    assert ready() == 200
+    filler = small_disk / "filler"
+    with open(filler, "wb", buffering=0) as file:
+        try:
+            while file.write(b"x" * 65_536) == 65_536:
+                pass
+        except OSError:
+            pass
+    assert ready() == 503
+    filler.unlink()
+    assert ready() == 200

@@ -18,7 +18,7 @@ extension Problem {
         case .ambiguousExchange: self.init(.conflict, failure.description)
         case .ambiguous(_, let ids):
             self.init(.conflict, failure.description)
-            transactions = ids
+            transactions = Array(ids.prefix(QueryFailure.namedTransactions))
         }
     }
 

@@ -263,6 +263,7 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
         guard !isRefused else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
+            guard head.hasOneHost else { return refuse(.oneHost, context) }
             if bearer == nil { bearer = slots.bearer(head) }
             if place == nil, let bearer {
                 do throws(Problem) { place = try slots.place(for: bearer) } catch { return refuse(error, context) }
@@ -270,6 +271,7 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
             isReading = true
             openCount += 1
             update(context)
+            if bearer != nil, head.awaitsContinue { invite(context) }
         case .body: break
         case .end:
             isReading = false
@@ -298,6 +300,12 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
         slots.update(context.channel, phase, isKnown: bearer != nil)
     }
 
+    /// Has a sender who asked for it go on with the body (RFC 9110, section 10.1.1). Who shows no token is answered
+    /// without it.
+    private func invite(_ context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+    }
+
     /// Answers, and closes the connection: what else comes on it is passed over.
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
         isRefused = true
@@ -308,6 +316,20 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         context.close(promise: nil)
     }
+}
+
+extension HTTPRequest {
+    /// RFC 9112, section 3.2. The first field `Host` is the authority, and a second one is left among the others.
+    fileprivate var hasOneHost: Bool {
+        authority != nil && !headerFields.contains { $0.name.canonicalName == "host" }
+    }
+
+    fileprivate var awaitsContinue: Bool { headerFields[.expect]?.lowercased() == "100-continue" }
+}
+
+extension Problem {
+    fileprivate static let oneHost = Problem(
+        .badRequest, "A request names the host that it is for in one field `Host`, and in no second one.")
 }
 
 // Confined to its channel's event loop.

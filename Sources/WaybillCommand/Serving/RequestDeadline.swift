@@ -81,7 +81,8 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head: isAnswering = true
+        // To ask for the body is no answer yet.
+        case .head(let head): if head.status.kind != .informational { isAnswering = true }
         case .body: break
         case .end:
             isAnswering = false

@@ -49,11 +49,12 @@ struct Following {
         (request[.after], request[.limit]) = (position, "\(ListRequest.limits.upperBound)")
         let first = try await store.transactions(request)
         var rows = first.rows
-        request[.cursor] = first.next
+        var pages = PageCount()
+        request[.cursor] = try pages.next(after: first)
         while request[.cursor] != nil {
             let page = try await store.transactions(request)
             rows += page.rows
-            request[.cursor] = page.next
+            request[.cursor] = try pages.next(after: page)
         }
         return (rows, first.position ?? position)
     }

@@ -65,7 +65,13 @@ struct Import: AsyncParsableCommand {
         case .collector(let url):
             let store = CollectorStore(url, token: try tokens.token())
             // As it is: what cannot be read of it is the collector's to say.
-            return { file in try await store.send(OutgoingSet(contentsOf: file)) }
+            return { file in
+                let body = try file.setBytes()
+                let decoded = try TransactionSet.decode(body)
+                return try await store.send(
+                    OutgoingSet(
+                        id: decoded.set.id, body: body, factCount: decoded.set.factCount + decoded.rejections.count))
+            }
         case .place(let url): return Self.adding(to: try SQLiteStore(making: url, clock: CommandClock.current))
         case .database(let address): return Self.adding(to: try await Database(address).opened())
         }
@@ -73,7 +79,7 @@ struct Import: AsyncParsableCommand {
 
     private static func adding(to store: some RecordStore) -> (URL) async throws -> Receipt {
         { file in
-            let set = try TransactionSet.decode(OutgoingSet(contentsOf: file).body)
+            let set = try TransactionSet.decode(file.setBytes())
             return try await store.add(
                 ReceivedSet(
                     set: Redactor.command.redacted(set), atMicroseconds: CommandClock.current.wallMicroseconds()))
@@ -92,14 +98,33 @@ struct Import: AsyncParsableCommand {
     }
 }
 
-extension OutgoingSet {
-    /// Reads a set that was written to a file.
-    fileprivate init(contentsOf file: URL) throws {
-        guard let body = try? Array(Data(contentsOf: file)) else {
-            throw WaybillError(.format, "The file cannot be read.")
+extension URL {
+    /// Bytes of a file that holds a set: four times as many as a collector takes.
+    private static let largestSet = 64 << 20
+
+    /// The bytes of a set that was written to a file. What is larger than any set is not read.
+    ///
+    /// - Throws: `.format` where it is too large, `.notFound` where it cannot be read.
+    func setBytes() throws(WaybillError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        do {
+            let file = try FileHandle(forReadingFrom: self)
+            defer { try? file.close() }
+            // Piece by piece: a pipe has no size, and a file may grow.
+            while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty {
+                bytes += piece
+                if bytes.count > Self.largestSet { break }
+            }
+        } catch {
+            throw WaybillError(.notFound, "The file \(relativePath) cannot be read.", cause: error.localizedDescription)
         }
-        let decoded = try TransactionSet.decode(body)
-        self.init(id: decoded.set.id, body: body, factCount: decoded.set.factCount + decoded.rejections.count)
+        guard bytes.count <= Self.largestSet else {
+            throw WaybillError(
+                .format,
+                "\(relativePath) has more than \(Self.largestSet >> 20) MiB, and so holds no set. Name a file that `FileTransport` wrote."
+            )
+        }
+        return bytes
     }
 }
 

@@ -37,10 +37,7 @@ struct Verify: AsyncParsableCommand {
     private func verification() async throws -> Verification {
         switch place.store {
         case .place(let file) where file.pathExtension.lowercased() == "json" && !file.isFolder:
-            guard let bytes = try? Array(Data(contentsOf: file)) else {
-                throw WaybillError(.notFound, "The file \(file.path) cannot be read.")
-            }
-            return Verification(set: bytes)
+            return Verification(set: try file.setBytes())
         case .place, .collector, .database: return Verification(try await place.opened(isTold: false).verify())
         }
     }

@@ -16,8 +16,15 @@ struct LoginDestination {
     init(_ asked: String) {
         let isOwn =
             Self.lists.contains(String(asked.prefix { $0 != "/" && $0 != "?" }))
-            && asked.wholeMatch(of: #/[a-z-]+(/(?!\.)[A-Za-z0-9:%._~-]+){0,2}(\?[!-~]*)?/#) != nil
+            && asked.wholeMatch(of: #/[a-z-]+(/[A-Za-z0-9:%._~-]+){0,2}(\?[!-~]*)?/#) != nil
+            && asked.prefix { $0 != "?" }.split(separator: "/").allSatisfy(Self.isName)
         path = isOwn ? asked : "transactions"
+    }
+
+    /// Whether a segment of a path leads to what has that name: browsers take `%2e%2e` for `..`.
+    private static func isName(_ segment: Substring) -> Bool {
+        guard let name = segment.removingPercentEncoding else { return false }
+        return !name.hasPrefix(".") && !name.contains { "/\\".contains($0) }
     }
 }
 

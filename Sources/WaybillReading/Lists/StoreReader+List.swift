@@ -50,11 +50,13 @@ extension StoreReader {
     }
 
     /// Transactions whose support code this is; two may share one.
-    package func transactionIDs(with code: SupportCode) throws(WaybillError) -> [GUID] {
+    ///
+    /// - Parameter limit: No more than so many, the first by ID: whoever sends sets can give any number one code.
+    package func transactionIDs(with code: SupportCode, limit: Int) throws(WaybillError) -> [GUID] {
         try connection.statement(
-            "SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL AND \(SupportCode.matches("guid", "?")) ORDER BY guid"
+            "SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL AND \(SupportCode.matches("guid", "?")) ORDER BY guid LIMIT ?"
         )
-        .rows(code.lastBytes) { row in row.guid(0) }
+        .rows(code.lastBytes, limit) { row in row.guid(0) }
     }
 
     /// The transaction that a leading part stands for.

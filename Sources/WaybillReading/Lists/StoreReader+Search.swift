@@ -54,7 +54,9 @@ extension StoreReader {
         var named: [GUID] = []
         for text in filter.texts {
             if let id = GUID(text) { named.append(id) }
-            if let code = SupportCode(text) { named += try transactionIDs(with: code) }
+            if let code = SupportCode(text) {
+                named += try transactionIDs(with: code, limit: ListRequest.limits.upperBound)
+            }
         }
         guard !named.isEmpty else { return nil }
         let found = try leaders(ListQuery(filter, limit: limit, after: nil, now: wall, in: .few(named)), filter.order)

@@ -12,10 +12,13 @@ public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case question(String)
     /// What was asked for is no ID, no support code, or not there.
     case notFound(String)
-    /// Several transactions share the support code.
+    /// Several transactions share the support code; of very many, the first ``namedTransactions`` and one more.
     case ambiguous(SupportCode, [GUID])
     /// Several exchanges have what was asked for.
     case ambiguousExchange(String, [Fact.ID])
+
+    /// How many transactions that share a support code are named.
+    package static let namedTransactions = 20
 
     /// A parameter that there is not.
     package static func unknownParameter(_ name: String, among names: [String]) -> QueryFailure {
@@ -28,8 +31,8 @@ public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .parameter(_, let message), .question(let message), .notFound(let message): message
         case .filter(let mistake): mistake.message
         case .ambiguous(let code, let transactions):
-            "\(transactions.count) transactions share the support code \(code); ask for one by its ID: "
-                + transactions.map(\.description).joined(separator: ", ") + "."
+            "\(transactions.count > Self.namedTransactions ? "More than \(Self.namedTransactions)" : "\(transactions.count)") transactions share the support code \(code); ask for one by its ID: "
+                + transactions.prefix(Self.namedTransactions).map(\.description).joined(separator: ", ") + "."
         case .ambiguousExchange(let key, let ids):
             "\(ids.count) exchanges are called \(key); ask for one by its ID: \(ids.map(\.description).joined(separator: ", "))."
         }

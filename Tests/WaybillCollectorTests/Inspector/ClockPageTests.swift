@@ -156,5 +156,17 @@ import WaybillReading
         #expect(LoginDestination("beside?a=K7QD-3M2X&b=before").path == "beside?a=K7QD-3M2X&b=before")
         #expect(LoginDestination("//evil.example/beside?a=1").path == "transactions")
     }
+
+    /// Broken, a link to the login would lead to a page beside the inspector: browsers take `%2e%2e` for `..`.
+    @Test(arguments: [
+        "transactions/%2e%2e/%2e%2e", "transactions/..", "transactions/%2E./x", "transactions/a%2fb",
+        "transactions/%5c",
+        "transactions/%ff", "transactions/.hidden",
+    ]) func noAddressLeadsOutOfThePages(address: String) {
+        #expect(LoginDestination(address).path == "transactions")
+    }
+
+    @Test(arguments: ["transactions/K7QD-3M2X", "network/a%3A1", "transactions?text=%2e%2e/", "transactions/a.b"])
+    func addressesOfPagesStay(address: String) { #expect(LoginDestination(address).path == address) }
 }
 #endif

@@ -56,6 +56,19 @@ import WaybillCore
         #expect(result.text == "3 sets taken in: 9 new facts, 2 known already, 0 rejected.")
     }
 
+    /// Broken, a file of many gigabytes would take the machine's memory before anybody sees that it is no set.
+    @Test func whatIsLargerThanAnySetIsNotRead() async throws {
+        let file = outbox.file("0.waybill-set.json")
+        try Data(#"{"set": "#.utf8).write(to: file)
+        // Without bytes on the disk.
+        try #require(truncate(file.path, 3 << 30) == 0)
+        let imported = try await Command.waybill("import", outbox.url.path, "--to", folder.file("new").path)
+        #expect(imported.status == 1 && imported.errors.contains("more than 64 MiB"), "\(imported.errors)")
+        #expect(imported.text == "3 sets taken in: 9 new facts, 2 known already, 0 rejected.")
+        let verified = try await Command.waybill("verify", file.path)
+        #expect(verified.status == 1 && verified.errors.contains("more than 64 MiB"), "\(verified.errors)")
+    }
+
     @Test func aFileThatIsNoSetDoesNotKeepTheOthersOut() async throws {
         try Data(#"{"set": 7}"#.utf8).write(to: outbox.file("0.waybill-set.json"))
         try Data("not one of them".utf8).write(to: outbox.file("notes.txt"))
