@@ -1,5 +1,6 @@
 import CWaybillSQLite
 import Foundation
+import TestSupport
 import WaybillCore
 import WaybillStore
 
@@ -8,7 +9,7 @@ extension Row {
     /// transactions at a time.
     static let bytesPerEvent = [8, 20, 50].map { eventsEach in
         Row("bytesPerEvent", unit: "bytes, \(eventsEach) a transaction", against: "one table, indexed by transaction") {
-            let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+            let folder = TemporaryDirectory.place()
             defer { try? FileManager.default.removeItem(at: folder) }
             let source = RecordedSource(
                 id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1",

@@ -1,6 +1,7 @@
 #if Collector
 import Foundation
 import Hummingbird
+import TestSupport
 import WaybillCollector
 import WaybillCore
 import WaybillStore
@@ -34,7 +35,7 @@ extension Row {
 
     private static func collecting(_ name: String, clients: Int) -> Row {
         Row(name, unit: "facts/s", against: "bare synced inserts") {
-            let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+            let folder = TemporaryDirectory.place()
             defer { try? FileManager.default.removeItem(at: folder) }
             let (size, rounds, setsPerRound) = (2_000, 12, 8)
             let histories = (0..<clients).map { _ in Interleaved.batches(rounds * setsPerRound / clients, of: size) }
@@ -65,7 +66,7 @@ extension Row {
     private static func comparingSmallSets(_ compare: ([Load], [Load], _ factCount: Int) -> Comparison) async throws
         -> Comparison
     {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let (connections, setsEach, rounds) = (64, 20, 5)
         let naive = try await RunningServer(NaiveCollector(folder: folder.appending(path: "naive")).router())

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import WaybillCore
 import WaybillStore
 
 extension Row {
     /// Facts from the journal into the store, indexes and all: transactions of 20 events, 50 at a time.
     static let drain = Row("drain", unit: "facts/s", against: "bare prepared inserts") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let source = try JournalFiller(in: folder.appending(path: "ours"))
         let bare = try BareStore(folder: folder.appending(path: "bare"), isSynced: false)

@@ -1,5 +1,6 @@
 import CWaybillSQLite
 import Foundation
+import TestSupport
 import WaybillCore
 import WaybillExport
 import WaybillReading
@@ -31,7 +32,7 @@ private final class ExportSample {
     private static let eventCount = 1_000_000
     private static let roundCount = 5
 
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+    private let folder = TemporaryDirectory.place()
     private let reader: StoreReader
 
     init() throws {

@@ -1,5 +1,6 @@
 #if Collector
 import Foundation
+import TestSupport
 import Waybill
 import WaybillCollector
 import WaybillCore
@@ -9,7 +10,7 @@ extension Row {
     /// 100,000 events in 5,000 transactions, from a device's store over HTTP into a collector's: read, encoded,
     /// compressed, sent, decoded, stored, answered and booked, in one process.
     static let flush = Row("flush", unit: "ms/100,000 events", against: "its limit") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await RunningServer(
             Collector(folder: folder.appending(path: "collector"), access: .open).router())

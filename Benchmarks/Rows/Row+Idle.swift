@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Waybill
 import WaybillCore
 import WaybillStore
@@ -41,7 +42,7 @@ enum IdleApp {
     }
 
     static func run(_ kind: String) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions =
             kind == "bare"

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Waybill
 import WaybillCore
 import WaybillReading
@@ -7,7 +8,7 @@ import WaybillStore
 extension Row {
     /// A page of 50 transactions out of a store of a million events, by the manager that records into it.
     static let list = Row("list", unit: "ms/page", against: "limit") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions = TransactionManager(store: .directory(folder))
         do {

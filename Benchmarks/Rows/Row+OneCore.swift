@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Waybill
 import WaybillCore
 import WaybillStore
@@ -7,7 +8,7 @@ extension Row {
     /// An event where the writer has to share the caller's processor, as on a busy machine; against the same with all
     /// processors.
     static let logOneCore = Row("log.oneCore", unit: "ns/event", against: "log on all processors") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let count = 10_000
         let transactions = TransactionManager(store: .directory(folder))

@@ -6,6 +6,7 @@ import WaybillCore
 
 #if canImport(CDispatch)
 import CDispatch  // where `timespec` is defined, once Dispatch is among the imports of any file
+import TestSupport
 #endif
 
 /// What a million facts cost in seconds of processors, from `log` to the collector's commit: what a battery and a bill
@@ -32,7 +33,7 @@ enum ProcessorSeconds {
 
     /// Records and flushes in this process, to a collector in another one.
     static func delivering() async throws -> (client: Double, collector: Double) {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let child = try BenchChild(["--collector", folder.appending(path: "collector").path(percentEncoded: false)])
         guard let url = URL(string: "http://127.0.0.1:\(child.told())") else { throw URLError(.badURL) }
@@ -63,7 +64,7 @@ enum ProcessorSeconds {
 
     /// The least that SQLite has to do for as many facts.
     static func inserting(isSynced: Bool) throws -> Double {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try BareStore(folder: folder, isSynced: isSynced)
         let batches = Interleaved.batches(factCount / 2_000, of: 2_000)

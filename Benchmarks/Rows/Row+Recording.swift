@@ -6,6 +6,7 @@ import WaybillStore
 
 #if canImport(CDispatch)
 import CDispatch  // where `timespec` is defined, once Dispatch is among the imports of any file
+import TestSupport
 #endif
 
 /// What the rows record.
@@ -17,7 +18,7 @@ enum Login: Int, UseCase {
 extension Row {
     /// An event without attributes on the caller's thread; the writer works meanwhile.
     static let log = Row("log", unit: "ns/event", against: "clock_gettime + 48-byte copy") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let count = 10_000
         let transactions = TransactionManager(store: .directory(folder))
@@ -71,7 +72,7 @@ extension Row {
 
     /// A transaction inside of another one, which it names as its parent.
     static let performNested = Row("perform.nested", unit: "ns/perform", against: "perform by itself") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let count = 2_000
         let transactions = TransactionManager(store: .directory(folder))
@@ -130,7 +131,7 @@ extension Row {
     private static func logging(
         by manager: (URL) -> TransactionManager, log: @escaping (UseCaseTransaction<Login>) -> LogResult
     ) async throws -> Comparison {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let count = 10_000
         let managers = [
@@ -152,7 +153,7 @@ extension Row {
 
     /// The same where a journal must not be mapped, and each record is written to its file; against a mapped one.
     static let logWritten = Row("logWritten", unit: "ns/event", against: "a mapped journal") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let writers = [false, true].map { isMapped in
             SourceWriter(
@@ -182,7 +183,7 @@ extension Row {
 
     /// Pages of the journal that the caller's thread had to wait for; against all that it wrote to.
     static let logFaults = Row("logFaults", unit: "per M events", against: "pages written") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions = TransactionManager(store: .directory(folder))
         let login = transactions.begin(Login.self)
@@ -199,7 +200,7 @@ extension Row {
 
     /// What recording an event without attributes asks of the allocator, on the caller's thread.
     static let logAllocations = Row("logAllocations", unit: "per event", against: "an event with an attribute") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions = TransactionManager(store: .directory(folder))
         let login = transactions.begin(Login.self)
@@ -218,7 +219,7 @@ extension Row {
 
     /// Memory that a manager at rest takes from the machine: pages of this process alone that were written to.
     static let memory = Row("memory", unit: "MB private", against: "before the manager") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let before = privateMegabytes()
         let transactions = TransactionManager(store: .directory(folder))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import WaybillCore
 import WaybillReading
 import WaybillStore
@@ -6,7 +7,7 @@ import WaybillStore
 extension Row {
     /// Opening a store in whose folder three dead processes have left 100,000 facts in journals.
     static let recover = Row("recover", unit: "ms/100,000 facts", against: "bare prepared inserts") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let dead = try (0..<3).map { _ in try JournalFiller(in: folder.appending(path: "dead")) }
         // The first fact is there already.

@@ -7,7 +7,7 @@ extension Row {
     /// What redaction costs a collector: sets of 2,000 facts decoded, redacted and added, without syncs, beside which
     /// it would seem to cost less.
     static let redact = Row("redact", unit: "ns/fact", against: "without redaction") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let redacting = try Store(.folder(folder.appending(path: "redacting")))
         let bare = try Store(.folder(folder.appending(path: "bare")))

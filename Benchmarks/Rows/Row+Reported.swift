@@ -1,6 +1,7 @@
 #if Tracing && Logging
 import Foundation
 import Logging
+import TestSupport
 import Tracing
 import Waybill
 import WaybillCore
@@ -54,7 +55,7 @@ extension Row {
     private static func reporting(
         _ value: (TransactionManager) -> Int, against baseline: (TransactionManager) -> Int
     ) async throws -> Comparison {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions = TransactionManager(store: .directory(folder))
         transactions.perform(Login.self) { _ = $0.log(.initiated) }  // with which the journal is made

@@ -5,6 +5,7 @@ import WaybillStore
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import TestSupport
 #endif
 
 extension Row {
@@ -71,7 +72,7 @@ extension Row {
 /// A server, a session of each kind, and a transaction to make requests for.
 final class SessionSetting: Sendable {
     private let server: BenchServer
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+    private let folder = TemporaryDirectory.place()
     private let transactions: TransactionManager
     private let login: UseCaseTransaction<Login>
     private let bareSession = URLSession(configuration: .default)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Waybill
 import WaybillCore
 import WaybillStore
@@ -6,7 +7,7 @@ import WaybillStore
 extension Row {
     /// Eight threads record at once, while the writer works; against one.
     static let log8 = Row("log8", unit: "ns/event", against: "one thread") {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions = TransactionManager(store: .directory(folder))
         let login = transactions.begin(Login.self)
@@ -30,7 +31,7 @@ extension Row {
     /// looking at the clock twice.
     static let logLatencies = [(99.9, "p99.9"), (99.99, "p99.99"), (100, "max")].map { percentile, name in
         Row("log.\(name)", unit: "us/call", against: "two looks at the clock") {
-            let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+            let folder = TemporaryDirectory.place()
             defer { try? FileManager.default.removeItem(at: folder) }
             let transactions = TransactionManager(store: .directory(folder))
             let login = transactions.begin(Login.self)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Waybill
 import WaybillCore
 
@@ -31,7 +32,7 @@ struct Soak {
 
     /// Prints a line for each interval; gives them all.
     func run() async throws -> SoakReport {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-soak-\(GUID())")
+        let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         var options = TransactionManager.Options()
         // full within the first minutes, so that what comes after shows whether it holds
