@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check build-benchmarks bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check elsewhere install installation interop integration clickhouse faults-cluster clean
+.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check build-benchmarks bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz model mutate tsan apple lint format consumer schemas docs check elsewhere install installation interop integration clickhouse faults-cluster clean
 
 # What is behind traits needs macOS 15 on a Mac: see Package.swift.
 ifeq ($(shell uname),Darwin)
@@ -106,6 +106,9 @@ soak: setup-build ## Record at a steady rate and see whether memory, file and la
 
 model: setup ## Check the protocols in Tests/Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one
 	@MODELS="$(MODELS)" Scripts/check-models
+
+mutate: setup ## Apply the mutations of Tests/Mutations, one at a time, and run the tests that should notice each; NAMES="token card" tries some, AGAIN=1 also those that have a result; CHECK=1 only says whether they apply
+	@FLAGS="$(FLAGS)" Scripts/mutate $(if $(CHECK),--check) $(if $(AGAIN),--again) $(NAMES)
 
 faults: setup ## Kill processes, fill disks, flip bits, count every fact; KILLS=1000, SEED=n, CASES=kill,drain; writes .build/faults.json
 	$(built)
