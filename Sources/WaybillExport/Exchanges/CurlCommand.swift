@@ -8,8 +8,8 @@ import WaybillStore
 /// of text, which could end the paste and begin a command, or have a person read another command than the shell does.
 package struct CurlCommand: Sendable {
     private let lines: [String]
-    /// What the command lacks, in a sentence: the body or a part of it; nil where it is whole.
-    private let lack: String?
+    /// What the command does not repeat, in sentences; empty if it repeats the whole request.
+    private let notes: [String]
 
     /// nil for what curl cannot send again: what a server received, a URL that is not HTTP, a method or the name of a
     /// field that is none.
@@ -19,19 +19,26 @@ package struct CurlCommand: Sendable {
         guard exchange.role == .client, scheme == "http" || scheme == "https", Self.isToken(exchange.method),
             exchange.requestHeaderFields.allSatisfy({ Self.isToken($0.name) })
         else { return nil }
-        let isHead = exchange.method == "HEAD"
-        let data = isHead || body?.bytes.isEmpty != false ? nil : body.map { CurlData($0.bytes) }
+        let bytes = exchange.method == "HEAD" ? [] : body?.bytes ?? []
+        // `--data-raw ''` rather than `-X POST` for a redirected request: see `method(_:hasBody:)`.
+        let isEmptyPost = exchange.method == "POST" && !exchange.transfer.redirects.isEmpty
+        let data = bytes.isEmpty && !isEmptyPost ? nil : CurlData(bytes)
         var options =
             Self.method(exchange.method, hasBody: data != nil)
             + Self.fields(exchange.requestHeaderFields, hasBody: data != nil)
         if let data { options.append(data.option) }
         lines =
             ["\(data?.source ?? "")curl \(Self.flags(exchange, url))\(url.encodingCommands.shellQuoted)"] + options
-        lack = Self.lack(exchange, body)
+        notes = [Self.lack(exchange, body), Self.stop(exchange)].compactMap(\.self)
     }
 
-    /// One option on a line; what it lacks is a comment behind it, so that it is known wherever the command is taken.
-    package var text: String { lines.joined(separator: " \\\n  ") + (lack.map { "\n# \($0)" } ?? "") }
+    /// One option per line.
+    ///
+    /// Notes come first, as arguments of `:`, which does nothing. An interactive zsh does not know comments, and a
+    /// command behind the request would hide its exit status.
+    package var text: String {
+        (notes.map { ": \($0.shellQuoted)" } + [lines.joined(separator: " \\\n  ")]).joined(separator: "\n")
+    }
 
     /// Methods whose requests usually have one (RFC 9110, section 9.3; RFC 5789).
     private static let methodsWithBody: Set<String> = ["POST", "PUT", "PATCH"]
@@ -41,15 +48,28 @@ package struct CurlCommand: Sendable {
         // Brackets and braces in a URL mean something to curl unless it is told otherwise.
         if url.utf8.contains(where: "[]{}".utf8.contains) { flags += "--globoff " }
         if url.contains("/.") { flags += "--path-as-is " }
-        if !exchange.transfer.redirects.isEmpty { flags += "--location " }
+        if !exchange.transfer.redirects.isEmpty, stop(exchange) == nil { flags += "--location " }
         if exchange.requestHeaderFields.value(for: "Accept-Encoding") != nil { flags += "--compressed " }
         return flags
     }
 
+    /// A sentence if the command must stop at the first redirect; `nil` if it can follow all of them.
+    ///
+    /// A 303 turns every method but HEAD into GET (RFC 9110, section 15.4.4), which curl does not do with a method that
+    /// `-X` names.
+    private static func stop(_ exchange: TransactionRecord.Exchange) -> String? {
+        guard !["GET", "HEAD", "POST"].contains(exchange.method),
+            exchange.transfer.redirects.contains(where: { $0.status == 303 })
+        else { return nil }
+        return "This command does not follow redirects: curl would repeat \(exchange.method) after the 303."
+    }
+
+    /// No `-X` where curl chooses the method itself: with `-X POST` it would repeat POST after a 301, 302 or 303.
     private static func method(_ method: String, hasBody: Bool) -> [String] {
         switch method {
         case "HEAD": ["--head"]
         case "GET" where !hasBody: []
+        case "POST" where hasBody: []
         default: ["-X \(method.allSatisfy { $0.isASCII && $0.isLetter } ? method : method.shellQuoted)"]
         }
     }
@@ -59,7 +79,7 @@ package struct CurlCommand: Sendable {
         // comes.
         let kept = fields.filter { !["content-length", "transfer-encoding"].contains($0.name.lowercased()) }
         var options = kept.map { field in
-            let value = field.value.withoutCommands
+            let value = field.value.withoutCommands.trimmingPrefix(while: { $0 == " " })
             // A field without a value is written with a semicolon; with a colon, curl would leave it out.
             return "-H \((value.isEmpty ? "\(field.name);" : "\(field.name): \(value)").shellQuoted)"
         }
@@ -120,9 +140,11 @@ private struct CurlData {
     private static func escaped(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(2 * bytes.count)
-        for byte in bytes {
+        for (index, byte) in bytes.enumerated() {
             switch byte {
             case UInt8(ascii: "%"): text += "%%".utf8
+            // `printf` takes a first argument that begins with a hyphen for an option, and prints nothing.
+            case UInt8(ascii: "-") where index == 0: text += "\\055".utf8
             case 0x20..<0x7F where byte != UInt8(ascii: "\\") && byte != UInt8(ascii: "'"): text.append(byte)
             default: text += [UInt8(ascii: "\\")] + [6, 3, 0].map { UInt8(ascii: "0") + (byte >> $0) & 7 }
             }
