@@ -44,8 +44,21 @@ public struct ExchangeExport: Sendable {
     public func write(_ source: Source, to put: @escaping ([UInt8]) throws -> Void) throws -> Int {
         let gzip = isCompressed ? try Gzip() : nil
         let write = { (bytes: [UInt8]) in try put(gzip?.compress(bytes) ?? bytes) }
-        var writer = ExchangeWriter(as: format, redactor: redactor)
-        var factCount = 0
+        var (writer, factCount) = try self.write(
+            source, by: ExchangeWriter(as: format, redactor: redactor, roles: format.roles), to: write)
+        if writer.count == 0, format.roles != [.client, .server] {
+            (writer, factCount) = try self.write(source, by: ExchangeWriter(as: format, redactor: redactor), to: write)
+        }
+        guard writer.count > 0 else { throw WaybillError(.notFound, "Nothing was exported: no exchange matches.") }
+        try write(writer.end)
+        if let gzip { try put(gzip.finish()) }
+        return factCount
+    }
+
+    private func write(
+        _ source: Source, by writer: ExchangeWriter, to write: @escaping ([UInt8]) throws -> Void
+    ) throws -> (writer: ExchangeWriter, factCount: Int) {
+        var (writer, factCount) = (writer, 0)
         try source { record, bodies in
             let isFirst = writer.count == 0
             let bytes = writer.next(record, bodies: bodies)
@@ -53,10 +66,7 @@ public struct ExchangeExport: Sendable {
             try write(isFirst ? writer.beginning + bytes : bytes)
             factCount += record.exchange.state == nil ? 1 : 2
         }
-        guard writer.count > 0 else { throw WaybillError(.notFound, "Nothing was exported: no exchange matches.") }
-        try write(writer.end)
-        if let gzip { try put(gzip.finish()) }
-        return factCount
+        return (writer, factCount)
     }
 }
 

@@ -10,11 +10,21 @@ package struct ExchangeWriter {
 
     private let format: ExchangeFormat
     private let redactor: Redactor
+    private let roles: Set<Fact.Role>
     private var writer = JSONWriter()
+    /// The pages of an HTTP Archive.
+    private var pages = HARPages()
 
-    package init(as format: ExchangeFormat, redactor: Redactor = Redactor()) {
-        self.format = format
-        self.redactor = redactor
+    /// Makes a writer.
+    ///
+    /// - Parameters:
+    ///   - format: The format of the document.
+    ///   - redactor: Redacts each exchange.
+    ///   - roles: The roles whose exchanges are written. Default: both.
+    package init(
+        as format: ExchangeFormat, redactor: Redactor = Redactor(), roles: Set<Fact.Role> = [.client, .server]
+    ) {
+        (self.format, self.redactor, self.roles) = (format, redactor, roles)
     }
 
     /// What stands before the first.
@@ -29,7 +39,7 @@ package struct ExchangeWriter {
     /// What stands behind the last.
     package var end: [UInt8] {
         switch format {
-        case .har: Array("\n]}}\n".utf8)
+        case .har: Array("\n],\"pages\":".utf8) + pages.json + Array("}}\n".utf8)
         case .json: Array("\n]\n".utf8)
         case .curl, .text: []
         }
@@ -37,6 +47,7 @@ package struct ExchangeWriter {
 
     /// The next exchange, with what stands between it and the one before; empty for what the format cannot say.
     package mutating func next(_ record: ExchangeRecord, bodies: ExchangeBodies) -> [UInt8] {
+        guard roles.contains(record.exchange.role) else { return [] }
         guard let bytes = bytes(redactor.redacted(record), redactor.redacted(bodies)) else { return [] }
         defer { count += 1 }
         let separator =
@@ -51,9 +62,13 @@ package struct ExchangeWriter {
     private mutating func bytes(_ record: Redacted<ExchangeRecord>, _ bodies: Redacted<ExchangeBodies>) -> [UInt8]? {
         switch format {
         case .har:
-            writer.removeAll()
-            HAREntry(record: record, bodies: bodies).write(to: &writer)
-            return writer.bytes
+            pages.add(record.value)
+            let entries = HAREntry.entries(of: record, bodies: bodies).map { entry in
+                writer.removeAll()
+                entry.write(to: &writer)
+                return writer.bytes
+            }
+            return Array(entries.joined(separator: Array(",\n".utf8)))
         case .json: return Self.json(record.value, bodies.value)
         case .text: return Array((ExchangeText(record, bodies: bodies).text + "\n").utf8)
         case .curl:

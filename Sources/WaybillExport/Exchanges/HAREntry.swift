@@ -5,24 +5,58 @@ import WaybillStore
 
 /// An exchange as an entry of an HTTP Archive: http://www.softwareishard.com/blog/har-12-spec.
 ///
-/// Sizes that are not known are -1. What HAR has no place for stands under `_waybill`, in the words and units of an
+/// Sizes that are not known are -1. Its page is the transaction. What HAR has no place for stands under `_waybill`, in the words and units of an
 /// export. Cookies are never listed: their fields are redacted whole, names and all.
 struct HAREntry {
     private let record: ExchangeRecord
     private let bodies: ExchangeBodies
     private let messages: WebSocketMessages
+    /// The number of the redirect that this entry ends with, from 1; `nil` for the entry that has the response.
+    private let redirect: Int?
 
     private var exchange: TransactionRecord.Exchange { record.exchange }
 
-    init(record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>) {
-        self.record = record.value
-        self.bodies = bodies.value.withoutMessages
-        messages = WebSocketMessages(of: record.value.exchange, bodies.value)
+    private init(_ record: ExchangeRecord, _ bodies: ExchangeBodies, redirect: Int? = nil) {
+        self.record = record
+        self.bodies = bodies.withoutMessages
+        messages = WebSocketMessages(of: record.exchange, bodies)
+        self.redirect = redirect
+    }
+
+    /// The entries of an exchange: one for each redirect that was followed, and one for the response.
+    ///
+    /// Only the first request was recorded. The others get its header fields and body, as far as a client repeats them
+    /// (Fetch standard, "HTTP-redirect fetch"): a request that became a GET has no body.
+    static func entries(of record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>) -> [HAREntry] {
+        var (rest, bodies, entries) = (record.value, bodies.value, [HAREntry]())
+        for (index, redirect) in record.value.exchange.transfer.redirects.enumerated() {
+            var hop = rest
+            // The clock of a damaged record may have gone back.
+            let end = min(
+                max(redirect.atMicroseconds, hop.exchange.openedMicroseconds), hop.exchange.closedMicroseconds ?? .max)
+            (hop.state, hop.exchange.state, hop.exchange.status) = (.completed, .completed, redirect.status)
+            (hop.exchange.closedMicroseconds, hop.exchange.firstByteMicroseconds) = (end, end)
+            (hop.exchange.receivedByteCount, hop.exchange.error) = (nil, nil)
+            hop.exchange.responseHeaderFields = [Fact.HeaderField(name: "Location", value: redirect.url)]
+            hop.exchange.transfer = Fact.Transfer()
+            entries.append(HAREntry(hop, ExchangeBodies(request: bodies.withoutMessages.request), redirect: index + 1))
+
+            rest.exchange.openedMicroseconds = end
+            rest.exchange.url = redirect.url
+            let (method, status) = (rest.exchange.method, redirect.status)
+            guard status == 303 && method != "HEAD" || (301...302).contains(status) && method == "POST" else {
+                continue
+            }
+            (rest.exchange.method, rest.exchange.sentByteCount, bodies.request) = ("GET", 0, nil)
+            rest.exchange.requestHeaderFields.removeAll { $0.name.lowercased().hasPrefix("content-") }
+        }
+        return entries + [HAREntry(rest, bodies)]
     }
 
     func write(to writer: inout JSONWriter) {
         let timing = ExchangeTiming(exchange)
         writer.beginObject()
+        if let transaction = record.transaction { writer.member("pageref", transaction) }
         writer.member("startedDateTime", Words.iso8601(exchange.openedMicroseconds))
         writer.member("time", milliseconds: timing?.total ?? 0)
         writer.key("request")
@@ -65,7 +99,7 @@ struct HAREntry {
         writer.endObject()
     }
 
-    /// A server may know neither scheme nor host of what it received; HAR wants both.
+    /// The URL with scheme and host, which HAR requires. A server may know neither.
     private var absoluteURL: String {
         if exchange.url.contains("://") { return exchange.url }
         return exchange.url.hasPrefix("/") ? "http://unknown.invalid\(exchange.url)" : "http://\(exchange.url)"
@@ -108,9 +142,17 @@ struct HAREntry {
             (300..<400).contains(exchange.status ?? 0) ? exchange.responseHeaderFields.value(for: "Location") ?? "" : ""
         )
         writer.member("headersSize", -1)
-        writer.member("bodySize", wireByteCount ?? -1)
+        writer.member("bodySize", wireByteCount ?? plainByteCount ?? -1)
         if let error = exchange.error { writer.member("_error", Words.error(error)) }
         writer.endObject()
+    }
+
+    /// The size of a body that was not compressed on the wire; `nil` if that is not known.
+    private var plainByteCount: Int64? {
+        let fields = exchange.responseHeaderFields
+        guard !fields.isEmpty, fields.value(for: "Content-Encoding").map({ $0.lowercased() == "identity" }) ?? true
+        else { return nil }
+        return exchange.receivedByteCount
     }
 
     // MARK: Both
@@ -205,6 +247,7 @@ struct HAREntry {
         writer.member("opened_us", exchange.openedMicroseconds)
         writer.member("first_byte_us", exchange.firstByteMicroseconds)
         writer.member("closed_us", exchange.closedMicroseconds)
+        writer.member("redirect", redirect)
         writer.member("error", exchange.error)
         writer.members(exchange.transfer)
         writer.endObject()

@@ -78,7 +78,8 @@ package struct InspectedStore: Sendable {
         case .har:
             var writer = ExchangeWriter(as: .har, redactor: redactor)
             var entries: [UInt8] = []
-            for exchange in record.exchanges {
+            let sent = record.exchanges.filter { ExchangeFormat.har.roles.contains($0.role) }
+            for exchange in sent.isEmpty ? record.exchanges : sent {
                 entries += writer.next(
                     try await store.exchange(exchange.id.description), bodies: try await store.bodies(of: exchange.id))
             }

@@ -33,6 +33,43 @@ import WaybillStore
         #expect((Members(try document([]))["log"].members["entries"] as? [Any])?.count == 0)
     }
 
+    /// Firefox's importer fails where there are no pages, and groups entries by them.
+    @Test func eachTransactionIsAPageOfItsEntries() throws {
+        var outside = SampleExchange.record()
+        (outside.transaction, outside.useCaseName) = (nil, nil)
+        var later = SampleExchange.record { $0.openedMicroseconds += 1_000_000 }
+        later.transaction = GUID()
+        let first = SampleExchange.record()
+        let log = Members(try document([first, outside, first, later]))["log"]
+        let entries = try #require(log.members["entries"] as? [[String: Any]]).map { Members($0) }
+        let pages = try #require(log.members["pages"] as? [[String: Any]]).map { Members($0) }
+        #expect(
+            entries.map { $0["pageref"].text } == [first, outside, first, later].map { $0.transaction?.description })
+        #expect(pages.map { $0["id"].text } == [first, later].map { $0.transaction?.description })
+        #expect(pages.first?["title"].text == "login \(SampleExchange.transaction.supportCode)")
+        #expect(pages.first?["startedDateTime"].text == "2026-03-01T12:00:00.000017Z")
+        #expect(pages.first?["pageTimings"]["onLoad"].number == -1)
+        #expect((Members(try document([]))["log"].members["pages"] as? [Any])?.count == 0)
+    }
+
+    /// A server's copy under a scheme that nobody knows would show each request twice.
+    @Test func whatAServerReceivedIsLeftOutBesideWhatClientsSent() throws {
+        let (client, server) = (
+            SampleExchange.record(), SampleExchange.record { ($0.role, $0.url) = (.server, "/login") }
+        )
+        func urls(_ records: [ExchangeRecord]) throws -> [String?] {
+            let bytes = Locked<[UInt8]>([])
+            _ = try ExchangeExport(as: .har).write(
+                { body in for record in records { try body(record, ExchangeBodies()) } },
+                to: { piece in bytes.withLock { $0 += piece } })
+            let document = try JSONSerialization.jsonObject(with: Data(bytes.withLock { $0 }))
+            let entries = Members(document)["log"].members["entries"] as? [[String: Any]] ?? []
+            return entries.map { Members($0)["request"]["url"].text }
+        }
+        #expect(try urls([server, client, server]) == [client.exchange.url])
+        #expect(try urls([server]) == ["http://unknown.invalid/login"], "there is nothing else to show")
+    }
+
     @Test func anEntrySaysWhatWasAskedAndAnswered() throws {
         let entry = try entry()
         #expect(entry["startedDateTime"].text == "2026-03-01T12:00:00.000017Z")
@@ -105,7 +142,21 @@ import WaybillStore
             })
         #expect(["dns", "connect", "ssl", "blocked"].map { bare["timings"][$0].number } == [-1, -1, -1, -1])
         #expect(["send", "wait", "receive"].map { bare["timings"][$0].number } == [0, 100.001, 0])
-        #expect(bare["request"]["httpVersion"].text == "" && bare["response"]["bodySize"].number == -1)
+        #expect(bare["request"]["httpVersion"].text == "" && bare["response"]["bodySize"].number == 2000)
+    }
+
+    /// HAR's `bodySize` is what went over the wire: known of a body that came as it is.
+    @Test(arguments: [("gzip", -1.0), ("identity", 2000), (nil, 2000)])
+    func theSizeOfAPlainBodyIsKnown(encoding: String?, size: Double) throws {
+        let record = SampleExchange.record { exchange in
+            exchange.transfer.receivedWireByteCount = nil
+            if let encoding {
+                exchange.responseHeaderFields.append(Fact.HeaderField(name: "content-encoding", value: encoding))
+            }
+        }
+        #expect(try entry(record)["response"]["bodySize"].number == size)
+        let unknown = SampleExchange.record { ($0.responseHeaderFields, $0.transfer) = ([], Fact.Transfer()) }
+        #expect(try entry(unknown)["response"]["bodySize"].number == -1, "its encoding is not known")
     }
 
     /// What no server answered has status 0, as browsers write it, and says why.
@@ -128,19 +179,44 @@ import WaybillStore
         if state == .inProgress { #expect(entry["time"].number == 0 && entry["timings"]["wait"].number == 0) }
     }
 
-    @Test func redirectsAndRulesStandUnderWaybill() throws {
+    @Test func rulesStandUnderWaybill() throws {
         let own = try entry(
-            SampleExchange.record(.mocked) {
-                $0.transfer.redirects = [
-                    Fact.Redirect(status: 302, url: "https://b.example/", atMicroseconds: SampleExchange.opened + 9)
-                ]
-                $0.transfer.isMocked = true
-                $0.transfer.rule = "slow login"
-            })["_waybill"]
-        let redirect = Members(try #require((own.members["redirects"] as? [[String: Any]])?.first))
-        #expect(redirect["status"].number == 302 && redirect["url"].text == "https://b.example/")
+            SampleExchange.record(.mocked) { ($0.transfer.isMocked, $0.transfer.rule) = (true, "slow login") })[
+                "_waybill"]
         #expect(own["mocked"].members.isEmpty && own.value("mocked") as? Bool == true)
         #expect(own["rule"].text == "slow login")
+    }
+
+    /// As browsers write them: each answer is an entry, and says where it led.
+    @Test(arguments: [(302, "GET"), (303, "GET"), (307, "POST")])
+    func eachRedirectIsAnEntry(status: Int, method: String) throws {
+        let record = SampleExchange.record {
+            $0.transfer.redirects = [
+                Fact.Redirect(
+                    status: status, url: "https://b.example/", atMicroseconds: SampleExchange.opened + 40_000),
+                // A clock that went back: no entry takes less than no time.
+                Fact.Redirect(status: 301, url: "https://c.example/?x=1", atMicroseconds: SampleExchange.opened),
+            ]
+        }
+        let body = ExchangeBody.whole(Array(#"{"a":1}"#.utf8), "application/json")
+        let log = Members(try document([record], bodies: ExchangeBodies(request: body, response: body)))["log"]
+        let entries = try #require(log.members["entries"] as? [[String: Any]]).map { Members($0) }
+        #expect(entries.map { $0["response"]["status"].number } == [Double(status), 301, 200])
+        #expect(
+            entries.map { $0["response"]["redirectURL"].text } == ["https://b.example/", "https://c.example/?x=1", ""])
+        #expect(
+            entries.map { $0["request"]["url"].text }
+                == ["https://api.example.com/login?page=1&q=a%20b", "https://b.example/", "https://c.example/?x=1"])
+        #expect(entries.map { $0["request"]["method"].text } == ["POST", method, "GET"])
+        #expect(
+            entries.map { $0["request"]["postData"]["text"].text }
+                == [#"{"a":1}"#, method == "POST" ? #"{"a":1}"# : nil, nil])
+        #expect(entries.map { $0["request"]["bodySize"].number } == [17, method == "POST" ? 17 : 0, 0])
+        #expect(entries.map { $0["response"]["content"]["text"].text } == [nil, nil, #"{"a":1}"#])
+        let times = entries.compactMap { $0["time"].number }
+        #expect(times == [40, 0, 60.001])
+        #expect(entries.map { $0["_waybill"]["redirect"].number } == [1, 2, nil])
+        #expect(Set(entries.map { $0["pageref"].text }).count == 1)
     }
 
     @Test func bodiesAreTextOrBase64AndSayWhatIsMissing() throws {
