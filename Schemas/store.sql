@@ -1,8 +1,8 @@
--- A Waybill store, version 14: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 15: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 14;
+PRAGMA user_version = 15;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -351,7 +351,7 @@ CREATE TABLE spans( -- that came by OTLP: each is known by its ID when it comes 
   fact INTEGER, -- the sequence of the first of its facts: of the part's opening where it stands for the part
   uncaused INTEGER NOT NULL DEFAULT 0, -- 1: the exchange that caused its part has not come, or there is none
   received_us INTEGER NOT NULL, -- since 1970
-  waiting BLOB, -- while it waits: its facts as a set, numbered from 1
+  waiting BLOB, original TEXT /* the span as it came, redacted: an object of OTLP's JSON, without its IDs and with its scope; NULL: it has not come */, -- while it waits: its facts as a set, numbered from 1
   PRIMARY KEY(guid, source, span)
 ) STRICT, WITHOUT ROWID;
 

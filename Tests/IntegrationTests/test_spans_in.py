@@ -253,6 +253,16 @@ def test_they_go_out_again_as_the_spans_that_they_were(exporter, collector, tmp_
     assert len(got - sent) == 2
     root = [span for span in out if "parentSpanId" not in span]
     assert len(root) == 1
+    # All that the SDK says of them, but for what leads back to the store.
+    by_id = {span["spanId"]: span for span in out}
+    for resource in json.loads(json_of(encode_spans(seen)))["resourceSpans"]:
+        for scope in resource["scopeSpans"]:
+            for span in scope["spans"]:
+                exported = dict(by_id[span["spanId"]])
+                exported["attributes"] = [
+                    each for each in exported["attributes"] if not each["key"].startswith("waybill.")]
+                expected = {name: value for name, value in span.items() if value not in ({}, "", [])}
+                assert {name: value for name, value in exported.items() if value != []} == expected
 
 
 def test_what_begins_in_a_service_is_a_transaction_of_its_own(exporter, collector):

@@ -168,6 +168,83 @@ import WaybillTesting
         #expect(span.events.count == TraceRequest.eventLimit)
     }
 
+    // MARK: What other programs write
+
+    private func spans(_ spans: String...) throws -> TraceRequest {
+        let ids = #""traceId":"0199f3a25c007a118f3e6b1d2c3e4f50","spanId":"00f067aa0ba902b7""#
+        let json = spans.map { $0 == "null" ? $0 : "{\(ids),\($0)}" }.joined(separator: ",")
+        let body = "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[\(json)]}]}]}"
+        return try TraceRequest.decode(json: Array(body.utf8), limit: 100)
+    }
+
+    private static let times = #""startTimeUnixNano":1795634565041500123,"endTimeUnixNano":"1795634565046500000""#
+
+    /// OTLP: "either numbers or strings are accepted when decoding". No time of this century is below 2^53.
+    @Test func integersOf64BitsMayBeNumbers() throws {
+        let request = try spans(
+            #"\#(Self.times),"events":[{"name":"e","timeUnixNano":1795634565041500000}],"attributes":[{"key":"n","value":{"intValue":7}}]"#,
+            #""startTimeUnixNano":1.7956345650415e18,"endTimeUnixNano":1795634565046500000"#)
+        let span = try #require(request.resources.first?.spans.first)
+        #expect(request.faults == [:] && request.resources.first?.spans.count == 2)
+        #expect(span.startMicroseconds == 1_795_634_565_041_500 && span.endMicroseconds == 1_795_634_565_046_500)
+        #expect(span.events.first?.atMicroseconds == 1_795_634_565_041_500)
+        #expect(span.attributes == ["n": 7])
+        #expect(request.resources.first?.spans.last?.startMicroseconds == 1_795_634_565_041_500)
+    }
+
+    /// Never with the sign turned.
+    @Test(arguments: [
+        (#"{"intValue":9223372036854775807}"#, AttributeValue.integer(.max)),
+        (#"{"intValue":"-9223372036854775808"}"#, .integer(.min)),
+        (#"{"intValue":"9223372036854775808"}"#, "9223372036854775808"),
+        (#"{"intValue":18446744073709551616}"#, "18446744073709551616"),
+        (#"{"doubleValue":100000000000000000}"#, 1e17), (#"{"doubleValue":"-Infinity"}"#, .double(-.infinity)),
+        (#"{"doubleValue":1e999}"#, "1e999"),
+        (#"{"stringValue":"a\ud83d b \ude00 \ud83d\ude00"}"#, "a\u{FFFD} b \u{FFFD} 😀"),
+        (#"{"arrayValue":{"values":[{"intValue":"1"},null,{"intValue":2}]}}"#, "1, 2"),
+    ]) func aValueIsReadAsItIs(json: String, value: AttributeValue) throws {
+        let request = try spans(
+            #"\#(Self.times),"attributes":[null,{"key":"a","value":\#(json)}],"events":[null],"links":[null]"#)
+        #expect(request.faults == [:])
+        #expect(request.resources.first?.spans.first?.attributes == ["a": value])
+    }
+
+    @Test func enumsMayBeNames() throws {
+        let request = try spans(#"\#(Self.times),"kind":"SPAN_KIND_CLIENT","status":{"code":"STATUS_CODE_ERROR"}"#)
+        let span = try #require(request.resources.first?.spans.first)
+        #expect(span.kind == .client && span.hasFailed)
+    }
+
+    /// An exporter does not send again what is refused whole: the good spans would be lost.
+    @Test func aSpanThatCannotBeReadCostsNoOther() throws {
+        let good = Self.times
+        let request = try spans(
+            good, "null", #"\#(good),"name":7"#, #"\#(good),"attributes":[{"key":"a","value":{"intValue":"x"}}]"#,
+            #"\#(good),"kind":"SPAN_KIND_ODD""#, #""startTimeUnixNano":-1"#, #"\#(good),"parent_span_id":"""#, good)
+        #expect(request.resources.first?.spans.count == 2)
+        #expect(
+            request.faults == [
+                "it cannot be read: a string was expected": 1, "it cannot be read: an integer was expected": 1,
+                "it cannot be read: a number, or a name such as SPAN_KIND_CONSUMER, was expected": 1,
+                "it cannot be read: nanoseconds since 1970 in 64 bits were expected": 1,
+                "it cannot be read: `parent_span_id` is no name of OTLP's JSON: use `parentSpanId`": 1,
+            ])
+        #expect(request.itemCount == 7)
+    }
+
+    /// Taken as an empty request, it would be answered with success.
+    @Test(arguments: ["resource_spans", "scope_spans"]) func aBodyInSnakeCaseIsTold(name: String) {
+        let body = name == "resource_spans" ? #"{"resource_spans":[]}"# : #"{"resourceSpans":[{"scope_spans":[]}]}"#
+        let failure = #expect(throws: SetDecodingFailure.self) {
+            try TraceRequest.decode(json: Array(body.utf8), limit: 100)
+        }
+        #expect(
+            failure?.kind == .invalid
+                && failure?.message.contains("use `\(name == "resource_spans" ? "resourceSpans" : "scopeSpans")`")
+                    == true
+        )
+    }
+
     @Test func theAnswerSaysHowManyWereRefusedAndWhy() throws {
         var verdict = SpanVerdict()
         #expect(verdict.json == Array("{}".utf8) && verdict.protobuf.isEmpty)

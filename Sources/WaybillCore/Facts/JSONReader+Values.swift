@@ -15,6 +15,15 @@ extension JSONReader {
         return value
     }
 
+    /// The text of a number of any size.
+    package mutating func numberText() throws(JSONFailure) -> String {
+        let first = next
+        guard first == UInt8(ascii: "-") || first.isDigit else { throw unexpected("a number") }
+        let start = offset
+        _ = try scanNumber()
+        return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
+    }
+
     /// A whole number from 0 to 2^53 - 1, or to the largest that its type holds here.
     package mutating func count<Number: FixedWidthInteger>() throws(JSONFailure) -> Number {
         try integer(in: 0...Number(clamping: Limits.largestInteger))

@@ -33,7 +33,10 @@ extension JSONReader {
             guard first & 0xF800 == 0xD800 else { return index + 6 }
             guard first < 0xDC00, byte(at: index + 6) == UInt8(ascii: "\\"), byte(at: index + 7) == UInt8(ascii: "u"),
                 try codeUnit(at: index + 8) & 0xFC00 == 0xDC00
-            else { throw JSONFailure(.malformed, at: index, "half of a surrogate pair") }
+            else {
+                if replacesLoneSurrogates { return index + 6 }
+                throw JSONFailure(.malformed, at: index, "half of a surrogate pair")
+            }
             return index + 12
         default: throw JSONFailure(.malformed, at: index, "an unknown escape in a string")
         }

@@ -1,6 +1,6 @@
 /// Reads a JSON document (RFC 8259, UTF-8) value by value, without building a tree.
 ///
-/// Strict: no byte-order mark, no comments, no lone surrogates, no trailing text; skipped values are checked like the
+/// Strict: no byte-order mark, no comments, no lone surrogates unless they are to be replaced, no trailing text; skipped values are checked like the
 /// others. The caller asks for what it expects; what is found instead is a ``JSONFailure``.
 ///
 /// ## Usage
@@ -24,6 +24,8 @@ package struct JSONReader {
     package let bytes: UnsafeBufferPointer<UInt8>
     /// The byte that is read next.
     package var offset = 0
+    /// Whether half of a surrogate pair is read as U+FFFD. Default: false, it is malformed.
+    package var replacesLoneSurrogates = false
     private var depth = 0
     /// Whether an array or object was just begun, so that no comma is due.
     private var isFirst = false

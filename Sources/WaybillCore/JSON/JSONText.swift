@@ -44,17 +44,26 @@ package struct JSONText {
             case UInt8(ascii: "u"):
                 var value = codeUnit(bytes, at: index)
                 index += 4
-                if value & 0xFC00 == 0xD800 {
-                    value = 0x10000 + (value & 0x3FF) << 10 + codeUnit(bytes, at: index + 2) & 0x3FF
+                if value & 0xFC00 == 0xD800, let low = lowSurrogate(bytes, at: index) {
+                    value = 0x10000 + (value & 0x3FF) << 10 + low & 0x3FF
                     index += 6
                 }
-                if let scalar = Unicode.Scalar(value) {
-                    result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-                }
+                // Half of a pair is no scalar.
+                let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
+                result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             default: result.append(escape)
             }
         }
         return result
+    }
+
+    /// The second half of a surrogate pair, if its escape is there.
+    private static func lowSurrogate(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt32? {
+        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
+            return nil
+        }
+        let value = codeUnit(bytes, at: index + 2)
+        return value & 0xFC00 == 0xDC00 ? value : nil
     }
 
     private static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt32 {

@@ -104,6 +104,17 @@ package struct JSONWriter {
         bytes.append(contentsOf: value.description.utf8)
     }
 
+    /// As Protocol Buffers have it in JSON: `"NaN"`, `"Infinity"` and `"-Infinity"` are strings.
+    package mutating func protobufDouble(_ value: Double) {
+        if value.isFinite {
+            double(value)
+        } else if value.isNaN {
+            word("NaN")
+        } else {
+            string(value < 0 ? "-Infinity" : "Infinity")
+        }
+    }
+
     package mutating func bool(_ value: Bool) {
         separate()
         append(value ? "true" : "false")

@@ -76,12 +76,13 @@ package final class TextExport {
         }
     }
 
-    fileprivate init(spansOf selection: ExportSelection, redactor: Redactor, _ connection: Connection)
-        throws(WaybillError)
+    fileprivate init(spansOf selection: ExportSelection, redactor: Redactor, _ reader: StoreReader) throws(WaybillError)
     {
         cursor = selection.cursor
-        self.connection = connection
-        var scan = try SpanScan(selection, redactor: redactor, connection)
+        connection = reader.connection
+        var scan = try SpanScan(selection, redactor: redactor, connection) { id throws(WaybillError) in
+            try reader.clockAlignment(of: id)
+        }
         var writer = SpanWriter(limit: Self.pieceByteCount)
         var hasMore = true
         read = { count, meanwhile throws(WaybillError) in
@@ -160,7 +161,7 @@ extension StoreReader {
         case .ndjson:
             return try TextExport(selection, as: NDJSONRows.self, redactor: redactor, by: [connection] + others)
         case .csv: return try TextExport(selection, as: CSVRows.self, redactor: redactor, by: [connection] + others)
-        case .otlp: return try TextExport(spansOf: selection, redactor: redactor, connection)
+        case .otlp: return try TextExport(spansOf: selection, redactor: redactor, self)
         }
     }
 }

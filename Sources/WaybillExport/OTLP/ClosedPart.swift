@@ -1,4 +1,5 @@
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 /// A part that has its outcome, with all that was recorded of it: what becomes spans, once it is redacted.
@@ -25,8 +26,11 @@ struct ClosedPart {
     var isReceived = false
     /// Its opening in microseconds since 1970.
     var openedMicroseconds: Int64
-    /// Of spans that came by OTLP, by the first of their facts: they go out as they came, under their own IDs.
+    /// The spans that came by OTLP, by the first of their facts. They go out as they came, under their own IDs.
     var spans: [Int64: SpanRows.Span] = [:]
+    /// What is to be added to the times of its source to get those of the transaction's leading part; `nil` for that part,
+    /// and if it is not known.
+    var clockOffset: ClockAlignment.Offset?
     /// Whether the part itself is to become a span, rather than only exchanges that ended after it.
     var isWanted = true
 
@@ -85,6 +89,11 @@ extension ClosedPart: Redactable {
         part.closed = closed.redacted(by: redactor)
         part.events = events.redacted(by: redactor)
         part.exchanges = exchanges.redacted(by: redactor)
+        part.spans = spans.mapValues { span in
+            var span = span
+            span.original = span.original.flatMap { OriginalSpan.redacting($0, by: redactor) }
+            return span
+        }
         return part
     }
 }

@@ -21,10 +21,11 @@ extension Span {
         take(original)
     }
 
-    /// Goes by the names and the kind under which it came.
+    /// Goes by the IDs and the kind under which it came, and by all that was kept of it.
     mutating func take(_ original: SpanRows.Span) {
         id = original.id
         parent = original.parent.map { Parent(id: $0, isRemote: original.part == original.fact) }
         kind = Kind(rawValue: original.kind) ?? kind
+        self.original = original.original.flatMap { OriginalSpan($0) }
     }
 }

@@ -52,6 +52,9 @@ struct Span {
     var attributes: Attributes
     var events: [Event] = []
     var links: [Link] = []
+    /// The span as it came by OTLP, which is written in place of what was made of its facts; `nil` if it was recorded by
+    /// Waybill.
+    var original: OriginalSpan?
     /// nil: unset.
     var status: Status?
     /// Why it failed; nil where nothing was said.

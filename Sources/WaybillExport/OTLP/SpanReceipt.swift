@@ -28,8 +28,9 @@ package struct SpanReceipt: Sendable, Hashable {
         return "\(Words.count(acceptedCount, "span")) sent\(rejected)\(message.map { ": \($0)" } ?? ".")"
     }
 
-    /// How many spans a line of an export has: inside a string the quotation marks would be escaped.
+    /// How many spans a line of an export has: inside a string the quotation marks would be escaped. Each has a start,
+    /// where a link has an ID, too.
     static func spanCount(of line: [UInt8]) -> Int {
-        Data(line).ranges(of: Data("\"spanId\":".utf8)).count
+        Data(line).ranges(of: Data("\"startTimeUnixNano\":".utf8)).count
     }
 }

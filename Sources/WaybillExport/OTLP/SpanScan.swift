@@ -16,10 +16,16 @@ struct SpanScan {
     private let names: NameTable
     /// nil where the store is of an older version, and has no rows of spans.
     private let spans: SpanRows?
+    private var clocks: ClockOffsets
     private var share = 0
     private var nextPart = Int64.min
 
-    init(_ selection: ExportSelection, redactor: Redactor, _ connection: Connection) throws(WaybillError) {
+    /// - Parameter alignment: What is known of the clocks of a transaction's sources.
+    init(
+        _ selection: ExportSelection, redactor: Redactor, _ connection: Connection,
+        alignment: @escaping (GUID) throws(WaybillError) -> ClockAlignment?
+    ) throws(WaybillError) {
+        clocks = ClockOffsets(alignment: alignment)
         self.selection = selection
         self.connection = connection
         self.redactor = redactor
@@ -39,7 +45,10 @@ struct SpanScan {
                     while: { (row) throws(WaybillError) in
                         let part = FactScan.part(row)
                         nextPart = part.sequence + 1
-                        if let part = try closedPart(part, of: source, without: newcomers) { writer.write(part) }
+                        if var part = try closedPart(part, of: source, without: newcomers) {
+                            part.clockOffset = try clocks.offset(of: part)
+                            writer.write(redactor.redacted(part))
+                        }
                         return !writer.isFull
                     })
                 if writer.isFull { return true }
@@ -62,7 +71,7 @@ struct SpanScan {
     /// A part with those of its exchanges that are wanted; nil where nothing is.
     private func closedPart(
         _ scanned: ScannedPart, of source: ScannedSource, without newcomers: SequenceRanges
-    ) throws(WaybillError) -> Redacted<ClosedPart>? {
+    ) throws(WaybillError) -> ClosedPart? {
         guard scanned.opened != nil, scanned.closed != nil else { return nil }
         let facts = try PartFacts(connection: connection).facts(of: scanned.sequence, in: source.share.row)
             .filter { !newcomers.contains($0.sequence) }
@@ -73,7 +82,7 @@ struct SpanScan {
             part.exchanges.removeAll { !source.includes($0.opened) && !source.includes($0.closed) }
             part.events.removeAll { part.spans[$0.entry.sequence] == nil || !source.includes($0.entry) }
         }
-        return part.isWanted || !part.exchanges.isEmpty || !part.events.isEmpty ? redactor.redacted(part) : nil
+        return part.isWanted || !part.exchanges.isEmpty || !part.events.isEmpty ? part : nil
     }
 
     /// nil where the part is not closed, or its transaction's ID is none that a trace can have.
@@ -145,6 +154,36 @@ struct SpanScan {
             WHERE p.guid = ? AND p.listed_us IS NOT NULL AND NOT p.joined
             """
         ).first(transaction) { row in Fact.ID(source: row.guid(0), sequence: row.int(1)) }
+    }
+}
+
+/// The clocks of sources beside those that called them. They hardly change within minutes, and to estimate them for each
+/// part would take longer than all else.
+private struct ClockOffsets {
+    private struct Key: Hashable {
+        var source: GUID
+        var caller: GUID
+        var period: Int64
+    }
+
+    private static let periodMicroseconds: Int64 = 600_000_000
+    /// Estimates that are kept at a time.
+    private static let limit = 10_000
+
+    private let alignment: (GUID) throws(WaybillError) -> ClockAlignment?
+    private var known: [Key: ClockAlignment.Offset?] = [:]
+
+    init(alignment: @escaping (GUID) throws(WaybillError) -> ClockAlignment?) { self.alignment = alignment }
+
+    mutating func offset(of part: ClosedPart) throws(WaybillError) -> ClockAlignment.Offset? {
+        guard let caller = part.opened.content.cause?.source, caller != part.source.id else { return nil }
+        let key = Key(
+            source: part.source.id, caller: caller, period: part.openedMicroseconds / Self.periodMicroseconds)
+        if let offset = known[key] { return offset }
+        let offset = try alignment(part.transaction)?[part.source.id]
+        if known.count >= Self.limit { known = [:] }
+        known[key] = .some(offset)
+        return offset
     }
 }
 

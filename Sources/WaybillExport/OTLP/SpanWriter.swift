@@ -1,4 +1,5 @@
 import WaybillCore
+import WaybillReading
 
 /// Writes spans as lines of OTLP's JSON encoding, each of which is a whole request: `TracesData` of
 /// opentelemetry/proto/trace/v1/trace.proto.
@@ -15,6 +16,8 @@ struct SpanWriter {
     private var json = JSONWriter()
     /// The source whose spans are being written; nil: the line is empty.
     private var resource: GUID?
+    /// What made the spans that are being written, as a JSON object; `nil` before the first.
+    private var scope: [UInt8]?
 
     /// - Parameter limit: Bytes after which it is full.
     init(limit: Int) { self.limit = limit }
@@ -23,15 +26,15 @@ struct SpanWriter {
         let part = part.value
         begin(part.source)
         if part.isWanted {
-            write(Span(part))
+            write(Span(part), of: part)
             factCount += 2 + part.events.count
         }
         for exchange in part.exchanges {
             factCount += 2
-            if !part.isOwn(exchange) { write(Span(exchange, of: part)) }
+            if !part.isOwn(exchange) { write(Span(exchange, of: part), of: part) }
         }
         for event in part.events {
-            if let span = part.spans[event.entry.sequence] { write(Span(event, as: span, of: part)) }
+            if let span = part.spans[event.entry.sequence] { write(Span(event, as: span, of: part), of: part) }
         }
     }
 
@@ -64,23 +67,64 @@ struct SpanWriter {
         json.endObject()
         json.key("scopeSpans")
         json.beginArray()
+    }
+
+    /// Goes on among the spans of a scope.
+    private mutating func begin(scope: [UInt8]) {
+        guard self.scope != scope else { return }
+        endScope()
+        self.scope = scope
         json.beginObject()
         json.key("scope")
-        json.beginObject()
-        json.member("name", word: "waybill")
-        json.endObject()
+        json.members(scope)
         json.key("spans")
         json.beginArray()
     }
 
-    private mutating func endResource() {
+    private mutating func endScope() {
+        guard scope != nil else { return }
         json.endArray()
         json.endObject()
+        scope = nil
+    }
+
+    private mutating func endResource() {
+        endScope()
         json.endArray()
         json.endObject()
     }
 
-    private mutating func write(_ span: Span) {
+    private static let ownScope = Array(#"{"name":"waybill"}"#.utf8)
+
+    /// Writes a span as it came. Only what leads back to the store is added.
+    private mutating func write(_ original: OriginalSpan, of span: Span) {
+        begin(scope: original.scope ?? Array("{}".utf8))
+        json.beginObject()
+        json.member("traceId", span.trace.traceID)
+        json.member("spanId", span.id.description)
+        json.member("parentSpanId", span.parent?.id.description)
+        for (name, value) in original.members {
+            json.key(name)
+            json.members(value)
+        }
+        json.key("attributes")
+        json.beginArray()
+        json.members(original.attributes)
+        let own = span.attributes.filter { $0.key.hasPrefix("waybill.") && !$0.key.hasPrefix("waybill.error.") }
+        for (name, value) in own.sorted(by: { $0.key < $1.key }) { json.keyValue(name, value) }
+        json.endArray()
+        json.endObject()
+    }
+
+    private mutating func write(_ span: Span, of part: ClosedPart) {
+        var span = span
+        // Times stay as the source's own clock said; a backend that compares them needs to know.
+        if let offset = part.clockOffset {
+            span.attributes["waybill.clock_offset_us"] = .integer(offset.microseconds)
+            span.attributes["waybill.clock_uncertainty_us"] = .integer(offset.uncertaintyMicroseconds)
+        }
+        if let original = span.original { return write(original, of: span) }
+        begin(scope: Self.ownScope)
         json.beginObject()
         json.member("traceId", span.trace.traceID)
         json.member("spanId", span.id.description)
@@ -123,23 +167,32 @@ extension JSONWriter {
 
     /// By name; nothing where there are none. A name must not be empty: what has none is left out.
     fileprivate mutating func keyValues(_ attributes: Attributes) {
-        array("attributes", attributes.filter { !$0.key.isEmpty }.sorted { $0.key < $1.key }) { attribute, json in
-            json.member("key", attribute.key)
-            json.key("value")
-            json.beginObject()
-            switch attribute.value {
-            case .string(let value):
-                json.key("stringValue")
-                json.string(value)
-            case .integer(let value): json.member("intValue", "\(value)")
-            case .double(let value):
-                json.key("doubleValue")
-                json.double(value)
-            case .bool(let value):
-                json.key("boolValue")
-                json.bool(value)
-            }
-            json.endObject()
+        let attributes = attributes.filter { !$0.key.isEmpty }
+        guard !attributes.isEmpty else { return }
+        key("attributes")
+        beginArray()
+        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { keyValue(name, value) }
+        endArray()
+    }
+
+    fileprivate mutating func keyValue(_ name: String, _ value: AttributeValue) {
+        beginObject()
+        member("key", name)
+        key("value")
+        beginObject()
+        switch value {
+        case .string(let value):
+            key("stringValue")
+            string(value)
+        case .integer(let value): member("intValue", "\(value)")
+        case .double(let value):
+            key("doubleValue")
+            protobufDouble(value)
+        case .bool(let value):
+            key("boolValue")
+            bool(value)
         }
+        endObject()
+        endObject()
     }
 }

@@ -83,7 +83,7 @@ package final class TraceBackend: Sendable {
             switch answer.status {
             case 401, 403: "give what it asks for in OTEL_EXPORTER_OTLP_HEADERS"
             case 300...399: "it redirects: give the address where it is"
-            default: "is it an address for OTLP/HTTP with JSON?"
+            default: "check that the address takes OTLP/HTTP with JSON"
             }
         return WaybillError(
             .refused, "The backend at \(place) takes no spans (\(answer.status)): \(hint).", cause: answer.message)

@@ -1,5 +1,5 @@
-import WaybillCore
-import WaybillStore
+package import WaybillCore
+package import WaybillStore
 
 /// How far the clocks of one transaction's sources are apart.
 extension StoreReader {
@@ -8,7 +8,7 @@ extension StoreReader {
     /// A source's clock is compared with that of the source whose exchange caused its part, by the exchanges around
     /// that one; by itself, where those are too few. What servers asked of each other adds up, offsets and
     /// uncertainties.
-    func clockAlignment(of id: GUID) throws(WaybillError) -> ClockAlignment? {
+    package func clockAlignment(of id: GUID) throws(WaybillError) -> ClockAlignment? {
         try read { () throws(WaybillError) in
             let parts = try tiedParts(of: id)
             guard let leader = parts.first(where: \.isLeader) else { return nil }

@@ -43,6 +43,7 @@ struct SpanTree {
         var row = SpanRows.Span(id: span.id, parent: span.parent, kind: span.kind.rawValue)
         // Others were below it, and got a part while it had not come.
         (row.part, row.fact) = (known?.part, known?.fact)
+        row.original = span.fields?.json(redactedBy: redactor)
         nodes[span.id] = Node(
             span: row, facts: SpanFacts(span, isPart: span.isRoot && known == nil, redactor: redactor), isNew: true)
         return true

@@ -30,6 +30,8 @@ package struct ReceivedSpan: Hashable, Sendable {
     package var hasFailed: Bool
     /// Why, in its own words; empty where it said nothing.
     package var statusMessage: String
+    /// All that was read of it, to be kept as it came; `nil` if it was not read from a request.
+    var fields: SpanFields?
 
     /// Something that happened during it.
     package struct Event: Hashable, Sendable {
@@ -87,26 +89,64 @@ package struct TraceRequest: Hashable, Sendable {
             faults[error.reason, default: 0] += 1
         }
     }
+
+    /// Counts a span that cannot be read at all.
+    mutating func add(_ fault: SpanFault) {
+        itemCount += 1
+        faults[fault.reason, default: 0] += 1
+    }
+}
+
+extension ReceivedResource {
+    /// Says of the spans from an index on what has made them, which may stand behind them.
+    mutating func setScope(_ scope: SpanFields.Scope, ofSpansFrom first: Int) {
+        for index in spans.indices.dropFirst(first) { spans[index].fields?.scope = scope }
+    }
 }
 
 /// Why a span cannot be read.
 struct SpanFault: Error { var reason: String }
 
-/// A span as it is being read, in either encoding.
-struct SpanFields {
+/// A span as it came, in either encoding.
+struct SpanFields: Hashable, Sendable {
     var trace: [UInt8] = []
     var id: [UInt8] = []
     var parent: [UInt8] = []
+    var traceState = ""
     var flags = 0
     var kind = 0
     var name = ""
     var startNanoseconds: UInt64 = 0
     var endNanoseconds: UInt64 = 0
-    var attributes: Attributes = [:]
-    var events: [ReceivedSpan.Event] = []
-    var links: [ReceivedSpan.Link] = []
+    var attributes = SpanAttributes()
+    private(set) var events: [Event] = []
+    var droppedEventCount = 0
+    private(set) var links: [Link] = []
+    var droppedLinkCount = 0
     var statusCode = 0
     var statusMessage = ""
+    /// What made it: `InstrumentationScope` of common.proto.
+    var scope = Scope()
+
+    struct Event: Hashable, Sendable {
+        var nanoseconds: UInt64 = 0
+        var name = ""
+        var attributes = SpanAttributes()
+    }
+
+    struct Link: Hashable, Sendable {
+        var trace: [UInt8] = []
+        var span: [UInt8] = []
+        var traceState = ""
+        var flags = 0
+        var attributes = SpanAttributes()
+    }
+
+    struct Scope: Hashable, Sendable {
+        var name = ""
+        var version = ""
+        var attributes = SpanAttributes()
+    }
 
     func span() throws(SpanFault) -> ReceivedSpan {
         guard let trace = GUID(traceID: trace) else { throw SpanFault(reason: "no trace ID of 16 bytes") }
@@ -116,30 +156,30 @@ struct SpanFields {
         let end = min(max(start, endNanoseconds.microseconds), Limits.largestInteger)
         // opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`: bit 8 says whether bit 9 says anything.
         let isRemote = flags & 0x100 == 0 ? nil : flags & 0x200 != 0
+        let events = events.map { event in
+            ReceivedSpan.Event(
+                name: event.name, atMicroseconds: event.nanoseconds.microseconds, attributes: event.attributes.flat)
+        }
+        let links = links.prefix(TraceRequest.linkLimit).compactMap { link -> ReceivedSpan.Link? in
+            guard let trace = GUID(traceID: link.trace), let span = SpanID(bytes: link.span) else { return nil }
+            return ReceivedSpan.Link(trace: trace, span: span)
+        }
         return ReceivedSpan(
             transaction: trace, id: id, parent: SpanID(bytes: parent), isParentRemote: isRemote,
             kind: ReceivedSpan.Kind(rawValue: kind) ?? .internal, name: name, startMicroseconds: start,
             endMicroseconds: end,
-            attributes: attributes, events: events, links: links, hasFailed: statusCode == 2,
-            statusMessage: statusMessage)
+            attributes: attributes.flat, events: events, links: links, hasFailed: statusCode == 2,
+            statusMessage: statusMessage, fields: self)
     }
 
-    /// Adds an attribute, as long as there is room.
-    static func add(_ value: AttributeValue?, named name: String, to attributes: inout Attributes) {
-        guard let value, !name.isEmpty,
-            attributes.count < TraceRequest.attributeLimit || attributes[name] != nil
-        else { return }
-        attributes[name] = value
+    mutating func add(_ event: Event) {
+        if events.count < TraceRequest.eventLimit { events.append(event) } else { droppedEventCount += 1 }
     }
 
-    mutating func add(_ event: ReceivedSpan.Event) {
-        if events.count < TraceRequest.eventLimit { events.append(event) }
-    }
-
-    mutating func addLink(trace: [UInt8], span: [UInt8]) {
-        guard links.count < TraceRequest.linkLimit, let trace = GUID(traceID: trace), let span = SpanID(bytes: span)
-        else { return }
-        links.append(ReceivedSpan.Link(trace: trace, span: span))
+    mutating func add(_ link: Link) {
+        // Whatever refers to nothing is no link.
+        guard GUID(traceID: link.trace) != nil, SpanID(bytes: link.span) != nil else { return }
+        if links.count < TraceRequest.eventLimit { links.append(link) } else { droppedLinkCount += 1 }
     }
 }
 

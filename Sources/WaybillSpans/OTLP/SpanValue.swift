@@ -1,12 +1,13 @@
-import Foundation
 import WaybillCore
 
 /// A value of an attribute, which may hold others: `AnyValue` of opentelemetry/proto/common/v1/common.proto.
-indirect enum SpanValue {
+indirect enum SpanValue: Hashable, Sendable {
     case none
     case scalar(AttributeValue)
+    /// Bytes, in Base64.
+    case bytes(String)
     case list([SpanValue])
-    case map([(name: String, value: SpanValue)])
+    case map([SpanAttribute])
 
     /// How deep one may be nested.
     static let depthLimit = 8
@@ -19,6 +20,7 @@ indirect enum SpanValue {
         switch self {
         case .none: return nil
         case .scalar(let value): return value
+        case .bytes(let base64): return .string(base64)
         case .list(let values):
             let texts = values.compactMap { value in
                 if case .scalar(let scalar) = value { scalar.description } else { nil }
@@ -28,15 +30,10 @@ indirect enum SpanValue {
         }
     }
 
-    /// As an attribute is that holds bytes.
-    static func bytes(_ bytes: some Sequence<UInt8>) -> SpanValue {
-        .scalar(.string(Data(bytes).base64EncodedString()))
-    }
-
     private var json: String {
         switch self {
         case .none: "null"
-        case .scalar(.string(let text)): Self.quoted(text)
+        case .scalar(.string(let text)), .bytes(let text): Self.quoted(text)
         case .scalar(let value): value.description
         case .list(let values): "[\(values.map(\.json).joined(separator: ","))]"
         case .map(let members):
@@ -47,6 +44,32 @@ indirect enum SpanValue {
     private static func quoted(_ text: String) -> String {
         var writer = JSONWriter()
         writer.string(text)
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return writer.text
+    }
+}
+
+/// A name with a value: `KeyValue` of the same file.
+struct SpanAttribute: Hashable, Sendable {
+    var name: String
+    var value: SpanValue
+}
+
+/// The attributes of a span, an event, a link, a scope or a resource, as they came.
+struct SpanAttributes: Hashable, Sendable {
+    private(set) var list: [SpanAttribute] = []
+    /// The number of attributes that were left out, by the sender or here.
+    var droppedCount = 0
+
+    /// Adds an attribute, as long as there is room.
+    mutating func add(_ attribute: SpanAttribute) {
+        guard !attribute.name.isEmpty else { return }
+        if list.count < TraceRequest.attributeLimit { list.append(attribute) } else { droppedCount += 1 }
+    }
+
+    /// As facts have them. Of a name that stands twice, the last value counts.
+    var flat: Attributes {
+        var attributes: Attributes = [:]
+        for attribute in list { if let value = attribute.value.attribute { attributes[attribute.name] = value } }
+        return attributes
     }
 }

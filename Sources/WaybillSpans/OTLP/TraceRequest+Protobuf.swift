@@ -1,3 +1,4 @@
+import Foundation
 package import WaybillCore
 
 /// The numbers of the fields are those of opentelemetry/proto: collector/trace/v1/trace_service.proto,
@@ -31,6 +32,7 @@ extension TraceRequest {
 
     private mutating func readResourceSpans(_ message: ArraySlice<UInt8>, _ limit: Int) throws(ProtobufReader.Failure) {
         var resource = ReceivedResource()
+        var attributes = SpanAttributes()
         var reader = ProtobufReader(message)
         while let field = try reader.nextField() {
             switch field.number {
@@ -38,23 +40,27 @@ extension TraceRequest {
                 var inner = ProtobufReader(try reader.slice(field))
                 while let field = try inner.nextField() {
                     if field.number == 1 {
-                        try inner.attribute(field, &resource.attributes)
+                        try inner.attribute(field, &attributes)
                     } else {
                         try inner.skip(field)
                     }
                 }
             case 2:
-                var scope = ProtobufReader(try reader.slice(field))
-                while let field = try scope.nextField() {
-                    guard field.number == 2 else {
-                        try scope.skip(field)
-                        continue
+                var inner = ProtobufReader(try reader.slice(field))
+                var scope = SpanFields.Scope()
+                let first = resource.spans.count
+                while let field = try inner.nextField() {
+                    switch field.number {
+                    case 1: scope = try SpanFields.Scope(try inner.slice(field))
+                    case 2: add(try SpanFields(try inner.slice(field)), to: &resource, limit: limit)
+                    default: try inner.skip(field)
                     }
-                    add(try SpanFields(try scope.slice(field)), to: &resource, limit: limit)
                 }
+                resource.setScope(scope, ofSpansFrom: first)
             default: try reader.skip(field)
             }
         }
+        resource.attributes = attributes.flat
         resources.append(resource)
     }
 }
@@ -67,32 +73,23 @@ extension SpanFields {
             switch field.number {
             case 1: trace = Array(try reader.slice(field).prefix(17))
             case 2: id = Array(try reader.slice(field).prefix(9))
+            case 3: traceState = try reader.text(field)
             case 4: parent = Array(try reader.slice(field).prefix(9))
             case 5: name = try reader.text(field)
             case 6: kind = Int(truncatingIfNeeded: try reader.number(field))
             case 7: startNanoseconds = try reader.number(field)
             case 8: endNanoseconds = try reader.number(field)
             case 9: try reader.attribute(field, &attributes)
-            case 11: add(try ReceivedSpan.Event(try reader.slice(field)))
-            case 13: try readLink(try reader.slice(field))
+            case 10: attributes.droppedCount = try reader.count(field)
+            case 11: add(try Event(try reader.slice(field)))
+            case 12: droppedEventCount = try reader.count(field)
+            case 13: add(try Link(try reader.slice(field)))
+            case 14: droppedLinkCount = try reader.count(field)
             case 15: try readStatus(try reader.slice(field))
-            case 16: flags = Int(truncatingIfNeeded: try reader.number(field))
+            case 16: flags = try reader.count(field)
             default: try reader.skip(field)
             }
         }
-    }
-
-    private mutating func readLink(_ message: ArraySlice<UInt8>) throws(ProtobufReader.Failure) {
-        var (trace, span): ([UInt8], [UInt8]) = ([], [])
-        var reader = ProtobufReader(message)
-        while let field = try reader.nextField() {
-            switch field.number {
-            case 1: trace = Array(try reader.slice(field).prefix(17))
-            case 2: span = Array(try reader.slice(field).prefix(9))
-            default: try reader.skip(field)
-            }
-        }
-        addLink(trace: trace, span: span)
     }
 
     private mutating func readStatus(_ message: ArraySlice<UInt8>) throws(ProtobufReader.Failure) {
@@ -107,15 +104,50 @@ extension SpanFields {
     }
 }
 
-extension ReceivedSpan.Event {
+extension SpanFields.Event {
     fileprivate init(_ message: ArraySlice<UInt8>) throws(ProtobufReader.Failure) {
         self.init()
         var reader = ProtobufReader(message)
         while let field = try reader.nextField() {
             switch field.number {
-            case 1: atMicroseconds = try reader.number(field).microseconds
+            case 1: nanoseconds = try reader.number(field)
             case 2: name = try reader.text(field)
             case 3: try reader.attribute(field, &attributes)
+            case 4: attributes.droppedCount = try reader.count(field)
+            default: try reader.skip(field)
+            }
+        }
+    }
+}
+
+extension SpanFields.Link {
+    fileprivate init(_ message: ArraySlice<UInt8>) throws(ProtobufReader.Failure) {
+        self.init()
+        var reader = ProtobufReader(message)
+        while let field = try reader.nextField() {
+            switch field.number {
+            case 1: trace = Array(try reader.slice(field).prefix(17))
+            case 2: span = Array(try reader.slice(field).prefix(9))
+            case 3: traceState = try reader.text(field)
+            case 4: try reader.attribute(field, &attributes)
+            case 5: attributes.droppedCount = try reader.count(field)
+            case 6: flags = try reader.count(field)
+            default: try reader.skip(field)
+            }
+        }
+    }
+}
+
+extension SpanFields.Scope {
+    fileprivate init(_ message: ArraySlice<UInt8>) throws(ProtobufReader.Failure) {
+        self.init()
+        var reader = ProtobufReader(message)
+        while let field = try reader.nextField() {
+            switch field.number {
+            case 1: name = try reader.text(field)
+            case 2: version = try reader.text(field)
+            case 3: try reader.attribute(field, &attributes)
+            case 4: attributes.droppedCount = try reader.count(field)
             default: try reader.skip(field)
             }
         }
@@ -123,23 +155,27 @@ extension ReceivedSpan.Event {
 }
 
 extension ProtobufReader {
-    /// Adds one `KeyValue`.
-    fileprivate mutating func attribute(_ field: Field, _ attributes: inout Attributes) throws(Failure) {
-        let (name, value) = try Self.keyValue(try slice(field), depth: 0)
-        SpanFields.add(value.attribute, named: name, to: &attributes)
+    /// A number of 32 bits.
+    fileprivate mutating func count(_ field: Field) throws(Failure) -> Int {
+        Int(UInt32(truncatingIfNeeded: try number(field)))
     }
 
-    private static func keyValue(_ message: ArraySlice<UInt8>, depth: Int) throws(Failure) -> (String, SpanValue) {
-        var (name, value) = ("", SpanValue.none)
+    /// Adds one `KeyValue`.
+    fileprivate mutating func attribute(_ field: Field, _ attributes: inout SpanAttributes) throws(Failure) {
+        attributes.add(try Self.keyValue(try slice(field), depth: 0))
+    }
+
+    private static func keyValue(_ message: ArraySlice<UInt8>, depth: Int) throws(Failure) -> SpanAttribute {
+        var attribute = SpanAttribute(name: "", value: .none)
         var reader = ProtobufReader(message)
         while let field = try reader.nextField() {
             switch field.number {
-            case 1: name = try reader.text(field)
-            case 2: value = try Self.value(try reader.slice(field), depth: depth)
+            case 1: attribute.name = try reader.text(field)
+            case 2: attribute.value = try Self.value(try reader.slice(field), depth: depth)
             default: try reader.skip(field)
             }
         }
-        return (name, value)
+        return attribute
     }
 
     private static func value(_ message: ArraySlice<UInt8>, depth: Int) throws(Failure) -> SpanValue {
@@ -163,7 +199,7 @@ extension ProtobufReader {
                 }
                 value = .list(list)
             case 6:
-                var members: [(name: String, value: SpanValue)] = []
+                var members: [SpanAttribute] = []
                 var inner = ProtobufReader(try reader.slice(field))
                 while let field = try inner.nextField() {
                     guard field.number == 1, members.count < SpanValue.limit else {
@@ -173,7 +209,7 @@ extension ProtobufReader {
                     members.append(try keyValue(try inner.slice(field), depth: depth + 1))
                 }
                 value = .map(members)
-            case 7: value = .bytes(try reader.slice(field))
+            case 7: value = .bytes(Data(try reader.slice(field)).base64EncodedString())
             default: try reader.skip(field)
             }
         }

@@ -21,17 +21,20 @@ package struct SpanRows {
         package var waiting: [UInt8]?
         /// Whether what caused its part is to be looked for.
         package var isUncaused = false
+        /// The span as it came, redacted, in OTLP's JSON; `nil` if it has not come, or was not read.
+        package var original: [UInt8]?
 
         package init(id: SpanID, parent: SpanID?, kind: Int, waiting: [UInt8]? = nil) {
             (self.id, self.parent, self.kind, self.waiting) = (id, parent, kind, waiting)
         }
     }
 
-    /// Whether the store has rows of spans: one that was made by an older version has none.
+    /// Whether the store has rows of spans, with the spans as they came. A store of an older version has none.
     package static func areThere(_ connection: Connection) throws(WaybillError) -> Bool {
-        try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'spans'") != 0
+        try connection.integer("SELECT count(*) FROM pragma_table_info('spans') WHERE name = 'original'") != 0
     }
 
+    /// Without the original, which is only read where it is used.
     private static let columns = "span, parent, kind, part, fact, waiting, uncaused"
 
     private static func span(_ row: Row) -> Span {
@@ -39,6 +42,12 @@ package struct SpanRows {
             id: row.spanID(0), parent: row.optionalSpanID(1), kind: row.int(2),
             waiting: row.optionalBytes(5))
         (span.part, span.fact, span.isUncaused) = (row.optionalInt(3), row.optionalInt(4), row.bool(6))
+        return span
+    }
+
+    private static func spanWithOriginal(_ row: Row) -> Span {
+        var span = span(row)
+        span.original = row.optionalText(7).map { Array($0.utf8) }
         return span
     }
 
@@ -51,8 +60,8 @@ package struct SpanRows {
     /// Those of a source that wait for others of the transaction.
     package func waiting(of source: Int64, in transaction: GUID) throws(WaybillError) -> [Span] {
         try connection.statement(
-            "SELECT \(Self.columns) FROM spans WHERE guid = ? AND source = ? AND waiting IS NOT NULL"
-        ).rows(transaction, source, transform: Self.span)
+            "SELECT \(Self.columns), original FROM spans WHERE guid = ? AND source = ? AND waiting IS NOT NULL"
+        ).rows(transaction, source, transform: Self.spanWithOriginal)
     }
 
     /// Whether any of a transaction has come.
@@ -78,21 +87,23 @@ package struct SpanRows {
     package func write(_ span: Span, of source: Int64, in transaction: GUID, at wall: Int64) throws(WaybillError) {
         try connection.statement(
             """
-            INSERT INTO spans(guid, source, span, parent, kind, part, fact, waiting, uncaused, received_us) \
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET parent = excluded.parent, kind = excluded.kind, \
-            part = excluded.part, fact = excluded.fact, waiting = excluded.waiting, uncaused = excluded.uncaused
+            INSERT INTO spans(guid, source, span, parent, kind, part, fact, waiting, uncaused, received_us, original) \
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET parent = excluded.parent, kind = excluded.kind, \
+            part = excluded.part, fact = excluded.fact, waiting = excluded.waiting, uncaused = excluded.uncaused, \
+            original = excluded.original
             """
         ).run(
             transaction, source, span.id, span.parent, span.kind, span.part, span.fact,
-            span.waiting.map(ColumnValue.blob), span.isUncaused, wall)
+            span.waiting.map(ColumnValue.blob), span.isUncaused, wall,
+            span.original.map { String(decoding: $0, as: UTF8.self) })
     }
 
     /// Those that have become facts of a part, by the first of their facts.
     package func spans(of part: Int64, in source: Int64) throws(WaybillError) -> [Int64: Span] {
         var spans: [Int64: Span] = [:]
-        try connection.statement("SELECT \(Self.columns) FROM spans WHERE source = ? AND part = ?")
+        try connection.statement("SELECT \(Self.columns), original FROM spans WHERE source = ? AND part = ?")
             .forEachRow(source, part) { row in
-                let span = Self.span(row)
+                let span = Self.spanWithOriginal(row)
                 if let fact = span.fact { spans[fact] = span }
             }
         return spans

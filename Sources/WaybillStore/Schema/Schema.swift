@@ -28,6 +28,7 @@ package enum Schema {
         Migration(name: "transactions whose beginner is known apart from others", script: Tables.partsByBeginner),
         Migration(name: "an app's first week", script: Tables.firstWeek + Views.withAttributesSet),
         Migration(name: "spans of OpenTelemetry", script: Tables.spans),
+        Migration(name: "spans as they came", script: Tables.spansAsTheyCame),
     ]
 
     /// Columns that who only reads a store of an older version does not find there, the longer names first.

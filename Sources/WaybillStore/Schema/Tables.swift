@@ -328,4 +328,10 @@ package enum Tables {
         END;
 
         """
+
+    /// What exporting spans as they came needs: facts keep only what Waybill understands of them.
+    static let spansAsTheyCame = """
+        ALTER TABLE spans ADD COLUMN original TEXT /* the span as it came, redacted: an object of OTLP's JSON, without its IDs and with its scope; NULL: it has not come */;
+
+        """
 }

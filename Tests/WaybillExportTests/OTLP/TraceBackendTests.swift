@@ -7,7 +7,8 @@ import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct TraceBackendTests {
     private static let line = Array(
-        #"{"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"a"},{"spanId":"b","name":"\"spanId\":"}]}]}]}"#.utf8)
+        #"{"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"a","startTimeUnixNano":"1","links":[{"spanId":"c"}]},{"spanId":"b","startTimeUnixNano":"1","name":"\"startTimeUnixNano\":"}]}]}]}"#
+            .utf8)
 
     /// Answers as a script says, and then takes everything.
     private func server(_ script: [LoopbackServer.Response] = []) throws -> LoopbackServer {

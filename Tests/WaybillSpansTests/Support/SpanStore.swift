@@ -73,7 +73,10 @@ struct SpanStore {
                     "status", "sent_bytes", "received_bytes", "closed_detail",
                 ]
             ),
-            ("spans", [source, "hex(guid)", "span", "parent", "kind", "part IS NULL", "fact IS NULL", "uncaused"]),
+            (
+                "spans",
+                [source, "hex(guid)", "span", "parent", "kind", "part IS NULL", "fact IS NULL", "uncaused", "original"]
+            ),
             ("names", ["use_case", "event", "app", "app_version", "name"]),
         ]
         var lines: [String] = []
