@@ -125,7 +125,7 @@ extension TransactionManager {
         let parent = parent.flatMap { sources.admits($0, for: source) ? $0 : nil }
         opened.parent = parent?.transaction
         opened.parentPart = parent?.part.flatMap { $0.source == source.id ? $0.sequence : nil }
-        return source.open(opened, root: parent?.root, trace: parent?.trace)
+        return source.open(opened, below: parent)
     }
 
     /// The part that was joined for the same request, by a middleware further out.
@@ -169,11 +169,13 @@ extension TransactionManager {
         let traceContext = traceContext ?? source.settings.traceContext
         guard traceContext != .off else { return told.map { IncomingTransaction($0) } }
         let field = header(TraceParent.fieldName)
-        let traceParent = field.flatMap { TraceParent(parsing: $0) }
+        var traceParent = field.flatMap { TraceParent(parsing: $0) }
+        let state = traceParent.flatMap { _ in header(TraceParent.stateFieldName) }
+        traceParent?.others = state.flatMap(TraceState.others)
         if field != nil, traceParent == nil { ignored(TraceParent.fieldName) }
         if let told { return IncomingTransaction(told, traceParent: traceParent) }
         guard traceContext == .join, let traceParent else { return nil }
-        return IncomingTransaction(traceParent, state: header(TraceParent.stateFieldName))
+        return IncomingTransaction(traceParent, state: state)
     }
 
     private func ignored(_ field: String) {

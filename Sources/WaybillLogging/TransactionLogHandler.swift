@@ -70,7 +70,7 @@ public struct TransactionLogHandler: LogHandler {
         for name in names.prefix(room) {
             guard let value = all[name] else { continue }
             // A name that is taken gets one of its own, so that nothing is lost.
-            attributes[attributes[name] == nil ? name : "metadata.\(name)"] = .string("\(value)")
+            attributes[attributes[name] == nil ? name : "metadata.\(name)"] = .string(value.recordedText)
         }
         if names.count > room { part.source?.counters.add(names.count - room, to: \.truncated) }
         return attributes
@@ -78,6 +78,42 @@ public struct TransactionLogHandler: LogHandler {
 
     private static func isOurs(_ name: String) -> Bool {
         name == Logger.MetadataProvider.transactionName || name == Logger.MetadataProvider.supportCodeName
+    }
+}
+
+extension Logger.MetadataValue {
+    /// How deep metadata may be nested; what is deeper is left out.
+    private static let depthLimit = 8
+
+    /// A text as it is; a list or a dictionary as JSON with its names in order, so that it is the same each time and
+    /// secrets in it are redacted by name.
+    fileprivate var recordedText: String {
+        switch self {
+        case .string(let text): return text
+        case .stringConvertible(let value): return "\(value)"
+        case .array, .dictionary:
+            var writer = JSONWriter()
+            write(to: &writer, depth: 0)
+            return writer.text
+        }
+    }
+
+    private func write(to writer: inout JSONWriter, depth: Int) {
+        switch self {
+        case .string, .stringConvertible: writer.string(recordedText)
+        case .array where depth == Self.depthLimit, .dictionary where depth == Self.depthLimit: writer.string("…")
+        case .array(let values):
+            writer.beginArray()
+            for value in values { value.write(to: &writer, depth: depth + 1) }
+            writer.endArray()
+        case .dictionary(let members):
+            writer.beginObject()
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                writer.key(name)
+                value.write(to: &writer, depth: depth + 1)
+            }
+            writer.endObject()
+        }
     }
 }
 #else

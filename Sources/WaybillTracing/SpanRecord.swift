@@ -42,6 +42,8 @@ final class SpanRecord: Sendable {
         state = Locked(State(name: name))
     }
 
+    var isInTransaction: Bool { part != nil }
+
     var isRecording: Bool { part != nil || next?.isRecording == true }
 
     var name: String {

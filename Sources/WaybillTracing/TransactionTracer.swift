@@ -13,7 +13,7 @@ import WaybillCore
 /// - Every other span is an event, called by its `operationName`, with its attributes and `duration_us`, when it has ended.
 ///   So are span events, and links (`link`).
 ///
-/// Outside any transaction nothing is recorded.
+/// Outside any transaction nothing is recorded, and a trace that came in is passed on as it came.
 ///
 /// ## Usage
 ///
@@ -62,6 +62,7 @@ public struct TransactionTracer: Tracer {
             if let transaction, scope?.contains(transaction.part) != true {
                 (scope, joined) = (TransactionScope(transaction), transaction)
             }
+            if transaction == nil { context[ForeignKey.self] = Self.traceFields(incoming) }
         }
         // As cheap as can be: most spans of a process may be outside of any.
         guard scope != nil || next != nil else { return TransactionSpan(context: context, record: nil) }
@@ -134,9 +135,25 @@ public struct TransactionTracer: Tracer {
             return
         }
         next?.inject(context, into: &carrier, using: injector)
-        guard let record = context[RecordKey.self] else { return }
-        for (name, value) in record.send(traceContext: next == nil ? traceContext : .off) {
-            injector.inject(value, forKey: name, into: &carrier)
+        if let record = context[RecordKey.self], record.isInTransaction {
+            for (name, value) in record.send(traceContext: next == nil ? traceContext : .off) {
+                injector.inject(value, forKey: name, into: &carrier)
+            }
+        } else if next == nil {
+            // Whoever does not take part in a trace passes it on as it came (W3C Trace Context, section 4.2).
+            for (name, value) in context[ForeignKey.self] ?? Self.traceFields(context[IncomingKey.self] ?? [:]) {
+                injector.inject(value, forKey: name, into: &carrier)
+            }
+        }
+    }
+
+    /// The fields of W3C Trace Context among those that came in; none unless they name a trace.
+    private static func traceFields(_ fields: [String: String]) -> [String: String] {
+        guard let traceParent = fields[TraceParent.fieldName], TraceParent(parsing: traceParent) != nil else {
+            return [:]
+        }
+        return fields.filter {
+            [TraceParent.fieldName, TraceParent.stateFieldName].contains($0.key) && !$0.value.isEmpty
         }
     }
 }
@@ -157,6 +174,12 @@ private enum RecordKey: ServiceContextKey {
 private enum IncomingKey: ServiceContextKey {
     typealias Value = [String: String]
     static var nameOverride: String? { "waybill-incoming" }
+}
+
+/// The fields of a trace that is no transaction here: they go along with the requests below.
+private enum ForeignKey: ServiceContextKey {
+    typealias Value = [String: String]
+    static var nameOverride: String? { "waybill-foreign-trace" }
 }
 
 /// The trace that the other tracer was told of.

@@ -34,8 +34,9 @@ extension URL {
 
 extension TransactionManager {
     /// One that is its own server, for tests.
-    static func tracing() -> TransactionManager {
+    static func tracing(recording: RecordingMode = .on) -> TransactionManager {
         var options = Options()
+        options.recording = recording
         (options.useCases, options.diagnostics) = ([Login.code], { _ in })
         return .testing(correlatedHosts: ["api.example.com"], options: options)
     }

@@ -307,5 +307,28 @@ import WaybillTracing
         withTracer(TransactionTracer(server)) { Fields.receive(Fields(["waybill-transaction": "?"])) { _ in } }
         #expect(server.health.malformedHeaders == 1)
     }
+
+    /// Breaks when a service that records nothing cuts a trace of others in two.
+    @Test(arguments: [true, false]) func aForeignTraceIsPassedOnAsItCame(isRecording: Bool) throws {
+        let manager = isRecording ? server : TransactionManager.tracing(recording: .off)
+        let came = Fields([
+            "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "tracestate": "v=1,w=2",
+        ])
+        let asked = Locked<[Fields?]>([])
+        withTracer(TransactionTracer(manager)) {
+            Fields.receive(came) { _ in
+                withSpan("GET", ofKind: .client) { span in
+                    span.attributes = ["http.request.method": "GET", "url.full": .string(URL.items.absoluteString)]
+                    asked.withLock { $0.append(Fields.injected()) }
+                }
+            }
+            Fields.receive(Fields(["traceparent": "00-?", "tracestate": "v=1"])) { _ in
+                asked.withLock { $0.append(Fields.injected()) }
+            }
+            Fields.receive(Fields()) { _ in asked.withLock { $0.append(Fields.injected()) } }
+        }
+        #expect(asked.withLock { $0.map { $0?.values } } == [came.values, [:], [:]])
+        #expect(try server.allRecords().isEmpty)
+    }
 }
 #endif

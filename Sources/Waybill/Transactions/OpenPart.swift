@@ -33,6 +33,8 @@ package final class OpenPart: Sendable {
     let traceParent: TraceParent?
     /// The trace that its requests belong to: that of its root, which the request that it was joined by may know better.
     package let trace: GUID
+    /// What other vendors say of that trace in `tracestate`, which its requests pass on; `nil` if none does.
+    let otherVendors: String?
 
     /// Bits: whether it was closed, whether the server's side of its exchange is recorded; and, above these, how many
     /// reports came. In one word, of which each needs room of its own.
@@ -46,7 +48,7 @@ package final class OpenPart: Sendable {
     init(
         transaction: GUID, root: GUID? = nil, useCase: Int, sequence: Int64, source: SourceRecorder?,
         isWithheld: Bool = false, isJoined: Bool = false, cause: Fact.ID? = nil, traceParent: TraceParent? = nil,
-        trace: GUID? = nil
+        trace: GUID? = nil, otherVendors: String? = nil
     ) {
         self.transaction = transaction
         self.root = root ?? transaction
@@ -60,8 +62,9 @@ package final class OpenPart: Sendable {
         self.isJoined = isJoined
         self.cause = cause
         self.traceParent = traceParent
-        let told = traceParent.flatMap { $0.trace.isVersion7 ? $0.trace : nil }
-        self.trace = told ?? trace ?? self.root
+        let told = traceParent.flatMap { $0.trace.isVersion7 ? $0 : nil }
+        self.trace = told?.trace ?? trace ?? self.root
+        self.otherVendors = told == nil ? otherVendors : told?.others
         marks = Atomic(sequence == 0 ? Mark.closed : 0)
     }
 
@@ -183,7 +186,8 @@ package final class OpenPart: Sendable {
         let span = SpanID(Fact.ID(source: source.id, sequence: exchange ?? sequence))
         guard let parent = TraceParent(of: trace, parent: span) else { return [:] }
         return [
-            TraceParent.fieldName: parent.description, TraceParent.stateFieldName: TraceState.member(useCase: useCase),
+            TraceParent.fieldName: parent.description,
+            TraceParent.stateFieldName: TraceState.value(useCase: useCase, others: otherVendors),
         ]
     }
 

@@ -92,13 +92,13 @@ package final class SourceRecorder: Sendable {
     ///   - trace: The trace that it belongs to; nil: its root's.
     ///   - traceParent: What the request that it is joined by said of that.
     func open(
-        _ opened: Fact.Opened, root: GUID? = nil, trace: GUID? = nil, traceParent: TraceParent? = nil
+        _ opened: Fact.Opened, below parent: TransactionParent? = nil, traceParent: TraceParent? = nil
     ) -> OpenPart {
         let own = opened.attributes
         let (attributes, moment) = context.attributes(with: own)
         var opened = opened
         opened.attributes = attributes
-        opened.sampling = sampling.sampling(of: opened.useCase, root: root ?? opened.transaction)
+        opened.sampling = sampling.sampling(of: opened.useCase, root: parent?.root ?? opened.transaction)
         let recorded = isCode(opened.useCase) ? recordOpening(opened) : .refused
         if recorded.sequence > 0 {
             let part = ContextKeeper.Part(
@@ -106,10 +106,10 @@ package final class SourceRecorder: Sendable {
             if let missed = context.opened(part, own: own, since: moment) { _ = record(missed, of: part) }
         }
         return OpenPart(
-            transaction: opened.transaction, root: root, useCase: opened.useCase, sequence: recorded.sequence,
+            transaction: opened.transaction, root: parent?.root, useCase: opened.useCase, sequence: recorded.sequence,
             source: self,
             isWithheld: recorded.result == .withheld, isJoined: opened.isJoined, cause: opened.cause,
-            traceParent: traceParent, trace: trace)
+            traceParent: traceParent, trace: parent?.trace, otherVendors: parent?.otherVendors)
     }
 
     private func recordOpening(_ opened: Fact.Opened) -> Recorded {

@@ -16,6 +16,8 @@ public struct TransactionParent: Hashable, Sendable {
     let root: GUID
     /// The trace that both belong to.
     let trace: GUID
+    /// What other vendors say of that trace; `nil` if none does.
+    let otherVendors: String?
     /// The part that this process has in it, whose sequence is 0 where it was not recorded; nil: none is known.
     let part: Fact.ID?
 
@@ -34,19 +36,21 @@ public struct TransactionParent: Hashable, Sendable {
 
     /// One by its ID, e.g. as it was remembered from an earlier launch; it need not be known here.
     public static func id(_ id: GUID) -> TransactionParent {
-        TransactionParent(transaction: id, root: id, trace: id, part: nil)
+        TransactionParent(transaction: id, root: id, trace: id, otherVendors: nil, part: nil)
     }
 
     private init(_ part: OpenPart) {
         self.init(
             transaction: part.transaction, root: part.root, trace: part.trace,
+            otherVendors: part.otherVendors,
             part: Fact.ID(source: part.source?.id ?? part.transaction, sequence: part.sequence))
     }
 
-    private init(transaction: GUID, root: GUID, trace: GUID, part: Fact.ID?) {
+    private init(transaction: GUID, root: GUID, trace: GUID, otherVendors: String?, part: Fact.ID?) {
         self.transaction = transaction
         self.root = root
         self.trace = trace
+        self.otherVendors = otherVendors
         self.part = part
     }
 }

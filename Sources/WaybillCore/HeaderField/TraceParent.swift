@@ -10,6 +10,8 @@ package struct TraceParent: Hashable, Sendable {
     package var parent: SpanID
     /// Bit 0: sampled. Bit 1: the last 7 bytes of the trace's ID are random (level 2).
     package var flags: UInt8
+    /// What other vendors say of the trace in `tracestate`, to be passed on; `nil` if none does.
+    package var others: String?
 
     package init(trace: GUID, parent: SpanID, flags: UInt8) {
         (self.trace, self.parent, self.flags) = (trace, parent, flags)
@@ -67,8 +69,31 @@ package enum TraceState {
     /// Bytes of a value that are looked at; vendors are asked to pass on 512.
     private static let lengthLimit = 8_192
 
-    /// `waybill=u:17`.
-    package static func member(useCase: Int) -> String { "\(key)=u:\(useCase)" }
+    /// Members that a value may have (section 3.3.1.1).
+    private static let memberLimit = 32
+
+    /// `waybill=u:17`, and behind it what other vendors say.
+    ///
+    /// - Parameter others: What ``others(in:)`` returned; `nil` if no other vendor takes part.
+    package static func value(useCase: Int, others: String? = nil) -> String {
+        "\(key)=u:\(useCase)" + (others.map { ",\($0)" } ?? "")
+    }
+
+    /// The members of other vendors, in their order and without spaces; `nil` if there are none, or the value is
+    /// malformed. Those beyond the 32 that a value may have with our own are left out.
+    package static func others(in value: String) -> String? {
+        guard value.utf8.count <= lengthLimit, value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 })
+        else {
+            return nil
+        }
+        let members = value.split(separator: ",").map { member in
+            let isSpace = { (character: Character) in character == " " || character == "\t" }
+            return String(member.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+        }
+        let others = members.filter { !$0.isEmpty && !$0.hasPrefix("\(key)=") }
+        guard !others.isEmpty, others.allSatisfy({ $0.contains("=") }) else { return nil }
+        return others.prefix(memberLimit - 1).joined(separator: ",")
+    }
 
     /// The use case that a value names; nil where it names none.
     package static func useCase(in value: String) -> Int? {

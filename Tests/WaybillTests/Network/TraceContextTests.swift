@@ -39,6 +39,36 @@ import FoundationNetworking
 
     // MARK: Going out
 
+    /// W3C Trace Context, section 3.3: the own member comes first, the others behind it as they came.
+    @Test func whatOtherVendorsSayIsPassedOn() {
+        let tx = manager(.join)
+        let trace = GUID()
+        func told(_ state: String?) -> String? {
+            tx.join(header: field(trace, state: state))?.headers(for: url)["tracestate"]
+        }
+        #expect(
+            told("vendor1=abc, rojo=00f067aa0ba902b7\t,waybill=u:\(Login.code),,k@v= a b")
+                == "waybill=u:\(Login.code),vendor1=abc,rojo=00f067aa0ba902b7,k@v= a b")
+        let many = (0..<40).map { "v\($0)=\($0)" }
+        let kept = "waybill=u:\(Login.code),\(many.prefix(31).joined(separator: ","))"
+        #expect(told("waybill=u:\(Login.code),\(many.joined(separator: ","))") == kept)
+        for malformed in ["", "waybill=u:\(Login.code)", "a=1,b", "a=1\r\nX-Evil: 1"] {
+            let state = malformed.isEmpty ? "waybill=u:\(Login.code)" : "waybill=u:\(Login.code),\(malformed)"
+            #expect(told(state) == "waybill=u:\(Login.code)", "\(malformed)")
+        }
+    }
+
+    @Test func whatIsBelowAJoinedTransactionPassesOnWhatOtherVendorsSay() {
+        let tx = manager(.join)
+        let login = tx.join(Login.self, header: field(state: "vendor=1"))
+        let purchase = tx.begin(Purchase.self, parent: .transaction(login))
+        #expect(
+            tx.openExchange(ExchangeRequest(url: url), in: purchase).headers["tracestate"]
+                == "waybill=u:\(Purchase.code),vendor=1")
+        let other = tx.begin(Purchase.self, parent: nil)
+        #expect(other.headers(for: url)["tracestate"] == "waybill=u:\(Purchase.code)", "of another trace")
+    }
+
     @Test func aRequestCarriesTheTransactionAsATrace() throws {
         let tx = manager(.propagate)
         let login = tx.begin(Login.self)
