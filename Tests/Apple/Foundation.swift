@@ -207,6 +207,14 @@ open class URLCache: NSObject, @unchecked Sendable {
 
 // MARK: - Sessions
 
+open class HTTPCookie: NSObject, @unchecked Sendable {
+    open class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] { fatalError() }
+}
+
+open class HTTPCookieStorage: NSObject, @unchecked Sendable {
+    open func cookies(for URL: URL) -> [HTTPCookie]? { nil }
+}
+
 open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     open class var `default`: URLSessionConfiguration { fatalError() }
     open class var ephemeral: URLSessionConfiguration { fatalError() }
@@ -218,6 +226,7 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     open var timeoutIntervalForRequest: TimeInterval = 60
     open var timeoutIntervalForResource: TimeInterval = 604_800
     open var httpShouldSetCookies = true
+    open var httpCookieStorage: HTTPCookieStorage?
     open var httpMaximumConnectionsPerHost = 6
     open var waitsForConnectivity = false
     open var allowsCellularAccess = true

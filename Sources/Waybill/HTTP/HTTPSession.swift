@@ -1,5 +1,6 @@
 import Dispatch
 package import Foundation
+import WaybillCore
 
 #if canImport(FoundationNetworking)
 package import FoundationNetworking
@@ -31,6 +32,18 @@ package final class HTTPSession: Sendable {
     }
 
     deinit { session.finishTasksAndInvalidate() }
+
+    /// The header field with the cookies that the system adds to a request from the session's jar; `nil` if it adds none.
+    func cookieField(for request: URLRequest) -> Fact.HeaderField? {
+        let configuration = session.configuration
+        guard request.httpShouldHandleCookies, configuration.httpShouldSetCookies,
+            request.value(forHTTPHeaderField: "Cookie") == nil, let url = request.url,
+            let cookies = configuration.httpCookieStorage?.cookies(for: url), !cookies.isEmpty
+        else { return nil }
+        return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"].map {
+            Fact.HeaderField(name: "Cookie", value: $0)
+        }
+    }
 
     /// Makes a task that tells its transport what happens to it. Waits for URLSession's queue.
     func task(of outgoing: OutgoingRequest, for transport: TaskTransport) -> URLSessionTask {

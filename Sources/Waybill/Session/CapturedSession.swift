@@ -72,10 +72,11 @@ public final class CapturedSession: Sendable {
         of request: URLRequest?, body: OutgoingRequest.Body = .own, part: OpenPart?, deadline: Duration?,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) -> HTTPCall {
-        guard let request, let opened = ExchangeRequest(request) else {
+        guard let request, var opened = ExchangeRequest(request) else {
             let nowhere = OutgoingRequest(request: URLRequest(url: URL(filePath: "/")))
             return HTTPCall(of: nowhere, by: FailedTransport(URLError(.badURL)))
         }
+        if let cookies = http.cookieField(for: request) { opened.headerFields.append(cookies) }
         let record = sources.openExchange(opened, part: part, traceContext: traceContext)
         var outgoing = OutgoingRequest(request: request, body: body)
         for (name, value) in record.headers { outgoing.request.setValue(value, forHTTPHeaderField: name) }

@@ -40,6 +40,23 @@ import FoundationNetworking
         #expect(exchange.responseHeaderFields.contains { $0.name.lowercased() == "content-type" })
     }
 
+    /// A server that answers otherwise because of a cookie is not understood without knowing that there was one.
+    @Test(arguments: [true, false]) func cookiesOfTheJarAreRecordedWithoutTheirValues(handlesCookies: Bool) async throws
+    {
+        let server = try LoopbackServer { _ in .init(headers: [("Set-Cookie", "sid=s3cret; Path=/")]) }
+        let session = tx.session(configuration: .ephemeral)
+        var request = URLRequest(url: server.url())
+        request.httpShouldHandleCookies = handlesCookies
+        let login = tx.begin(Login.self)
+        for _ in 0..<2 { _ = try await session.data(for: request, in: login) }
+        request.setValue("own=1", forHTTPHeaderField: "Cookie")
+        _ = try await session.data(for: request, in: login)
+        let sent = server.requests.map { $0.header("Cookie") != nil }
+        let recorded = tx.exchanges.map { $0.requestHeaderFields.filter { $0.name == "Cookie" }.map(\.value) }
+        #expect(sent.last == true && sent.first == false)
+        #expect(recorded == sent.map { $0 ? ["[redacted]"] : [] })
+    }
+
     @Test func theHeaderFieldNamesTheTransactionAndTheExchange() async throws {
         let server = try LoopbackServer { _ in .text("") }
         let login = tx.begin(Login.self)
