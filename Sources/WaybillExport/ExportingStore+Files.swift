@@ -8,11 +8,12 @@ extension ExportingStore {
     /// Writes facts into one file, in place of one of that name; it appears whole or not at all.
     ///
     /// - Throws: `.notFound` where there is nothing to export: then there is no file.
-    package func write(_ facts: ExportedFacts, as format: TextFormat, isCompressed: Bool, to file: URL) async throws
-        -> ExportSummary
-    {
+    package func write(
+        _ facts: ExportedFacts, as format: TextFormat, isCompressed: Bool, style: CSVStyle = CSVStyle(), to file: URL
+    ) async throws -> ExportSummary {
         let partial = try PartialFile(file)
-        let factCount = try await write(facts, as: format, isCompressed: isCompressed, to: partial.write)
+        let factCount = try await write(
+            facts, as: format, isCompressed: isCompressed, style: style, to: partial.write)
         try partial.finish()
         return ExportSummary(file: file, factCount: factCount, byteCount: partial.byteCount)
     }
@@ -23,10 +24,12 @@ extension ExportingStore {
     /// - Throws: `.notFound` where there is nothing to export, before anything was handed over.
     @discardableResult
     package func write(
-        _ facts: ExportedFacts, as format: TextFormat, isCompressed: Bool, to put: ([UInt8]) throws -> Void
+        _ facts: ExportedFacts, as format: TextFormat, isCompressed: Bool, style: CSVStyle = CSVStyle(),
+        to put: ([UInt8]) throws -> Void
     ) async throws -> Int {
         let stream = try await export(facts, as: format)
-        guard let factCount = try await stream.write(as: format, isCompressed: isCompressed, to: put) else {
+        guard let factCount = try await stream.write(as: format, isCompressed: isCompressed, style: style, to: put)
+        else {
             throw try await nothingToExport(facts, as: format)
         }
         return factCount
@@ -69,14 +72,18 @@ extension ExportStream {
     ///
     /// - Returns: How many facts there are, 0 where that is not told; nil where there is nothing, and nothing was
     ///   handed over.
-    func write(as format: TextFormat, isCompressed: Bool, to put: ([UInt8]) throws -> Void) async throws -> Int? {
+    func write(
+        as format: TextFormat, isCompressed: Bool, style: CSVStyle, to put: ([UInt8]) throws -> Void
+    ) async throws -> Int? {
         let gzip = isCompressed ? try Gzip() : nil
+        var facts = StyledFacts(style)
         var (waiting, isBegun, factCount): ([UInt8], Bool, Int) = ([], false, 0)
         while let piece = try await next() {
             waiting += piece.bytes
             factCount += piece.factCount
             guard isBegun || waiting.count > format.header.count else { continue }
-            try put(gzip?.compress(waiting) ?? waiting)
+            let bytes = facts.next(waiting)
+            try put(gzip?.compress(bytes) ?? bytes)
             (waiting, isBegun) = ([], true)
         }
         guard isBegun else { return nil }

@@ -1,4 +1,7 @@
 """Exports of the demo's collector in every format, counted by DuckDB and SQLite; the questions of OfflineAnalysis."""
+import csv
+import datetime
+
 import pytest
 from waybill import ROOT, in_duckdb, in_sqlite, waybill
 
@@ -50,6 +53,31 @@ def test_ndjson_and_csv_hold_the_same_values(files):
     same = "SELECT * EXCLUDE (attributes, source_attributes, headers), attributes::VARCHAR, headers::VARCHAR FROM"
     ndjson, plain = f"{same} waybill_ndjson('{files}/f.ndjson')", f"{same} waybill_csv('{files}/f.csv')"
     assert in_duckdb(f"SELECT count(*) AS count FROM ({ndjson} EXCEPT {plain})") == [[{"count": 0}]]
+
+
+def test_a_csv_for_a_spreadsheet_has_the_same_facts_with_times_that_it_keeps(files, collected, tmp_path):
+    sheet = tmp_path / "sheet.csv"
+    waybill("export", collected, "--format", "csv", "--times", "iso", "--bom", "--output", sheet)
+    assert sheet.read_bytes().startswith(b"\xef\xbb\xbftransaction_id,")
+    with open(files / "f.csv", encoding="utf-8", newline="") as plain, open(sheet, encoding="utf-8-sig", newline="") as iso:
+        for row, shown in zip(csv.DictReader(plain), csv.DictReader(iso), strict=True):
+            moment = datetime.datetime.fromisoformat(shown.pop("time"))
+            assert round(moment.timestamp() * 1_000_000) == int(row.pop("time_us"))
+            assert shown == row
+
+
+def test_a_csv_of_transactions_has_a_row_for_each(collected, tmp_path):
+    sheet = tmp_path / "transactions.csv"
+    waybill("export", collected, "--format", "csv", "--rows", "transactions", "--output", sheet)
+    with open(sheet, encoding="utf-8", newline="") as file:
+        rows = {row["transaction_id"]: row for row in csv.DictReader(file)}
+    found = in_sqlite(
+        collected / "waybill.sqlite",
+        "SELECT id, outcome, duration_us FROM transactions WHERE NOT waiting_for_beginner")
+    assert len(found) == len(rows)
+    for transaction, outcome, duration in found:
+        assert rows[transaction]["outcome"] == outcome
+        assert rows[transaction]["duration_us"] == ("" if duration is None else str(duration))
 
 
 def test_duckdb_reads_ndjson_without_being_told_the_columns(files, total):

@@ -11,7 +11,8 @@ struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write transactions for other tools, or as one page for people.",
         discussion: """
-            ndjson and csv have one fact a row, with the columns that Schemas/README.md lists. sqlite is a store in one file. har (HTTP Archive \
+            ndjson and csv have one fact a row, with the columns that Schemas/README.md lists. For a spreadsheet, csv takes --rows transactions, \
+            --times iso and --bom. sqlite is a store in one file. har (HTTP Archive \
             1.2) and curl (a command for each request) have network exchanges; their FILTER is about exchanges, as that of waybill list --network. html is \
             a page to send to somebody, with the newest \(TransactionReport.limit) transactions. All text is redacted once more. A file appears whole or not at all. Exits with 1 where nothing matches.
 
@@ -24,6 +25,7 @@ struct Export: AsyncParsableCommand {
 
             EXAMPLES
               waybill export ./collected --format csv --output facts.csv
+              waybill export ./collected --format csv --rows transactions --times iso --bom --output transactions.csv
               waybill export ./collected 'since:24h outcome:failed' > failed.ndjson
               waybill export ./collected --since 15m --format html --output report.html
               waybill export ./collected --format sqlite --output copy.sqlite
@@ -43,6 +45,8 @@ struct Export: AsyncParsableCommand {
     @OptionGroup var filter: FilterOptions
 
     @OptionGroup var exchanges: ExchangeOptions
+
+    @OptionGroup var csv: CSVOptions
 
     @Option(
         help: ArgumentHelp("The file to write, in place of one of that name; - for standard output.", valueName: "file")
@@ -73,6 +77,9 @@ struct Export: AsyncParsableCommand {
         }
         guard format.exchanges != nil || exchanges.areUnset else {
             throw ValidationError("--method, --status and --state go with --format har or curl.")
+        }
+        guard csv.areUnset || format == .csv && incremental == nil else {
+            throw ValidationError("--rows, --times and --bom go with --format csv, and not with --incremental.")
         }
         if format == .sqlite {
             guard output != "-" else { throw ValidationError("Name the SQLite file with --output.") }
@@ -158,12 +165,29 @@ struct Export: AsyncParsableCommand {
                 return Terminal.warn("Nothing is new.")
             }
             Terminal.write(increment.files.map { lake.place(of: $0.name) })
+        } else if csv.rows == .transactions {
+            try await writeTransactions(of: store)
         } else if output == "-" {
-            try await store.write(.of(request), as: format, isCompressed: gzip, to: StandardOutput.write)
+            try await store.write(
+                .of(request), as: format, isCompressed: gzip, style: csv.style, to: StandardOutput.write)
         } else {
             let file = URL(filePath: output)
-            tell(try await store.write(.of(request), as: format, isCompressed: gzip || file.endsInGzip, to: file))
+            tell(
+                try await store.write(
+                    .of(request), as: format, isCompressed: gzip || file.endsInGzip, style: csv.style, to: file))
         }
+    }
+
+    private func writeTransactions(of store: some ExportingStore) async throws {
+        guard output != "-" else {
+            _ = try await store.writeTransactions(
+                request, style: csv.style, isCompressed: gzip, redactor: .command, to: StandardOutput.write)
+            return
+        }
+        let file = URL(filePath: output)
+        let count = try await store.writeTransactions(
+            request, style: csv.style, isCompressed: gzip || file.endsInGzip, redactor: .command, to: file)
+        Terminal.warn("\(output): \(Words.count(count, "transaction")).")
     }
 
     private func lake(_ place: String) throws -> any Lake {

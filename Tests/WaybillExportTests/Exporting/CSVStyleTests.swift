@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillExport
+@testable import WaybillReading
+
+/// CSV for the spreadsheets that people have.
+@Suite(.timeLimit(.minutes(5))) struct CSVStyleTests {
+    private func style(bom: Bool = false, iso: Bool = false) -> CSVStyle {
+        var style = CSVStyle()
+        (style.hasByteOrderMark, style.hasISOTimes) = (bom, iso)
+        return style
+    }
+
+    /// A row with a value in every column before the time, one of which looks like more columns and lines.
+    private static let facts: String = {
+        let columns = ExportColumns.all.map(\.description)
+        let time = columns.firstIndex(of: "time_us") ?? 0
+        let rows = ["1772366400000017", "-1", "0"].map { moment in
+            columns.indices.map { index in
+                index == time ? moment : index == 2 ? "\"a,b\r\n\"\"c\"\",,\n,\"" : index == 4 ? "\"\"" : "v\(index)"
+            }.joined(separator: ",")
+        }
+        return ([columns.joined(separator: ",")] + rows).map { $0 + "\r\n" }.joined()
+    }()
+
+    /// Pieces of a collector's answer end at any line feed, also inside a cell; here, anywhere.
+    @Test(arguments: [1, 2, 7, 100, 100_000]) func timesAreTextsWhereverPiecesAreCut(count: Int) {
+        var facts = StyledFacts(style(iso: true))
+        var bytes: [UInt8] = []
+        var rest = Array(Self.facts.utf8)[...]
+        while !rest.isEmpty {
+            bytes += facts.next(Array(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+        let expected = Self.facts.replacing(",time_us,", with: ",time,")
+            .replacing(",1772366400000017,", with: ",2026-03-01T12:00:00.000017Z,")
+            .replacing(",-1,", with: ",1969-12-31T23:59:59.999999Z,").replacing(
+                ",0,", with: ",1970-01-01T00:00:00.000000Z,")
+        #expect(String(decoding: bytes, as: UTF8.self) == expected)
+    }
+
+    @Test func aByteOrderMarkStandsOnceAtTheBeginning() {
+        var facts = StyledFacts(style(bom: true))
+        #expect(facts.next(Array("a".utf8)) + facts.next(Array("b".utf8)) == [0xEF, 0xBB, 0xBF] + "ab".utf8)
+        var plain = StyledFacts(style())
+        #expect(plain.next(Array(Self.facts.utf8)) == Array(Self.facts.utf8))
+    }
+
+    @Test(arguments: [true, false]) func aTransactionIsARow(isISO: Bool) throws {
+        var summary = TransactionSummary(
+            id: SampleExchange.transaction, useCase: 0, useCaseName: "log, in", outcome: .failed,
+            begunMicroseconds: SampleExchange.opened, durationMicroseconds: 250,
+            error: RecordedError(domain: "Shop", code: -1, text: "mail to ada@example.com"),
+            attributes: ["variant": "B", "password": "hunter2"], sourceCount: 2, eventCount: 3, exchangeCount: 4,
+            isWaitingForBeginner: false)
+        var rows = TransactionRows(style(bom: true, iso: isISO), redactor: Redactor())
+        let header = String(decoding: rows.header.dropFirst(3), as: UTF8.self)
+        #expect(rows.header.prefix(3) == [0xEF, 0xBB, 0xBF])
+        #expect(header.hasSuffix("waiting_for_beginner\r\n") && header.contains(isISO ? ",begun," : ",begun_us,"))
+        let code = SampleExchange.transaction.supportCode
+        let begun = isISO ? "2026-03-01T12:00:00.000017Z" : "1772366400000017"
+        let row =
+            "\(summary.id),\(code),0,\"log, in\",failed,\(begun),250,,Shop,-1,,mail to [redacted],"
+            + "\"{\"\"password\"\":\"\"[redacted]\"\",\"\"variant\"\":\"\"B\"\"}\",2,3,4,,,\r\n"
+        #expect(String(decoding: rows.row(of: summary), as: UTF8.self) == row)
+        (summary.error, summary.durationMicroseconds, summary.isWaitingForBeginner) = (nil, nil, true)
+        summary.attributes = [:]
+        #expect(String(decoding: rows.row(of: summary), as: UTF8.self).hasSuffix(",\(begun),,,,,,,,2,3,4,,,true\r\n"))
+        #expect(header.split(separator: ",").count == 19)
+    }
+}
