@@ -17,15 +17,26 @@ extension Collector {
             let path = RouterPath(route.path)
             for method in route.methods {
                 router.on(path, method: method) { request, context in
-                    var response = try await answer(request, to: route, context)
+                    var response: Response
+                    do {
+                        response = try await answer(request, to: route, context)
+                    } catch var problem as Problem where takesOtherSites(route) {
+                        problem.headers[.accessControlAllowOrigin] = "*"
+                        throw problem
+                    }
                     response.headers.isolate()
+                    if takesOtherSites(route) { response.headers[.accessControlAllowOrigin] = "*" }
                     return method == .head ? response.createHeadResponse() : response
                 }
             }
         }
         for route in Route.allCases where Route.allCases.first(where: { $0.path == route.path }) == route {
             let path = RouterPath(route.path)
-            let otherMethods = Self.methods.filter { !route.methodsOfPath.contains($0) }
+            var otherMethods = Self.methods.filter { !route.methodsOfPath.contains($0) }
+            if takesOtherSites(route) {
+                otherMethods.removeAll { $0 == .options }
+                router.on(path, method: .options) { _, _ in preflight(of: route) }
+            }
             for method in otherMethods {
                 router.on(path, method: method) { _, _ -> Response in throw Problem.methodNotAllowed(method, on: route)
                 }
@@ -48,7 +59,7 @@ extension Collector {
         var project: Project?
         let result = await Result {
             try await mappingErrors(context) {
-                guard !request.isCrossSite else { throw Problem.crossSite }
+                guard !request.isCrossSite || takesOtherSites(route) else { throw Problem.crossSite }
                 let bearer = try access.bearer(of: request)
                 token = bearer.token
                 let found = try await projects.project(bearer.project)
