@@ -62,6 +62,16 @@ import WaybillTesting
         }
     }
 
+    @Test func aCompressedBodyThatUnpacksToTheLimitIsTaken() async throws {
+        let bytes = set.encoded()
+        try await serving(limits { $0.decompressedByteCount = bytes.count }) { server in
+            #expect(try await server.post(gzip(bytes), headers: compressed).status == 200)
+            let answer = try await server.post(gzip(bytes + [UInt8(ascii: " ")]), headers: compressed)
+            answer.expectProblem(413, "Content Too Large")
+            #expect(answer.json?["limit"] as? Int == bytes.count)
+        }
+    }
+
     /// Broken, 64 KB would take 64 MB, and a thousand times as much with a thousand of them.
     @Test func aGzipBombIsA413OnceItIsTooLarge() async throws {
         try await serving(limits { $0.decompressedByteCount = 1 << 20 }) { server in
