@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check build-benchmarks bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz model mutate tsan apple lint format consumer schemas docs check elsewhere install installation interop integration clickhouse faults-cluster clean
+.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check build-benchmarks bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz fuzz-extremes model mutate tsan apple lint format consumer schemas docs check elsewhere install installation interop integration clickhouse faults-cluster clean
 
 # What is behind traits needs macOS 15 on a Mac: see Package.swift.
 ifeq ($(shell uname),Darwin)
@@ -99,6 +99,10 @@ stress: setup-build ## Cancel requests at any moment; no hang, no crash, every r
 
 fuzz: setup-build ## Fuzz the decoders of sets and journals and the redactor of bodies; SECONDS=60 each, KEEP=1 keeps what it found in Tests/Corpora
 	@KEEP=$(KEEP) Scripts/fuzz $(SECONDS)
+
+fuzz-extremes: setup-build ## Put numbers of any size into sets, spans and stores, and look at them in every way; SECONDS=60, SEED=n as a crash printed it
+	$(if $(BUILT),,$(call built,--build-tests))
+	FUZZ_SECONDS=$(SECONDS) $(if $(SEED),FUZZ_SEED=$(SEED)) swift test --skip-build --traits All $(STRICT) $(FLAGS) --filter 'ExtremeTests/nothingThatIsReadForAWhile'
 
 soak: setup-build ## Record at a steady rate and see whether memory, file and latency stay flat; MINUTES=10, writes .build/soak.json
 	swift build -c release --traits Collector,Tracing,Logging --product Benchmarks $(STRICT)

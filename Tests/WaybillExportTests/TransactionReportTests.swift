@@ -127,13 +127,13 @@ import WaybillStore
     @Test func partsThatCausedEachOtherAreDrawnOnce() {
         var record = HostileText.records[0]
         record.parts[0].cause = record.exchanges[0].id
-        let bars = Waterfall(record, names: SourceNames(record.sources)).bars
+        let bars = Waterfall(ShownRecord(record), names: SourceNames(record.sources)).bars
         #expect(bars.map(\.kind) == [.part, .exchange])
     }
 
     @Test func whatARequestCausedStandsBelowIt() throws {
         let record = try login()
-        let waterfall = Waterfall(record, names: SourceNames(record.sources))
+        let waterfall = Waterfall(ShownRecord(record), names: SourceNames(record.sources))
         #expect(waterfall.bars.map(\.label) == ["app", "POST /login", "server"])
         #expect(waterfall.bars.map(\.depth) == [0, 1, 2])
         #expect(waterfall.bars.map(\.hasFailed) == [true, true, false])
@@ -148,7 +148,7 @@ import WaybillStore
         record.exchanges[0].transfer.webSocket = Fact.WebSocket(
             sentMessageCount: 1, receivedMessageCount: 1,
             messages: times.map { .init(atMicroseconds: $0, isSent: $0 == times[0], isText: true, byteCount: 12) })
-        let waterfall = Waterfall(record, names: SourceNames(record.sources))
+        let waterfall = Waterfall(ShownRecord(record), names: SourceNames(record.sources))
         #expect(waterfall.bars[1].events.map(\.time) == times)
         #expect(waterfall.figure(hasAnchors: true).text.contains("<title>received 12 B</title>"))
     }
@@ -157,7 +157,7 @@ import WaybillStore
         var record = HostileText.records[0]
         record.timeline = []
         record.exchanges = []
-        #expect(Waterfall(record, names: SourceNames([])).span.count == 2)
+        #expect(Waterfall(ShownRecord(record), names: SourceNames([])).span.count == 2)
         #expect(!Self.html(TransactionReport(records: [record])).isEmpty)
     }
 

@@ -124,12 +124,13 @@ public final class ExchangeRecorder: Sendable {
         sent(byteCount: bytes.count)
     }
 
-    /// More bytes of the request's body were handed over, for a stack that counts them and does not show them.
+    /// More bytes of the request's body were handed over, for a stack that counts them and does not show them. A
+    /// negative number counts as 0.
     @inlinable
     public func sent(byteCount: some BinaryInteger) { count(sent: Int64(clamping: byteCount)) }
 
-    /// The length of the request's body, where it is known beforehand, e.g. by its `Content-Length`; nil: it is not
-    /// known.
+    /// The length of the request's body, where it is known beforehand, e.g. by its `Content-Length`. `nil` and negative
+    /// numbers mean that it is not known.
     @inlinable
     public func sends(byteCount: (some BinaryInteger)?) { expect(toSend: byteCount.map { Int64(clamping: $0) }) }
 
@@ -162,7 +163,8 @@ public final class ExchangeRecorder: Sendable {
         received(byteCount: bytes.count)
     }
 
-    /// More bytes of the response's body came, for a stack that counts them and does not show them.
+    /// More bytes of the response's body came, for a stack that counts them and does not show them. A negative number
+    /// counts as 0.
     @inlinable
     public func received(byteCount: some BinaryInteger) { count(received: Int64(clamping: byteCount)) }
 
@@ -171,17 +173,19 @@ public final class ExchangeRecorder: Sendable {
     @usableFromInline
     func count(sent byteCount: Int64) {
         update { progress, now in
-            progress.sentByteCount = (progress.sentByteCount ?? 0) + byteCount
+            progress.sentByteCount.count(byteCount)
             progress.transfer.sentAtMicroseconds = now
         }
     }
 
     @usableFromInline
-    func expect(toSend byteCount: Int64?) { update { progress, _ in progress.sentByteCount = byteCount } }
+    func expect(toSend byteCount: Int64?) {
+        update { progress, _ in progress.sentByteCount = byteCount.flatMap { $0 < 0 ? nil : $0.bounded } }
+    }
 
     @usableFromInline
     func count(received byteCount: Int64) {
-        update { progress, _ in progress.receivedByteCount = (progress.receivedByteCount ?? 0) + byteCount }
+        update { progress, _ in progress.receivedByteCount.count(byteCount) }
     }
 
     /// A message of a WebSocket is handed over to be sent; the recorder keeps count of messages, bytes and times.
@@ -238,9 +242,9 @@ public final class ExchangeRecorder: Sendable {
             let socket = progress.transfer.webSocket
             number = (isSent ? socket?.sentMessageCount : socket?.receivedMessageCount) ?? 0
             if isSent {
-                progress.sentByteCount = (progress.sentByteCount ?? 0) + Int64(bytes.count)
+                progress.sentByteCount.count(Int64(bytes.count))
             } else {
-                progress.receivedByteCount = (progress.receivedByteCount ?? 0) + Int64(bytes.count)
+                progress.receivedByteCount.count(Int64(bytes.count))
             }
         }
         guard number > 0, let bodies, source?.isOn == true else { return }
@@ -260,7 +264,7 @@ public final class ExchangeRecorder: Sendable {
             progress.transfer.phases = phases
             progress.transfer.isConnectionReused = isConnectionReused
             progress.transfer.httpVersion = httpVersion
-            progress.transfer.receivedWireByteCount = receivedWireByteCount
+            progress.transfer.receivedWireByteCount = receivedWireByteCount.flatMap { $0 < 0 ? nil : $0.bounded }
         }
     }
 
@@ -316,6 +320,12 @@ public final class ExchangeRecorder: Sendable {
     }
 }
 
+extension Int64? {
+    /// Adds bytes that a stack counted; it may count wrongly, and a collector takes no negative number and none beyond
+    /// 2^53.
+    fileprivate mutating func count(_ byteCount: Int64) { self = (self ?? 0).adding(Swift.max(0, byteCount)) }
+}
+
 extension Fact.ExchangeClosed {
     /// Takes over what the app makes of it; false: it is withheld.
     fileprivate mutating func changed(by hook: RecordingHook, request: RecordingDraft.ExchangeOpened) -> Bool {
@@ -336,7 +346,7 @@ extension ExchangeResponse {
     /// are not the caller's.
     fileprivate var encodedByteCount: Int64? {
         guard value(for: "Content-Encoding") != nil, let length = value(for: "Content-Length").flatMap({ Int64($0) }),
-            length >= 0
+            (0...Limits.largestInteger).contains(length)
         else {
             return nil
         }

@@ -10,6 +10,7 @@ struct CollectedExchanges: Mergeable {
     private var errors = ErrorCounts()
     private var firstByte = Durations()
     private var whole = Durations()
+    private var failed = Durations()
     private var sentByteCount: Int64 = 0
     private var receivedByteCount: Int64 = 0
     private var slowest: [NetworkGroup.Example] = []
@@ -20,21 +21,24 @@ struct CollectedExchanges: Mergeable {
 
     mutating func add(_ exchange: MeasuredExchange) {
         let weight = exchange.weight
-        weights += weight
-        statuses[exchange.status, default: 0] += weight
-        states[exchange.state, default: 0] += weight
+        weights.addWeight(weight)
+        statuses[exchange.status, default: 0].addWeight(weight)
+        states[exchange.state, default: 0].addWeight(weight)
         // Each is at most the greatest integer of the format, and so is what is said of all.
-        sentByteCount = min(Limits.largestInteger, sentByteCount + (exchange.sentByteCount ?? 0).times(weight))
-        receivedByteCount = min(
-            Limits.largestInteger, receivedByteCount + (exchange.receivedByteCount ?? 0).times(weight))
+        sentByteCount = sentByteCount.adding((exchange.sentByteCount ?? 0).times(weight))
+        receivedByteCount = receivedByteCount.adding((exchange.receivedByteCount ?? 0).times(weight))
         if exchange.state == .failed, let error = exchange.error {
             errors.add(error, weight)
         }
         guard exchange.state != .mocked else { return }
         if let time = exchange.firstByteAfter { firstByte.append(time, weight: weight) }
         let example = NetworkGroup.Example(exchange)
-        if exchange.state == .completed, let duration = exchange.duration {
-            whole.append(duration, weight: weight)
+        if exchange.state == .completed || exchange.state == .failed, let duration = exchange.duration {
+            if exchange.state == .failed {
+                failed.append(duration, weight: weight)
+            } else {
+                whole.append(duration, weight: weight)
+            }
             slowest.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isSlower)
         }
         if exchange.state == .failed || exchange.status ?? 0 >= 400 {
@@ -43,14 +47,15 @@ struct CollectedExchanges: Mergeable {
     }
 
     mutating func merge(_ other: consuming CollectedExchanges) {
-        weights += other.weights
-        statuses.merge(other.statuses, uniquingKeysWith: +)
-        states.merge(other.states, uniquingKeysWith: +)
-        sentByteCount = min(Limits.largestInteger, sentByteCount + other.sentByteCount)
-        receivedByteCount = min(Limits.largestInteger, receivedByteCount + other.receivedByteCount)
+        weights.addWeight(other.weights)
+        statuses.merge(other.statuses, uniquingKeysWith: { $0.addingWeight($1) })
+        states.merge(other.states, uniquingKeysWith: { $0.addingWeight($1) })
+        sentByteCount = sentByteCount.adding(other.sentByteCount)
+        receivedByteCount = receivedByteCount.adding(other.receivedByteCount)
         errors.merge(other.errors)
         firstByte.merge(other.firstByte)
         whole.merge(other.whole)
+        failed.merge(other.failed)
         for example in other.slowest {
             slowest.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isSlower)
         }
@@ -68,6 +73,7 @@ struct CollectedExchanges: Mergeable {
             role: key.role, host: key.host, path: key.path, method: key.method, count: count,
             statuses: statusCounts, states: states.mapValues(Weights.count).filter { $0.value > 0 },
             errors: errors.sorted, firstByte: DurationStatistics(&firstByte), whole: DurationStatistics(&whole),
+            failed: DurationStatistics(&failed),
             sentByteCount: sentByteCount, receivedByteCount: receivedByteCount, slowest: slowest, failing: failing)
     }
 

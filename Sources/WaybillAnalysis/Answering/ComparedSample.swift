@@ -20,18 +20,18 @@ package struct ComparedSample: Mergeable {
     ///   - duration: Microseconds; nil where it does not have both points in this order.
     ///   - weight: For how many it stands, in millionths.
     package mutating func add(_ outcome: TransactionOutcome, duration: Int64?, weight: Int64 = Weights.one) {
-        outcomes[outcome, default: 0] += weight
+        outcomes[outcome, default: 0].addWeight(weight)
         if outcome != .open { squares += Double(weight / 1_000) * Double(weight / 1_000) }
         if let duration { durations.append(duration, weight: weight) }
     }
 
     package mutating func merge(_ other: consuming ComparedSample) {
         durations.merge(other.durations)
-        outcomes.merge(other.outcomes, uniquingKeysWith: +)
+        outcomes.merge(other.outcomes, uniquingKeysWith: { $0.addingWeight($1) })
         squares += other.squares
     }
 
-    private var endedWeights: Int64 { outcomes.reduce(0) { $1.key == .open ? $0 : $0 + $1.value } }
+    private var endedWeights: Int64 { outcomes.reduce(0) { $1.key == .open ? $0 : $0.addingWeight($1.value) } }
 
     /// How often an outcome is, by how many say so: where some stand for others, for fewer than they are, so that what
     /// is estimated does not look surer than it is.
@@ -47,14 +47,15 @@ package struct ComparedSample: Mergeable {
         switch measure {
         case .succeeded: outcomes[.succeeded] ?? 0
         case .failed: outcomes[.failed] ?? 0
-        case .abandoned: [.abandoned, .interrupted, .timedOut].map { outcomes[$0] ?? 0 }.reduce(0, +)
+        case .abandoned: [.abandoned, .interrupted, .timedOut].reduce(0) { $0.addingWeight(outcomes[$1] ?? 0) }
         }
     }
 
     fileprivate func group() -> CompareAnswer.Group {
         var values = durations
         return CompareAnswer.Group(
-            value: value, transactions: Weights.count(outcomes.values.reduce(0, +)), ended: Weights.count(endedWeights),
+            value: value, transactions: Weights.count(outcomes.values.reduce(0) { $0.addingWeight($1) }),
+            ended: Weights.count(endedWeights),
             statistics: DurationStatistics(&values))
     }
 }

@@ -17,7 +17,7 @@ extension DropOffQuestion: FoldedQuestion {
             try events.forEachInOrder { transaction, ordered, _ in
                 durations[ordered.last?.name, default: Durations()].append(
                     ordered.last?.microseconds(since: transaction.begin) ?? 0, weight: transaction.weight)
-                collected.weights += transaction.weight
+                collected.weights.addWeight(transaction.weight)
             }
             let names = events.sources.names
             for (name, durations) in durations { collected.durations[name.map { names[$0] }] = durations }
@@ -57,6 +57,6 @@ package struct LastEvents: Mergeable {
 
     package mutating func merge(_ other: consuming LastEvents) {
         durations.merge(other.durations)
-        weights += other.weights
+        weights.addWeight(other.weights)
     }
 }

@@ -12,14 +12,14 @@ extension DurationQuestion: FoldedQuestion {
     ) throws(WaybillError) -> Folded<NamedSegments<CollectedDurations>> {
         let points = try PointMatcher([from, to], of: filter.useCase, context)
         let all = try EventCursor(
-            filter, codes: points.codes, reading: points.contents, segmentation: segmentation, sources: points.sources,
-            context)
+            filter, codes: points.codes, reading: points.contents.union(.outcome), segmentation: segmentation,
+            sources: points.sources, context)
         var folded = try context.fold(all, into: Segmented(CollectedDurations())) {
             (events, collected) throws(WaybillError) in
             try events.forEach { transaction, events, sources in
                 guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources) else { return }
                 let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources)
-                collected.add(transaction) { $0.add(start, end, sources, transaction.weight) }
+                collected.add(transaction) { $0.add(start, end, sources, transaction) }
             }
         }
         folded.asked.events = points.unknown
@@ -49,22 +49,29 @@ package struct CollectedDurations: Mergeable {
     private var withoutEnd: Int64 = 0
     private var reversed: Int64 = 0
 
-    mutating func add(_ start: TimePoint, _ end: TimePoint?, _ sources: SourceDirectory, _ weight: Int64) {
+    private var outcomes: [TransactionOutcome: Int64] = [:]
+
+    mutating func add(
+        _ start: TimePoint, _ end: TimePoint?, _ sources: SourceDirectory, _ transaction: TransactionCursor.Transaction
+    ) {
+        let weight = transaction.weight
         guard let end else {
-            withoutEnd += weight
+            withoutEnd.addWeight(weight)
             return
         }
         // The same event from both ends takes no time.
         if start.isAfter(end, sources) {
-            reversed += weight
+            reversed.addWeight(weight)
         } else {
             durations.append(end.microseconds(since: start), weight: weight)
+            outcomes[transaction.outcome, default: 0].addWeight(weight)
         }
     }
 
     package mutating func merge(_ other: consuming CollectedDurations) {
-        withoutEnd += other.withoutEnd
-        reversed += other.reversed
+        withoutEnd.addWeight(other.withoutEnd)
+        reversed.addWeight(other.reversed)
+        outcomes.merge(other.outcomes, uniquingKeysWith: { $0.addingWeight($1) })
         durations.merge(other.durations)
     }
 
@@ -73,7 +80,6 @@ package struct CollectedDurations: Mergeable {
         let histogram = [DurationSegment.Bar](of: durations)
         return DurationSegment(
             value: value, statistics: DurationStatistics(&durations), withoutEnd: Weights.count(withoutEnd),
-            reversed: Weights.count(reversed),
-            histogram: histogram)
+            reversed: Weights.count(reversed), outcomes: outcomes.counts, histogram: histogram)
     }
 }

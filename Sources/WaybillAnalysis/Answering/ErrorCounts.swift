@@ -9,7 +9,7 @@ struct ErrorCounts: Mergeable {
 
     private mutating func add(_ more: (code: Int64, count: Int64), of group: RecordedError) {
         let known = counts[group] ?? (more.code, 0)
-        counts[group] = (min(known.code, more.code), known.count + more.count)
+        counts[group] = (min(known.code, more.code), known.count.addingWeight(more.count))
     }
 
     mutating func merge(_ other: consuming ErrorCounts) {

@@ -106,12 +106,12 @@ package struct CollectedSteps: Mergeable {
     init(stepCount: Int) { durations = Array(repeating: Durations(), count: stepCount) }
 
     mutating func add(_ steps: [Int64], _ weight: Int64) {
-        transactions += weight
+        transactions.addWeight(weight)
         for (index, duration) in steps.enumerated() { durations[index].append(duration, weight: weight) }
     }
 
     package mutating func merge(_ other: consuming CollectedSteps) {
-        transactions += other.transactions
+        transactions.addWeight(other.transactions)
         for (index, durations) in other.durations.enumerated() { self.durations[index].merge(durations) }
     }
 

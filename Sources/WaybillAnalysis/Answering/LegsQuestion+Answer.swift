@@ -59,7 +59,7 @@ extension LegsQuestion: FoldedQuestion {
             of: source, id: id, opened: times(of: transactions), among: caused, connection)
         for transaction in transactions {
             guard let closing = transaction.closing else {
-                collected.add(transaction) { $0.withoutEnd += transaction.weight }
+                collected.add(transaction) { $0.withoutEnd.addWeight(transaction.weight) }
                 continue
             }
             let span = transaction.span(until: closing.at)
@@ -93,7 +93,7 @@ package struct CollectedLegs: Mergeable {
 
     mutating func add(_ division: LegsDivision?, _ duration: Int64, weight: Int64) {
         guard let division else {
-            withoutExchange += weight
+            withoutExchange.addWeight(weight)
             return
         }
         durations.append(duration, weight: weight)
@@ -101,18 +101,18 @@ package struct CollectedLegs: Mergeable {
             if let microseconds = division.legs[leg] { legs[leg].append(microseconds, weight: weight) }
         }
         for microseconds in division.uncertainties { uncertainties.append(microseconds, weight: weight) }
-        if division.legs[.exchange] != nil { withoutServer += weight }
-        if division.legs[.network] != nil { withoutSplit += weight }
+        if division.legs[.exchange] != nil { withoutServer.addWeight(weight) }
+        if division.legs[.network] != nil { withoutSplit.addWeight(weight) }
     }
 
     package mutating func merge(_ other: consuming CollectedLegs) {
         for leg in Leg.allCases { legs[leg].merge(other.legs[leg]) }
         durations.merge(other.durations)
         uncertainties.merge(other.uncertainties)
-        withoutEnd += other.withoutEnd
-        withoutExchange += other.withoutExchange
-        withoutServer += other.withoutServer
-        withoutSplit += other.withoutSplit
+        withoutEnd.addWeight(other.withoutEnd)
+        withoutExchange.addWeight(other.withoutExchange)
+        withoutServer.addWeight(other.withoutServer)
+        withoutSplit.addWeight(other.withoutSplit)
     }
 
     /// Leaves the durations in another order.

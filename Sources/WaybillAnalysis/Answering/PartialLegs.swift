@@ -110,7 +110,7 @@ extension LegsQuestion {
                 undivided[transaction.source, default: UndividedLegs()]
                     .add(transaction, closedAt: closing.at, segment: segment)
             } else {
-                divided.add(to: segment) { $0.withoutEnd += transaction.weight }
+                divided.add(to: segment) { $0.withoutEnd.addWeight(transaction.weight) }
             }
         }
         let caused = try CausedParts(by: context.connections)

@@ -69,6 +69,7 @@ private struct UseCaseCounts: Mergeable {
     private var sources: Set<Int64> = []
     private var installations: Set<GUID> = []
     private var durations = Durations()
+    private var succeeded = Durations()
     private var rates: [Rate] = []
     private var places: [Int64: Int] = [:]
     /// What began shortly after each other stands together.
@@ -80,14 +81,17 @@ private struct UseCaseCounts: Mergeable {
     }
 
     mutating func add(_ transaction: TransactionCursor.Transaction, step: Int64) {
-        outcomes[transaction.outcome, default: 0] += transaction.weight
+        outcomes[transaction.outcome, default: 0].addWeight(transaction.weight)
         if let error = transaction.error { errors.add(error, transaction.weight) }
         sources.insert(transaction.source)
         if let closing = transaction.closing, closing.sequence >= transaction.sequence {
             durations.append(closing.at - transaction.at, weight: transaction.weight)
+            if transaction.outcome == .succeeded {
+                succeeded.append(closing.at - transaction.at, weight: transaction.weight)
+            }
         }
         if latest >= rates.count || rates[latest].step != step { latest = place(of: step) }
-        rates[latest].outcomes[transaction.outcome, default: 0] += transaction.weight
+        rates[latest].outcomes[transaction.outcome, default: 0].addWeight(transaction.weight)
     }
 
     private mutating func place(of step: Int64) -> Int {
@@ -105,11 +109,14 @@ private struct UseCaseCounts: Mergeable {
 
     mutating func merge(_ other: consuming UseCaseCounts) {
         name = EmptyReason.least(name, other.name)
-        outcomes.merge(other.outcomes, uniquingKeysWith: +)
+        outcomes.merge(other.outcomes, uniquingKeysWith: { $0.addingWeight($1) })
         errors.merge(other.errors)
         installations.formUnion(other.installations)
         durations.merge(other.durations)
-        for rate in other.rates { rates[place(of: rate.step)].outcomes.merge(rate.outcomes, uniquingKeysWith: +) }
+        succeeded.merge(other.succeeded)
+        for rate in other.rates {
+            rates[place(of: rate.step)].outcomes.merge(rate.outcomes, uniquingKeysWith: { $0.addingWeight($1) })
+        }
     }
 
     /// Leaves the durations in another order.
@@ -121,6 +128,6 @@ private struct UseCaseCounts: Mergeable {
             installations: installations.count,
             rates: rates.sorted { $0.step < $1.step }.map {
                 .init(start: Date(microseconds: $0.step * step), outcomes: $0.outcomes.counts)
-            }, duration: DurationStatistics(&durations))
+            }, duration: DurationStatistics(&durations), succeeded: DurationStatistics(&succeeded))
     }
 }

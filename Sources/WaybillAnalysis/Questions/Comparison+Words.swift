@@ -73,12 +73,15 @@ extension Int64 {
 }
 
 extension Double {
+    /// Rounded, and no more than a billion times the whole: the numbers may come from anywhere.
+    private var tenthsOfPercent: Int64 { isNaN ? 0 : Int64((Swift.min(Swift.max(self, -1e9), 1e9) * 1000).rounded()) }
+
     /// `12.0 %` for 0.12.
-    fileprivate var percentText: String { "\(Int64((self * 1000).rounded()).decimalText(per: 10, digits: 1)) %" }
+    fileprivate var percentText: String { "\(tenthsOfPercent.decimalText(per: 10, digits: 1)) %" }
 
     /// `-1.2` for -0.012, always with a sign: percentage points.
     package var pointsText: String {
-        let tenths = Int64((self * 1000).rounded())
+        let tenths = tenthsOfPercent
         return (tenths < 0 ? "-" : "+") + abs(tenths).decimalText(per: 10, digits: 1)
     }
 }

@@ -1,4 +1,4 @@
-import WaybillCore
+public import WaybillCore
 public import WaybillReading
 
 /// How long it takes from one point of a transaction to another.
@@ -61,15 +61,21 @@ public struct DurationSegment: Hashable, Sendable, Codable {
     public var withoutEnd: Int
     /// Transactions that have both points, the other way round.
     public var reversed: Int
+    /// How many of the transactions that ``statistics`` are of ended how; an outcome that none has is left out.
+    public var outcomes: [TransactionOutcome: Int]
     /// How many durations lie where.
     public var histogram: [Bar]
 
     /// Makes a segment.
-    public init(value: String?, statistics: DurationStatistics, withoutEnd: Int, reversed: Int, histogram: [Bar]) {
+    public init(
+        value: String?, statistics: DurationStatistics, withoutEnd: Int, reversed: Int,
+        outcomes: [TransactionOutcome: Int], histogram: [Bar]
+    ) {
         self.value = value
         self.statistics = statistics
         self.withoutEnd = withoutEnd
         self.reversed = reversed
+        self.outcomes = outcomes
         self.histogram = histogram
     }
 
@@ -110,7 +116,7 @@ extension [DurationSegment.Bar] {
                 let middle = (low + high) / 2
                 if bounds[middle] <= value { low = middle } else { high = middle }
             }
-            counts[low] += weight
+            counts[low].addWeight(weight)
         }
         for index in bounds.indices.dropLast() where bounds[index + 1] > least && bounds[index] <= greatest {
             append(

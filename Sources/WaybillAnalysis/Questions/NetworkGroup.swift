@@ -23,12 +23,16 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
     /// From the opening to the first byte of the response, where one came; what a rule answered does not count.
     public var firstByte: DurationStatistics
     /// From the opening to the closing, of those that were completed; what a rule answered does not count.
+    ///
+    /// A request that timed out is not among them: ``failed`` says how long those took.
     public var whole: DurationStatistics
+    /// From the opening to the end, of those that failed, timeouts among them. Canceled ones do not count.
+    public var failed: DurationStatistics
     /// Of all bodies, as far as it was recorded.
     public var sentByteCount: Int64
     /// Of all bodies, as far as it was recorded.
     public var receivedByteCount: Int64
-    /// The slowest of those that ``whole`` is of, the slowest first.
+    /// The slowest of those that were completed or failed, the slowest first.
     public var slowest: [Example]
     /// The latest of those that failed or have a status code of 400 or above, the latest first.
     public var failing: [Example]
@@ -37,8 +41,8 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
     public init(
         role: Fact.Role, host: String?, path: String?, method: String?, count: Int, statuses: StatusCounts,
         states: [ExchangeRecord.State: Int], errors: [UseCaseSummary.ErrorCount], firstByte: DurationStatistics,
-        whole: DurationStatistics, sentByteCount: Int64, receivedByteCount: Int64, slowest: [Example],
-        failing: [Example]
+        whole: DurationStatistics, failed: DurationStatistics, sentByteCount: Int64, receivedByteCount: Int64,
+        slowest: [Example], failing: [Example]
     ) {
         self.role = role
         self.host = host
@@ -50,6 +54,7 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
         self.errors = errors
         self.firstByte = firstByte
         self.whole = whole
+        self.failed = failed
         self.sentByteCount = sentByteCount
         self.receivedByteCount = receivedByteCount
         self.slowest = slowest
@@ -79,15 +84,15 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
         /// - Parameter weights: For how many they stand, added up; ``rounded`` says how many these are.
         package mutating func add(_ status: Int?, _ weights: Int64) {
             guard let status else {
-                none += weights
+                none.addWeight(weights)
                 return
             }
             switch status {
-            case 200..<300: successful += weights
-            case 300..<400: redirection += weights
-            case 400..<500: clientError += weights
-            case 500..<600: serverError += weights
-            default: other += weights
+            case 200..<300: successful.addWeight(weights)
+            case 300..<400: redirection.addWeight(weights)
+            case 400..<500: clientError.addWeight(weights)
+            case 500..<600: serverError.addWeight(weights)
+            default: other.addWeight(weights)
             }
         }
 

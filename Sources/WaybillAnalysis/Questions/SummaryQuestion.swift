@@ -62,14 +62,16 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
     public var installations: Int
     /// By time of beginning, in order; steps without runs are left out.
     public var rates: [Rate]
-    /// How long those took that were closed, from beginning to outcome, as a ``DurationQuestion`` says it by default.
+    /// How long those took that were closed, with any outcome, as a ``DurationQuestion`` says it by default.
     public var duration: DurationStatistics
+    /// How long those took that succeeded.
+    public var succeeded: DurationStatistics
 
     /// Makes a summary.
     public init(
         useCase: Int, name: String, runs: Int, outcomes: [TransactionOutcome: Int], errors: [ErrorCount],
         installations: Int, rates: [Rate],
-        duration: DurationStatistics
+        duration: DurationStatistics, succeeded: DurationStatistics
     ) {
         self.useCase = useCase
         self.name = name
@@ -79,6 +81,7 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
         self.installations = installations
         self.rates = rates
         self.duration = duration
+        self.succeeded = succeeded
     }
 
     /// Transactions that were closed with an error.

@@ -11,7 +11,9 @@ package struct Durations: Mergeable {
     package init() {}
 
     /// How many, or how many they stand for.
-    package var count: Int { short.count + long.count + Weights.count(weighed.reduce(0) { $0 + $1.weight }) }
+    package var count: Int {
+        short.count + long.count + Weights.count(weighed.reduce(into: 0) { $0.addWeight($1.weight) })
+    }
 
     /// - Parameter weight: In millionths; what stands for none is left out.
     package mutating func append(_ microseconds: Int64, weight: Int64 = Weights.one) {
@@ -89,7 +91,7 @@ package struct WeighedValues {
         values = sorted.map(\.value)
         var sum: Int64 = 0
         sums = sorted.map { element in
-            sum += element.weight
+            sum.addWeight(element.weight)
             return sum
         }
         let squares = sorted.reduce(0.0) { $0 + Double($1.weight) * Double($1.weight) }

@@ -35,23 +35,23 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
         count = durations.count
         guard count > 0 else { return }
         (minimumMicroseconds, maximumMicroseconds) = (durations.minimum, durations.maximum)
-        var (sum, weights): (Int64, Int64) = (0, 0)
+        var (sum, weights) = (WideSum(), 0 as Int64)
         durations.forEach { value, weight in
-            sum &+= value.times(weight)
-            weights += weight
+            sum.add(value.times(weight))
+            weights.addWeight(weight)
         }
         if let values = durations.inOrder {
             (p50Microseconds, p75Microseconds) = (values.value(atPercent: 50), values.value(atPercent: 75))
             (p90Microseconds, p95Microseconds) = (values.value(atPercent: 90), values.value(atPercent: 95))
             p99Microseconds = values.value(atPercent: 99)
-            let mean = Double(sum) / Double(weights) * Double(Weights.one)
-            meanMicroseconds = Int64(exactly: mean.rounded(.down)) ?? sum
+            let mean = sum.double / Double(weights) * Double(Weights.one)
+            meanMicroseconds = Int64(exactly: mean.rounded(.down))?.bounded
             return
         }
         let values = durations.values(atRanks: [50, 75, 90, 95, 99].map { [count] in ($0 * count + 99) / 100 - 1 })
         (p50Microseconds, p75Microseconds, p90Microseconds) = (values[0], values[1], values[2])
         (p95Microseconds, p99Microseconds) = (values[3], values[4])
-        meanMicroseconds = sum.quotientAndRemainder(flooringBy: Int64(count)).quotient
+        meanMicroseconds = sum.quotient(flooringBy: Int64(count))
     }
 
     /// Of values in microseconds.
@@ -59,6 +59,31 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
         var durations = Durations()
         for value in values { durations.append(value) }
         self.init(&durations)
+    }
+}
+
+/// The sum of at most 2^30 numbers of the format, exactly: some thousand of the greatest ones overflow an `Int64`.
+private struct WideSum {
+    /// In units of 2^32.
+    private var high: Int64 = 0
+    /// Never negative.
+    private var low: Int64 = 0
+
+    mutating func add(_ value: Int64) {
+        high += value >> 32
+        low += value & 0xFFFF_FFFF
+    }
+
+    /// The sum rounded once, where it fits an `Int64`.
+    var double: Double {
+        let (product, isTooLarge) = high.multipliedReportingOverflow(by: 1 << 32)
+        let (sum, isFarTooLarge) = product.addingReportingOverflow(low)
+        return isTooLarge || isFarTooLarge ? Double(high) * 0x1p32 + Double(low) : Double(sum)
+    }
+
+    func quotient(flooringBy count: Int64) -> Int64 {
+        let (quotient, remainder) = high.quotientAndRemainder(flooringBy: count)
+        return quotient << 32 + (remainder << 32 + low) / count
     }
 }
 
@@ -128,14 +153,13 @@ enum Selection {
 }
 
 extension Int64 {
-    /// This many, so many millionths of a time, and no more than the greatest integer of the format; in two steps, so
-    /// that no product is too large.
+    /// This many, so many millionths of a time, rounded towards 0, and no more than the greatest integer of the format.
     package func times(_ weight: Int64) -> Int64 {
         guard weight != Weights.one else { return self }
-        let (whole, isTooMuch) = (self / Weights.one).multipliedReportingOverflow(by: weight)
-        guard !isTooMuch, whole.magnitude < Limits.largestInteger else {
-            return self < 0 ? -Limits.largestInteger : Limits.largestInteger
-        }
-        return whole + self % Weights.one * weight / Weights.one
+        let (one, product) = (Weights.one.magnitude, magnitude.multipliedFullWidth(by: weight.magnitude))
+        let isTooMuch = product.high >= one
+        let quotient = isTooMuch ? .max : one.dividingFullWidth(product).quotient
+        let times = Int64(clamping: quotient).bounded
+        return self < 0 ? -times : times
     }
 }

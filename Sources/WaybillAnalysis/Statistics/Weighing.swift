@@ -40,19 +40,19 @@ package struct Weights: Mergeable {
 
     /// Of some of the same weight.
     init(_ count: Int, each weight: Int64 = Self.one) {
-        (delivered, sum) = (count, Int64(count) * weight)
+        (delivered, sum) = (count, Int64(count).multipliedBounded(by: weight))
         variance = Double(count) * Self.variance(weight)
     }
 
     package mutating func merge(_ other: consuming Weights) {
         delivered += other.delivered
-        sum += other.sum
+        sum.addWeight(other.sum)
         variance += other.variance
     }
 
     package mutating func add(_ weight: Int64) {
         delivered += 1
-        sum += weight
+        sum.addWeight(weight)
         // Exact, and so the same in any order, up to many millions.
         variance += Self.variance(weight)
     }
@@ -70,6 +70,23 @@ package struct Weights: Mergeable {
         let deviation = max(0, variance).squareRoot() / 1_000
         return Weighing(
             delivered: delivered, estimated: Self.count(sum), margin: Int((1.96 * deviation).rounded(.up)))
+    }
+}
+
+extension Int64 {
+    /// The greatest sum of weights: two of them never overflow.
+    private static let greatestWeight: Int64 = 1 << 61
+
+    /// Returns the sum of two weights, or of two sums of them. One transaction may say that it stands for a million, and
+    /// there may be many millions of it.
+    package func addingWeight(_ weight: Int64) -> Int64 { Swift.min(self + weight, Self.greatestWeight) }
+
+    package mutating func addWeight(_ weight: Int64) { self = addingWeight(weight) }
+
+    /// Returns the sum of so many weights.
+    fileprivate func multipliedBounded(by weight: Int64) -> Int64 {
+        let (product, isTooLarge) = multipliedReportingOverflow(by: weight)
+        return isTooLarge ? Self.greatestWeight : Swift.min(product, Self.greatestWeight)
     }
 }
 

@@ -35,7 +35,7 @@ extension TextTable {
             Cell(exchange.id.code), Cell(isWide ? time : String(time.dropFirst(11).prefix(8))),
             Cell(exchange.method, .bold),
             Words.cell(record),
-            Cell(exchange.closedMicroseconds.map { Words.duration($0 - exchange.openedMicroseconds) } ?? "-"),
+            Cell(exchange.durationMicroseconds.map(Words.duration) ?? "-"),
         ]
         if isWide {
             row += [

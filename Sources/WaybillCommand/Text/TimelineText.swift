@@ -9,12 +9,12 @@ import WaybillReading
 /// The beginner's lane is leftmost; what a joined source did stands further right, so that the way of a request there
 /// and back is seen.
 struct TimelineText {
-    private let record: TransactionRecord
+    private let record: ShownRecord
     private let names: SourceNames
     private let exchanges: [Fact.ID: TransactionRecord.Exchange]
     private let parts: [Fact.ID: TransactionRecord.Part]
 
-    init(_ record: TransactionRecord) {
+    init(_ record: ShownRecord) {
         self.record = record
         names = SourceNames(record.sources)
         exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -82,9 +82,7 @@ struct TimelineText {
         switch entry.kind {
         case .exchangeClosed: remarks += exchange(of: entry).map(remarks(on:)) ?? []
         case .closed:
-            if let part = part(of: entry) {
-                remarks.append("took \(Words.duration(entry.timeMicroseconds - part.openedMicroseconds))")
-            }
+            if let took = part(of: entry)?.durationMicroseconds { remarks.append("took \(Words.duration(took))") }
         case .exchangeOpened: if exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
         case .opened, .event, .attributesSet: break
         }
@@ -95,12 +93,10 @@ struct TimelineText {
     }
 
     private func remarks(on exchange: TransactionRecord.Exchange) -> [String] {
-        guard let closed = exchange.closedMicroseconds else { return [] }
-        let duration = closed - exchange.openedMicroseconds
+        guard let duration = exchange.durationMicroseconds else { return [] }
         var remarks = ["took \(Words.duration(duration))"]
-        if let server = serverPart(of: exchange), let serverClosed = server.closedMicroseconds {
+        if let inServer = serverPart(of: exchange)?.durationMicroseconds {
             // Two durations by two clocks: their difference needs no common clock.
-            let inServer = serverClosed - server.openedMicroseconds
             remarks.append("server \(Words.duration(inServer))")
             if inServer <= duration { remarks.append("way there and back \(Words.duration(duration - inServer))") }
         }

@@ -6,15 +6,12 @@ import WaybillReading
 
 /// One transaction as `waybill show` prints it: what it was, who took part, and what happened when.
 struct TransactionText {
-    /// With raw times.
-    let record: TransactionRecord
-    private let clocks: ShownClocks
+    let record: ShownRecord
     private let names: SourceNames
 
     /// - Parameter clocks: By which times.
     init(_ record: Redacted<TransactionRecord>, clocks: ShownClocks = .aligned) {
-        self.record = record.value
-        self.clocks = clocks
+        self.record = ShownRecord(record.value, clocks: clocks)
         names = SourceNames(record.value.sources)
     }
 
@@ -23,8 +20,8 @@ struct TransactionText {
     /// - Parameter width: Columns that the picture may take; the table below it is as wide as what it says.
     func lines(_ palette: Palette, width: Int) -> [String] {
         [headline(palette), ""] + facts.lines(palette) + [""] + sources.lines(palette) + [""]
-            + WaterfallText(record, clocks: clocks).lines(palette, width: width) + [""]
-            + TimelineText(clocks.times(of: record)).table.lines(palette)
+            + WaterfallText(record).lines(palette, width: width) + [""]
+            + TimelineText(record).table.lines(palette)
     }
 
     private func headline(_ palette: Palette) -> String {
@@ -60,15 +57,15 @@ struct TransactionText {
                 Cell("note", .dim), Cell("More transactions are above or below it than are shown.", .yellow),
             ])
         }
-        if let words = clocks.words(record, names) { table.rows.append([Cell("clocks", .dim), Cell(words)]) }
-        if let note = Words.beginning(of: record) {
+        if let words = record.clockWords(names) { table.rows.append([Cell("clocks", .dim), Cell(words)]) }
+        if let note = record.beginningWords {
             table.rows.append([Cell("note", .dim), Cell(note, .yellow)])
         }
         return table
     }
 
     private var sources: TextTable {
-        let clock: [(String, TextTable.Alignment)] = record.clocks == nil ? [] : [("CLOCK", .left)]
+        let clock: [(String, TextTable.Alignment)] = record.offsets == nil ? [] : [("CLOCK", .left)]
         var table = TextTable(
             columns: [("SOURCE", .left), ("VERSION", .left), ("DEVICE", .left), ("PART", .left), ("TOOK", .right)]
                 + clock)
@@ -81,8 +78,8 @@ struct TransactionText {
                 Cell(source?.appVersion ?? ""),
                 Cell(device.joined(separator: " ")),
                 Cell("\(part.isJoined ? "joined" : "began"), \(outcome.text)", outcome.ink),
-                Cell(part.closedMicroseconds.map { Words.duration($0 - part.openedMicroseconds) } ?? "-"),
-            ] + (record.clocks.map { [Cell(Words.clock(part.id.source, in: $0))] } ?? [])
+                Cell(part.durationMicroseconds.map(Words.duration) ?? "-"),
+            ] + (record.offsets.map { [Cell(Words.clock(part.id.source, in: $0))] } ?? [])
         }
         return table
     }

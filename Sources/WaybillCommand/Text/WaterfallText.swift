@@ -13,10 +13,9 @@ struct WaterfallText {
     /// Columns that the picture has at least; a narrower terminal wraps.
     private static let narrowest = 24
 
-    /// - Parameter clocks: By which times.
-    init(_ record: TransactionRecord, clocks: ShownClocks) {
+    init(_ record: ShownRecord) {
         names = SourceNames(record.sources)
-        waterfall = Waterfall(record, names: names, clocks: clocks)
+        waterfall = Waterfall(record, names: names)
     }
 
     /// All lines.

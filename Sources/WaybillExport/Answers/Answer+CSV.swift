@@ -26,12 +26,14 @@ extension Segmentation {
 extension SummaryAnswer {
     fileprivate var csv: CSVTable {
         var table = CSVTable(
-            columns: ["use_case", "name", "runs"] + TransactionOutcome.allCases.map(\.name) + ["installations"])
+            columns: ["use_case", "name", "runs"] + TransactionOutcome.allCases.map(\.name) + ["installations"]
+                + DurationStatistics.csvColumns.map { "closed_\($0)" }
+                + DurationStatistics.csvColumns.map { "succeeded_\($0)" })
         table.rows = useCases.map { summary in
             [.integer(summary.useCase), .text(summary.name), .integer(summary.runs)]
                 + TransactionOutcome.allCases.map { .integer(summary.outcomes[$0] ?? 0) } + [
                     .integer(summary.installations)
-                ]
+                ] + summary.duration.csvValues + summary.succeeded.csvValues
         }
         return table
     }
@@ -39,10 +41,13 @@ extension SummaryAnswer {
 
 extension DurationAnswer {
     fileprivate var csv: CSVTable {
-        var table = CSVTable(columns: ["segment"] + DurationStatistics.csvColumns + ["without_end", "reversed"])
+        var table = CSVTable(
+            columns: ["segment"] + DurationStatistics.csvColumns + ["without_end", "reversed"]
+                + TransactionOutcome.allCases.map(\.name))
         table.rows = ([("all", total)] + segments.map { (Segmentation.title(of: $0.value), $0) }).map {
             title, segment in
             [.text(title)] + segment.statistics.csvValues + [.integer(segment.withoutEnd), .integer(segment.reversed)]
+                + TransactionOutcome.allCases.map { .integer(segment.outcomes[$0] ?? 0) }
         }
         return table
     }
@@ -103,6 +108,7 @@ extension NetworkAnswer {
                 "other", "none",
                 "sent_byte_count", "received_byte_count",
             ] + DurationStatistics.csvColumns.map { "whole_\($0)" }
+                + DurationStatistics.csvColumns.map { "failed_\($0)" }
                 + DurationStatistics.csvColumns.map { "first_byte_\($0)" })
         table.rows = groups.map { group in
             let statuses = group.statuses
@@ -114,7 +120,7 @@ extension NetworkAnswer {
             ]
             return [.text(group.role.name), .text(group.host), .text(group.path), .text(group.method)]
                 + counts.map { .integer($0) }
-                + group.whole.csvValues + group.firstByte.csvValues
+                + group.whole.csvValues + group.failed.csvValues + group.firstByte.csvValues
         }
         return table
     }

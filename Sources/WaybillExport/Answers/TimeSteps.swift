@@ -75,15 +75,20 @@ package struct TimeSteps: Sendable, Equatable {
     /// What is written below a column: `14:00`, `14:00:05`, `2026-03-01`.
     package func label(_ index: Int) -> String { days == 0 ? clock(index) : WallTime(borders[index], in: zone).date }
 
-    /// A step in words: `2026-03-01 14:00`, `2026-03-01`, `7 days from 2026-03-01`.
+    /// A step in words: `2026-03-01 14:00 UTC`, `2026-03-01 UTC`, `7 days from 2026-03-01 UTC`.
+    ///
+    /// With the time zone, because a browser shows other times of the page in its own.
     package func title(_ index: Int) -> String {
-        let date = WallTime(borders[index], in: zone).date
+        let time = WallTime(borders[index], in: zone)
         return switch days {
-        case 0: "\(date) \(clock(index))"
-        case 1: date
-        default: "\(days) days from \(date)"
+        case 0: "\(time.date) \(clock(index)) \(time.zone)"
+        case 1: "\(time.date) \(time.zone)"
+        default: "\(days) days from \(time.date) \(time.zone)"
         }
     }
+
+    /// The time zone of all steps, as the last one has it.
+    package var zoneName: String { WallTime(borders.last ?? 0, in: zone).zone }
 
     /// With seconds where there is more than one step in a minute.
     private func clock(_ index: Int) -> String {

@@ -6,7 +6,7 @@ extension Words {
     /// `12.5 %`; `-` of nothing.
     package static func percent<Number: BinaryInteger>(_ count: Number, of total: Number) -> String {
         guard total > 0 else { return "-" }
-        let tenths = Int((Double(count) * 1000 / Double(total)).rounded())
+        let tenths = (Double(count) * 1000 / Double(total)).wholeNumber
         return "\(tenths / 10).\(tenths % 10) %"
     }
 
@@ -21,7 +21,7 @@ extension Words {
 
     /// `-12.5 %` for -0.125.
     package static func percent(_ rate: Double) -> String {
-        let tenths = Int((rate.magnitude * 1000).rounded())
+        let tenths = (rate.magnitude * 1000).wholeNumber
         return "\(rate < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) %"
     }
 
@@ -57,4 +57,9 @@ extension Words {
         }
         return remarks
     }
+}
+
+extension Double {
+    /// Rounded, and at most 10^12: the numbers may come from anywhere.
+    fileprivate var wholeNumber: Int { isNaN ? 0 : Int(Swift.min(Swift.max(self, 0), 1e12).rounded()) }
 }

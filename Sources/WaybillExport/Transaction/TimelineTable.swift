@@ -4,23 +4,15 @@ import WaybillReading
 
 /// What happened in a transaction, in words: a row for each fact, under the name of its source wherever that changes.
 struct TimelineTable {
-    private let record: TransactionRecord
-    /// What the times were moved by; nil where they are raw.
-    private let offsets: ClockAlignment?
+    private let record: ShownRecord
     private let timeZone: TimeZone
     private let names: SourceNames
     private let hasAnchors: Bool
     private let exchanges: [Fact.ID: TransactionRecord.Exchange]
 
-    /// - Parameters:
-    ///   - record: With raw times.
-    ///   - clocks: By which times it is shown.
-    ///   - hasAnchors: Whether the rows of requests lead to them.
-    init(
-        record: TransactionRecord, names: SourceNames, clocks: ShownClocks, timeZone: TimeZone, hasAnchors: Bool = false
-    ) {
-        self.record = clocks.times(of: record)
-        offsets = clocks == .aligned ? record.clocks : nil
+    /// - Parameter hasAnchors: Whether the rows of requests lead to them.
+    init(_ record: ShownRecord, names: SourceNames, timeZone: TimeZone, hasAnchors: Bool = false) {
+        self.record = record
         self.timeZone = timeZone
         self.names = names
         self.hasAnchors = hasAnchors
@@ -59,9 +51,8 @@ struct TimelineTable {
 
     /// What its own clock said, where the times are those of another.
     private func ownTime(of entry: TransactionRecord.Entry) -> HTML {
-        guard let offset = offsets?[entry.id.source] else { return "" }
-        return
-            "<small>\(HTML.moment(entry.timeMicroseconds - offset.microseconds, .exactTime, in: timeZone)) by its own clock</small>"
+        guard let time = record.ownTime(entry.timeMicroseconds, of: entry.id.source) else { return "" }
+        return "<small>\(HTML.moment(time, .exactTime, in: timeZone)) by its own clock</small>"
     }
     /// Beyond so many rows they stand in groups, each of which a browser lays out when it comes into view.
     private static let longCount = 400
@@ -88,8 +79,8 @@ struct TimelineTable {
 
     private func remark(on entry: TransactionRecord.Entry) -> HTML {
         var remarks: [String] = []
-        if entry.kind == .exchangeClosed, let exchange = exchange(of: entry) {
-            remarks.append(Words.duration(entry.timeMicroseconds - exchange.openedMicroseconds))
+        if entry.kind == .exchangeClosed, let took = exchange(of: entry)?.durationMicroseconds {
+            remarks.append(Words.duration(took))
         }
         if entry.kind == .exchangeOpened, exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
         if let error = entry.error { remarks.append(Words.error(error)) }

@@ -9,24 +9,23 @@ import WaybillStore
 /// with the same. Of one that comes several times, the first belongs to the first, and so on.
 package struct TransactionComparison {
     /// With the times that are compared.
-    package let first: TransactionRecord
+    package let first: ShownRecord
     /// With the times that are compared.
-    package let second: TransactionRecord
+    package let second: ShownRecord
     /// In the order of the first, with what the second has alone behind what came before it there.
     package private(set) var rows: [Row] = []
     /// Of the longer one, as far as something is known to have happened; in microseconds.
     let length: Int64
 
     /// Joins two records.
-    ///
-    /// - Parameter clocks: By which times.
-    package init(_ first: TransactionRecord, _ second: TransactionRecord, clocks: ShownClocks = .aligned) {
-        self.first = clocks.times(of: first)
-        self.second = clocks.times(of: second)
+    package init(_ first: ShownRecord, _ second: ShownRecord) {
+        self.first = first
+        self.second = second
         length =
-            (self.first.timeline.map { $0.timeMicroseconds - first.summary.begunMicroseconds }
-            + self.second.timeline.map { $0.timeMicroseconds - second.summary.begunMicroseconds }).max() ?? 0
-        let sides = (Side(self.first, clocks), Side(self.second, clocks))
+            [first, second].flatMap { one in
+                one.timeline.map { $0.timeMicroseconds.subtracting(one.summary.begunMicroseconds) }
+            }.max() ?? 0
+        let sides = (Side(first), Side(second))
         // Of each name, where it stands in the second, and how many of these have been joined.
         var places: [Name: (all: [Int], used: Int)] = [:]
         for (index, name) in sides.1.names.enumerated() { places[name, default: ([], 0)].all.append(index) }
@@ -85,16 +84,14 @@ package struct TransactionComparison {
 
 /// One of the two, ready to be joined.
 private struct Side {
-    private let record: TransactionRecord
+    private let record: ShownRecord
     private let lanes: SourceNames
-    private let clocks: ShownClocks
     private let exchanges: [Fact.ID: TransactionRecord.Exchange]
     /// Of each entry of the timeline.
     let names: [TransactionComparison.Name]
 
-    init(_ record: TransactionRecord, _ clocks: ShownClocks) {
+    init(_ record: ShownRecord) {
         self.record = record
-        self.clocks = clocks
         lanes = SourceNames(record.sources)
         let exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }) { first, _ in first }
         let joined = Set(record.parts.filter(\.isJoined).map(\.id))
@@ -117,8 +114,8 @@ private struct Side {
     func fact(at index: Int) -> TransactionComparison.Fact {
         let entry = record.timeline[index]
         return TransactionComparison.Fact(
-            entry: entry, time: entry.timeMicroseconds - record.summary.begunMicroseconds,
-            uncertainty: clocks.uncertainty(of: entry.id.source, in: record) ?? 0, name: names[index],
+            entry: entry, time: entry.timeMicroseconds.subtracting(record.summary.begunMicroseconds),
+            uncertainty: record.uncertainty(of: entry.id.source) ?? 0, name: names[index],
             exchange: entry.exchange.flatMap { exchanges[$0] }, lane: lanes.lane(of: entry.id.source))
     }
 }

@@ -4,9 +4,7 @@ package import WaybillReading
 
 /// One transaction: a line of the list that unfolds into a waterfall, what happened, and the requests; or these alone.
 package struct TransactionSection {
-    private let record: TransactionRecord
-    private let raw: TransactionRecord
-    private let clocks: ShownClocks
+    private let record: ShownRecord
     private let names: SourceNames
     private let timeZone: TimeZone
     private let bodies: [Fact.ID: ExchangeBodies]
@@ -22,9 +20,7 @@ package struct TransactionSection {
         timeZone: TimeZone,
         hasAnchors: Bool = false
     ) {
-        self.record = clocks.times(of: record)
-        raw = record
-        self.clocks = clocks
+        self.record = ShownRecord(record, clocks: clocks)
         self.bodies = bodies
         self.timeZone = timeZone
         self.hasAnchors = hasAnchors
@@ -43,8 +39,8 @@ package struct TransactionSection {
     /// What it unfolds into.
     package var content: HTML {
         """
-        \(facts)\(Waterfall(raw, names: names, clocks: clocks).html(hasAnchors: hasAnchors))<div>\
-        \(TimelineTable(record: raw, names: names, clocks: clocks, timeZone: timeZone, hasAnchors: hasAnchors).html)\(exchanges)</div>
+        \(facts)\(Waterfall(record, names: names).html(hasAnchors: hasAnchors))<div>\
+        \(TimelineTable(record, names: names, timeZone: timeZone, hasAnchors: hasAnchors).html)\(exchanges)</div>
         """
     }
 
@@ -58,9 +54,9 @@ package struct TransactionSection {
     }
 
     private var facts: HTML {
-        let times: HTML = clocks.words(raw, names).map { "<p>\($0)\n" } ?? ""
+        let times: HTML = record.clockWords(names).map { "<p>\($0)\n" } ?? ""
         let sampled: HTML = Words.sampling(of: record.summary).map { "<p>Sampled: \($0)\n" } ?? ""
-        let note: HTML = Words.beginning(of: record).map { "<p class=note>\($0)\n" } ?? ""
+        let note: HTML = record.beginningWords.map { "<p class=note>\($0)\n" } ?? ""
         let left: HTML =
             record.family?.isCut == true
             ? "<p class=note>More transactions are above or below it than are shown.\n" : ""
@@ -98,7 +94,7 @@ package struct TransactionSection {
 
     /// Nothing for the one that the others are compared with.
     private func clock(of part: TransactionRecord.Part) -> String? {
-        guard let clocks = raw.clocks, part.id.source != clocks.reference else { return nil }
+        guard let clocks = record.offsets, part.id.source != clocks.reference else { return nil }
         return "clock \(Words.clock(part.id.source, in: clocks))"
     }
 

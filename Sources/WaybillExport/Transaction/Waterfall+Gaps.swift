@@ -21,7 +21,7 @@ extension Waterfall {
     /// None by raw clocks of several sources: between two of them, what looks like a pause may be how far the clocks
     /// are apart.
     var gaps: [Gap] {
-        guard record.clocks == nil || clocks == .aligned else { return [] }
+        guard !record.isMixed else { return [] }
         let length = span.upperBound - span.lowerBound
         var gaps: [Gap] = []
         // In one sweep from the left: how far the time is covered, and by what.

@@ -1,6 +1,6 @@
 import Foundation
 package import WaybillCore
-package import WaybillReading
+import WaybillReading
 
 /// A transaction as bars in time: a line for each part with its events on it, a block for each request, and what the
 /// request caused below it, and each transaction that was begun below it.
@@ -55,10 +55,8 @@ package struct Waterfall {
     /// The first and the last moment, in microseconds since 1970; never the same.
     package private(set) var span: ClosedRange<Int64>
 
-    /// With the times that are drawn.
-    let record: TransactionRecord
+    let record: ShownRecord
     let names: SourceNames
-    let clocks: ShownClocks
     /// By part, and what was caused by exchange: transactions may have thousands of each.
     private let entries: [Fact.ID: [TransactionRecord.Entry]]
     private let exchanges: [Fact.ID: [TransactionRecord.Exchange]]
@@ -70,18 +68,15 @@ package struct Waterfall {
     private var drawnTransactions: Set<GUID> = []
 
     /// Draws a record.
-    ///
-    /// - Parameter clocks: By which times.
-    package init(_ record: TransactionRecord, names: SourceNames, clocks: ShownClocks = .aligned) {
-        let record = clocks.times(of: record)
+    package init(_ record: ShownRecord, names: SourceNames) {
         self.record = record
         self.names = names
-        self.clocks = clocks
         let times = record.timeline.map(\.timeMicroseconds)
         let start = times.min() ?? record.summary.begunMicroseconds
         let end = max(times.max() ?? start, start + 1)
         // What goes on long after, as a synchronization may, is not to press all else into a corner.
-        let latest = (record.family?.below ?? []).map { $0.begunMicroseconds + ($0.durationMicroseconds ?? 0) }.max()
+        let latest = (record.family?.below ?? []).map { $0.begunMicroseconds.adding($0.durationMicroseconds ?? 0) }
+            .max()
         span = start...min(max(end, latest ?? end), end + (end - start))
         entries = Dictionary(grouping: record.timeline) { Fact.ID(source: $0.id.source, sequence: $0.part) }
         exchanges = Dictionary(grouping: record.exchanges) { Fact.ID(source: $0.id.source, sequence: $0.part) }
@@ -96,8 +91,7 @@ package struct Waterfall {
             if let part { begunIn[part, default: []].append(child) }
         }
         // A part that was caused by a request that is not known, or by one that it caused itself, stands alone.
-        for part in roots { draw(part, depth: 0) }
-        for part in record.parts { draw(part, depth: 0) }
+        for part in roots + record.parts { draw(.part(part, depth: 0)) }
     }
 
     /// The first and the last moment, in microseconds since the transaction was begun.
@@ -124,8 +118,35 @@ package struct Waterfall {
         [1, 10, 100, 1000, 10_000, 100_000, 1_000_000].flatMap { [$0, 2 * $0, 5 * $0] }
         + [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400].map { $0 * 1_000_000 }
 
-    private mutating func draw(_ part: TransactionRecord.Part, depth: Int) {
-        guard drawn.insert(part.id).inserted else { return }
+    /// What is still to be drawn, with all that belongs below it.
+    private enum Branch {
+        case part(TransactionRecord.Part, depth: Int)
+        /// `lane` is that of its parent, unless it says where it was begun itself.
+        case child(TransactionSummary, depth: Int, lane: Int)
+        /// `last` is when the last fact of its part was recorded.
+        case exchange(TransactionRecord.Exchange, depth: Int, last: Int64)
+    }
+
+    /// Draws something, and all below it, in that order.
+    ///
+    /// Who caused what was said from outside, so that a chain may be as long as a transaction has parts: it must not be
+    /// limited by the stack of a thread.
+    private mutating func draw(_ branch: Branch) {
+        var waiting = [branch]
+        while let next = waiting.popLast() {
+            let below: [Branch] =
+                switch next {
+                case .part(let part, let depth): bar(of: part, depth: depth)
+                case .child(let child, let depth, let lane): bar(of: child, depth: depth, lane: lane)
+                case .exchange(let exchange, let depth, let last): bar(of: exchange, depth: depth, last: last)
+                }
+            waiting += below.reversed()
+        }
+    }
+
+    /// Adds the bar of a part, unless it was drawn before; returns what belongs below it.
+    private mutating func bar(of part: TransactionRecord.Part, depth: Int) -> [Branch] {
+        guard drawn.insert(part.id).inserted else { return [] }
         let entries = entries[part.id] ?? []
         let exchanges = exchanges[part.id] ?? []
         let last = entries.map(\.timeMicroseconds).max() ?? part.openedMicroseconds
@@ -135,27 +156,28 @@ package struct Waterfall {
         bars.append(
             Bar(
                 kind: .part, label: names[part.id.source] + request,
-                note: end.map { Words.duration($0 - part.openedMicroseconds) } ?? Words.outcome(part.outcome),
+                note: part.durationMicroseconds.map(Words.duration) ?? Words.outcome(part.outcome),
                 lane: names.lane(of: part.id.source), depth: depth, start: part.openedMicroseconds,
                 end: max(part.openedMicroseconds, end ?? last),
-                uncertainty: clocks.uncertainty(of: part.id.source, in: record),
+                uncertainty: record.uncertainty(of: part.id.source),
                 isOpen: end == nil, hasFailed: part.outcome == .failed,
                 events: events.filter { $0.error == nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) },
                 errors: events.filter { $0.error != nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) }))
+        let lane = names.lane(of: part.id.source)
+        var below: [Branch] = []
         var children = (begunIn[part.id] ?? [])[...]
         for exchange in exchanges where exchange.role == .client {
             while let child = children.first, child.begunMicroseconds < exchange.openedMicroseconds {
-                draw(children.removeFirst(), depth: depth + 1, lane: names.lane(of: part.id.source))
+                below.append(.child(children.removeFirst(), depth: depth + 1, lane: lane))
             }
-            draw(exchange, depth: depth + 1, last: last)
-            for part in caused[exchange.id] ?? [] { draw(part, depth: depth + 2) }
+            below.append(.exchange(exchange, depth: depth + 1, last: last))
         }
-        for child in children { draw(child, depth: depth + 1, lane: names.lane(of: part.id.source)) }
+        return below + children.map { .child($0, depth: depth + 1, lane: lane) }
     }
 
-    /// - Parameter lane: That of its parent, unless it says where it was begun itself.
-    private mutating func draw(_ child: TransactionSummary, depth: Int, lane: Int) {
-        guard drawnTransactions.insert(child.id).inserted else { return }
+    /// Adds the bar of a transaction that was begun below, unless it was drawn before; returns what was begun below it.
+    private mutating func bar(of child: TransactionSummary, depth: Int, lane: Int) -> [Branch] {
+        guard drawnTransactions.insert(child.id).inserted else { return [] }
         let lane = child.parentPart.map { names.lane(of: $0.source) } ?? lane
         let took = child.durationMicroseconds
         bars.append(
@@ -167,14 +189,15 @@ package struct Waterfall {
                 ]
                 .compactMap(\.self).joined(separator: " · "),
                 lane: lane, depth: depth, start: child.begunMicroseconds,
-                end: took.map { child.begunMicroseconds + $0 } ?? max(child.begunMicroseconds, span.upperBound),
+                end: took.map(child.begunMicroseconds.adding) ?? max(child.begunMicroseconds, span.upperBound),
                 transaction: child.id, isOpen: took == nil, hasFailed: child.outcome == .failed))
-        for grandchild in begunBelow[child.id] ?? [] { draw(grandchild, depth: depth + 1, lane: lane) }
+        return (begunBelow[child.id] ?? []).map { .child($0, depth: depth + 1, lane: lane) }
     }
 
-    private mutating func draw(_ exchange: TransactionRecord.Exchange, depth: Int, last: Int64) {
+    /// Adds the bar of an exchange; returns the parts that it caused.
+    private mutating func bar(of exchange: TransactionRecord.Exchange, depth: Int, last: Int64) -> [Branch] {
         let end = exchange.closedMicroseconds
-        let took = end.map { Words.duration($0 - exchange.openedMicroseconds) }
+        let took = exchange.durationMicroseconds.map(Words.duration)
         bars.append(
             Bar(
                 kind: .exchange, label: "\(exchange.method) \(exchange.path)",
@@ -189,5 +212,6 @@ package struct Waterfall {
                         time: message.atMicroseconds,
                         label: "\(message.isSent ? "sent" : "received") \(Words.byteCount(message.byteCount))")
                 }))
+        return (caused[exchange.id] ?? []).map { .part($0, depth: depth + 1) }
     }
 }

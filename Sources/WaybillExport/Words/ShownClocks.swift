@@ -7,29 +7,60 @@ package enum ShownClocks: String, Sendable, CaseIterable {
     case aligned
     /// Each source's, as its own clock said.
     case raw
+}
 
-    /// The record with these times.
-    package func times(of record: TransactionRecord) -> TransactionRecord { self == .aligned ? record.aligned : record }
+/// A transaction with the times that are shown of it.
+///
+/// What draws a transaction takes one of these. It never has the raw record beside it, so that it cannot take a raw
+/// time from an aligned one: the difference would be how far two clocks are apart.
+@dynamicMemberLookup
+package struct ShownRecord {
+    /// Which times these are.
+    package let clocks: ShownClocks
+    /// How far the clocks of the sources are apart; `nil` where there is a single source.
+    package let offsets: ClockAlignment?
+    private let record: TransactionRecord
+
+    /// - Parameter record: With raw times, as a store returns it.
+    package init(_ record: TransactionRecord, clocks: ShownClocks = .aligned) {
+        self.clocks = clocks
+        offsets = record.clocks
+        self.record = clocks == .aligned ? record.aligned : record
+    }
+
+    /// Everything of the record; times are those that are shown.
+    package subscript<Value>(dynamicMember member: KeyPath<TransactionRecord, Value>) -> Value {
+        record[keyPath: member]
+    }
+
+    /// Whether the picture can be wrong about what came first, because clocks of several sources stand side by side.
+    var isMixed: Bool { offsets != nil && clocks == .raw }
 
     /// By how many microseconds the times of a source may be wrong; nil for its own, and where nothing is known of its
     /// clock.
-    func uncertainty(of source: GUID, in record: TransactionRecord) -> Int64? {
-        self == .aligned ? record.clocks?[source]?.uncertaintyMicroseconds : nil
+    func uncertainty(of source: GUID) -> Int64? {
+        clocks == .aligned ? offsets?[source]?.uncertaintyMicroseconds : nil
     }
 
+    /// What a source's own clock said at a time that is shown; `nil` where it is the same time.
+    func ownTime(_ microseconds: Int64, of source: GUID) -> Int64? {
+        clocks == .aligned ? (offsets?[source]?.microseconds).map(microseconds.subtracting) : nil
+    }
+
+    /// What is not certain about who began the transaction; `nil` if nothing is.
+    package var beginningWords: String? { Words.beginning(of: record) }
+
     /// Whose times these are, in a sentence; nil where there is a single source.
-    ///
-    /// - Parameter record: With raw times.
-    package func words(_ record: TransactionRecord, _ names: SourceNames) -> String? {
-        guard let clocks = record.clocks else { return nil }
-        let unknown = record.sources.map(\.id).filter { $0 != clocks.reference && clocks[$0] == nil }
-        if clocks.offsets.isEmpty {
+    package func clockWords(_ names: SourceNames) -> String? {
+        guard let offsets else { return nil }
+        let unknown = record.sources.map(\.id).filter { $0 != offsets.reference && offsets[$0] == nil }
+        if offsets.offsets.isEmpty {
             return "The clocks of the sources could not be compared: times are raw, as each source's own clock said."
         }
-        if self == .raw { return "Times are raw: as each source's own clock said." }
+        if clocks == .raw { return "Times are raw: as each source's own clock said." }
         let exceptions =
             unknown.isEmpty ? "" : "; those of \(unknown.map { names[$0] }.joined(separator: ", ")) are raw"
-        return "Times are aligned to the clock of \(names[clocks.reference])\(exceptions)."
+        return "Times are aligned to the clock of \(names[offsets.reference])\(exceptions)."
     }
 }
 

@@ -80,8 +80,36 @@ package enum Words {
         return "\(perMillion / 10_000)\(digits.isEmpty ? "" : ".")\(digits) %"
     }
 
-    /// What is not certain about who began a transaction; nil: nothing is.
+    /// `Counted by how they ended: 100 succeeded, 15 abandoned.`: what durations are of; `nil` where there are none.
+    ///
+    /// A percentile of all of them says little where some were abandoned after an hour.
+    package static func counted(_ outcomes: [TransactionOutcome: Int]) -> String? {
+        let told = TransactionOutcome.allCases.compactMap { outcome in
+            outcomes[outcome].map { "\($0) \(Words.outcome(outcome))" }
+        }
+        guard !told.isEmpty else { return nil }
+        let hint =
+            outcomes[.succeeded] != nil && told.count > 1
+            ? " With outcome:succeeded in the filter, only those that succeeded count." : ""
+        return "Counted by how they ended: \(told.joined(separator: ", ")).\(hint)"
+    }
+
+    /// What is not certain about who began a transaction, and when; `nil` if all is certain.
     package static func beginning(of record: TransactionRecord) -> String? {
+        let sentences = [beginner(of: record), farAhead(record)].compactMap(\.self)
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    }
+
+    /// A beginning that is further ahead of its arrival than the store believes.
+    private static func farAhead(_ record: TransactionRecord) -> String? {
+        guard let told = record.parts.first?.openedMicroseconds, told > record.summary.begunMicroseconds else {
+            return nil
+        }
+        return "By its source's clock it began at \(time(told)) UTC, more than a day after it arrived. "
+            + "Lists and questions go by its arrival."
+    }
+
+    private static func beginner(of record: TransactionRecord) -> String? {
         if record.summary.isWaitingForBeginner { return "The source that began it has not been heard yet." }
         let count = Set(record.parts.filter { !$0.isJoined }.map(\.id.source)).count
         guard count > 1 else { return nil }

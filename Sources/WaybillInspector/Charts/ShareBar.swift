@@ -24,10 +24,10 @@ struct ShareBar {
         var before = 0.0
         let rects = parts.map { tone, count -> HTML in
             guard count > 0 else { return "" }
-            let start = Int(before / whole * 100_000)
+            let start = Int(min(before / whole, 1) * 100_000)
             before += count
             // Something for every number above zero.
-            let end = max(Int(before / whole * 100_000), start + 300)
+            let end = max(Int(min(before / whole, 1) * 100_000), start + 300)
             return
                 "<rect class=\"\(tone)\" x=\(thousandths: start)% width=\(thousandths: min(end, 100_000) - min(start, 99_700))% />"
         }

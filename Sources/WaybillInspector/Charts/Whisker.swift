@@ -13,11 +13,17 @@ struct Whisker {
     /// The class of its colour.
     var tone: String
 
-    /// What half of the width has to stand for, so that all can be seen.
+    /// What half of the width has to stand for: so that all differences can be seen, and the intervals as far as they
+    /// are no more than three times as long. One wide interval must not press all others into the middle.
     static func reach(_ estimates: [(value: Double?, low: Double?, high: Double?)]) -> Double {
-        let ends = estimates.flatMap { [$0.value, $0.low, $0.high] }.compactMap(\.self).filter(\.isFinite).map(
-            \.magnitude)
-        return max(ends.max() ?? 0, .leastNormalMagnitude)
+        func magnitudes(_ values: [Double?]) -> [Double] {
+            values.compactMap(\.self).filter(\.isFinite).map(\.magnitude).sorted()
+        }
+        let differences = magnitudes(estimates.map(\.value))
+        let ends = magnitudes(estimates.flatMap { [$0.value, $0.low, $0.high] })
+        // Where nothing differs, by the interval in the middle.
+        let usual = differences.last.flatMap { $0 > 0 ? $0 : nil } ?? (ends.isEmpty ? 0 : ends[ends.count / 2])
+        return max(min(ends.last ?? 0, 3 * usual), .leastNormalMagnitude)
     }
 
     var html: HTML {
@@ -25,8 +31,9 @@ struct Whisker {
             return "<svg class=whisker aria-hidden=true><line class=none x1=50% x2=50% y2=100% /></svg>"
         }
         let (start, end) = (low.map(place) ?? 0, high.map(place) ?? 100_000)
-        // An end that is known has a bar across.
-        let ends = [low.map { _ in start }, high.map { _ in end }].compactMap(\.self).map { x -> HTML in
+        // An end that is known and in the picture has a bar across.
+        let known = [(low, start), (high, end)].filter { end, _ in end.map { $0.magnitude <= reach } ?? false }
+        let ends = known.map { _, x -> HTML in
             "<line x1=\(thousandths: x)% x2=\(thousandths: x)% y1=5 y2=15 />"
         }
         return """

@@ -99,7 +99,7 @@ extension ExchangeRecord {
     /// The class of its colour: a whole response that tells an error is one, too.
     var tone: String { exchange.hasFailed ? TransactionOutcome.failed.name : state.tone }
 
-    var durationMicroseconds: Int64? { exchange.closedMicroseconds.map { $0 - exchange.openedMicroseconds } }
+    var durationMicroseconds: Int64? { exchange.durationMicroseconds }
 
     /// Who recorded it, and in which use case.
     var belonging: String {

@@ -18,10 +18,13 @@ struct ArrivalChart {
             <p>\(Words.count(facts, "new fact")) in \(Words.count(sets, "set")) in the last \(hours.count) hours; at most \
             \(Words.count(busy.map(\.factCount).max() ?? 0, "fact")) in one.</p>
             \(chart)
-            <details class=table><summary>As a table</summary><table class=facts><thead><tr><th>Hour from<th class=n>Sets<th class=n>Facts\
+            <details class=table><summary>As a table</summary><table class=facts><thead><tr><th>Hour from, in \(zone)<th class=n>Sets<th class=n>Facts\
             </tr></thead>\(busy.reversed().map(row))</table></details>
             """
     }
+
+    /// A browser shows other times of the page in its own time zone.
+    private var zone: String { WallTime(hours.last?.beginMicroseconds ?? 0, in: frame.timeZone).zone }
 
     private func label(_ hour: DeliveryState.Hour) -> (date: String, time: String) {
         let time = WallTime(hour.beginMicroseconds, in: frame.timeZone)
@@ -31,7 +34,8 @@ struct ArrivalChart {
     private var chart: HTML {
         let columns = hours.map { hour in
             let (date, time) = label(hour)
-            let title = "\(date) \(time): \(Words.count(hour.factCount, "fact")), \(Words.count(hour.setCount, "set"))"
+            let title =
+                "\(date) \(time) \(zone): \(Words.count(hour.factCount, "fact")), \(Words.count(hour.setCount, "set"))"
             return ColumnChart.Column(title: title, parts: [("", hour.factCount)])
         }
         let labels = [hours.startIndex, hours.count / 2, hours.count - 1].map { index in

@@ -21,10 +21,11 @@ package struct TransactionComparisonPage {
         let title =
             one.useCase == other.useCase
             ? "Two runs of \(one.useCaseName)" : "\(one.useCaseName) and \(other.useCaseName)"
-        let comparison = TransactionComparison(first, second, clocks: clocks)
+        let shown = [first, second].map { ShownRecord($0, clocks: clocks) }
+        let comparison = TransactionComparison(shown[0], shown[1])
         let table = TransactionComparisonTable(
             comparison, names: (SourceNames(first.sources), SourceNames(second.sources)))
-        var waterfalls = [first, second].map { Waterfall($0, names: SourceNames($0.sources), clocks: clocks) }
+        var waterfalls = shown.map { Waterfall($0, names: SourceNames($0.sources)) }
         let reach = waterfalls.map(\.reach)
         for index in waterfalls.indices { waterfalls[index].widen(to: reach[1 - index]) }
         let notes = notes(on: second)
@@ -100,7 +101,7 @@ package struct TransactionComparisonPage {
             [source.app, source.appVersion, source.device, source.os, source.osVersion].filter { !$0.isEmpty }.joined(
                 separator: " ")
         }
-        let times = clocks.words(record, SourceNames(record.sources)).map { " · \($0)" } ?? ""
+        let times = ShownRecord(record, clocks: clocks).clockWords(SourceNames(record.sources)).map { " · \($0)" } ?? ""
         return """
             <section class="t \(summary.outcome.name)"><h2>\(place): \(summary.outcome.icon)\(summary.useCaseName) \
             <em>\(Words.outcome(summary.outcome))</em> <data>\(summary.durationMicroseconds.map(Words.duration) ?? "not closed")</data> \

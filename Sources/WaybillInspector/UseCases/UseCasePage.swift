@@ -101,7 +101,8 @@ package struct UseCasePage {
             // No page of a use case asks these.
             case .transitions, .network: ""
             }
-        return "\(weighed)\(content)"
+        let counted: HTML = answer.outcomesSentence.map { "<p class=hint>\($0)</p>\n" } ?? ""
+        return "\(weighed)\(content)\(counted)"
     }
 }
 

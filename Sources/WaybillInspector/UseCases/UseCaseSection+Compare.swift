@@ -37,7 +37,7 @@ extension UseCaseSection {
                 .long("95 % interval"), "Verdict",
             ], rows: rows)
         let scales = """
-            Lines are the intervals, dots the differences. Of the first three, half the width is \(rates.pointsText.dropFirst()) points; of the \
+            Lines are the intervals, dots the differences; a line without a bar at its end goes on beyond the picture. Of the first three, half the width is \(rates.pointsText.dropFirst()) points; of the \
             durations, from \(Words.point(query.from)) to \(Words.point(query.to)), it is \(Words.percent(times)) of what \(a) takes.
             """
         let sentences: HTML = "<ul class=sentences>\(answer.sentences.map { "<li>\($0)" as HTML })</ul>"

@@ -15,7 +15,7 @@ extension UseCaseSection {
             let count: HTML = isWhole ? "<a href=\"\(list(of: bar))\">\(bar.count)</a>" : "\(bar.count)"
             return ["\(Histogram.range(bar))", count, "\(Words.percent(bar.count, of: segment.statistics.count))"]
         }
-        var sentences: [String] = []
+        var sentences = [Words.counted(segment.outcomes)].compactMap(\.self)
         if segment.withoutEnd > 0 {
             sentences.append("\(Words.count(segment.withoutEnd, "transaction")) had \(from), and not \(to).")
         }

@@ -13,7 +13,7 @@ extension UseCaseSection {
             "<dl class=figures>\(UseCaseNumbers(summary, useCase, links).html)\(installations(summary))</dl>"
         let bar = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
         let outcomes = section(
-            "Outcomes, each \(over.steps.length)", file: "outcomes.csv",
+            "Outcomes, each \(over.steps.length), in \(over.steps.zoneName)", file: "outcomes.csv",
             "\(numbers)\(bar.html)\(chart(over))\(folded(table(over)))")
         return "\(outcomes)\(errors(summary))"
     }

@@ -110,8 +110,9 @@ struct UseCaseNumbers {
         return """
             <div><dt>Runs<dd><a href="\(links.transactions(of: useCase))">\(summary.runs)</a></div>\
             <div><dt title="Of those that are over">Failed<dd>\(failed)</div>\
-            <div><dt title="Half take no longer">p50<dd>\(time(summary.duration.p50Microseconds))</div>\
-            <div><dt title="19 of 20 take no longer">p95<dd>\(time(summary.duration.p95Microseconds))</div>
+            <div><dt title="Of those that succeeded, half take no longer">p50 succeeded<dd>\(time(summary.succeeded.p50Microseconds))</div>\
+            <div><dt title="Of those that succeeded, 19 of 20 take no longer">p95 succeeded<dd>\(time(summary.succeeded.p95Microseconds))</div>\
+            <div><dt title="Of all that were closed, however they ended, 19 of 20 take no longer">p95 closed<dd>\(time(summary.duration.p95Microseconds))</div>
             """
     }
 }

@@ -25,8 +25,8 @@ extension StoreReader {
                 else { continue }
                 let base = offsets[cause.source]
                 offsets[part.id] = ClockAlignment.Offset(
-                    source: part.id, microseconds: offset.microseconds + (base?.microseconds ?? 0),
-                    uncertaintyMicroseconds: offset.uncertaintyMicroseconds + (base?.uncertaintyMicroseconds ?? 0),
+                    source: part.id, microseconds: offset.microseconds.adding(base?.microseconds ?? 0),
+                    uncertaintyMicroseconds: offset.uncertaintyMicroseconds.adding(base?.uncertaintyMicroseconds ?? 0),
                     sampleCount: min(offset.sampleCount, base?.sampleCount ?? .max))
                 rows[part.id] = part.source
                 order.append(part.id)
@@ -79,9 +79,9 @@ extension StoreReader {
             known.estimate(for: exchange) ?? exchange.interval.map { OffsetEstimate(interval: $0, sampleCount: 0) }
         guard let estimate else { return nil }
         let (clock, other) = (try WallClock(of: client, connection), try WallClock(of: part.source, connection))
-        let wall = (clock.wall(exchange.opened) - exchange.opened) - (other.wall(server.opened) - server.opened)
+        let wall = clock.offset(at: exchange.opened).subtracting(other.offset(at: server.opened))
         return ClockAlignment.Offset(
-            source: part.id, microseconds: estimate.interval.middle + wall,
+            source: part.id, microseconds: estimate.interval.middle.adding(wall),
             uncertaintyMicroseconds: estimate.interval.uncertainty,
             sampleCount: estimate.sampleCount)
     }

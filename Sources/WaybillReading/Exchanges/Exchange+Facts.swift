@@ -13,8 +13,8 @@ extension TransactionRecord.Exchange {
         guard case .exchangeOpened(let opened) = fact.content else { return nil }
         var closing: Fact.ExchangeClosed?
         if case .exchangeClosed(let content) = closed?.content { closing = content }
-        let offset = clock.wall(fact.atMicroseconds) - fact.atMicroseconds
-        let wall = { (at: Int64) in at + offset }
+        let offset = clock.offset(at: fact.atMicroseconds)
+        let wall = { (at: Int64) in at.adding(offset) }
         self.init(
             id: Fact.ID(source: source, sequence: fact.sequence), part: fact.part, role: opened.role,
             method: opened.method,

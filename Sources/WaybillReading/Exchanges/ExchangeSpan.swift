@@ -26,8 +26,11 @@ struct ExchangeSpan {
             let start = index == 0 ? 0 : anchors[index].atMicroseconds
             let end = min(source.newest + 1, index + 1 < anchors.count ? anchors[index + 1].atMicroseconds : .max)
             guard start < end else { return nil }
+            let (last, offset) = (end - 1, anchors[index].offsetMicroseconds)
+            // What is not believed stands where it arrived, as transactions do.
+            let listed = Leaders.listed(begun: last.adding(offset), heard: source.heard)
             return ExchangeSpan(
-                source: source.id, offset: anchors[index].offsetMicroseconds, times: start..<end,
+                source: source.id, offset: listed.subtracting(last), times: start..<end,
                 isExact: source.isExact && end == source.newest + 1)
         }
     }

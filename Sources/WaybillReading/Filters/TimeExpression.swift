@@ -10,8 +10,8 @@ package enum TimeExpression {
     ///
     /// - Parameter now: microseconds since 1970, for the times that are so long ago.
     package static func microseconds(_ text: String, now: Int64) -> Int64? {
-        if let microseconds = Int64(text), text.utf8.allSatisfy({ $0.isDigit }) { return microseconds }
-        if let age = length(text) { return now - age }
+        if let microseconds = Int64(text), text.utf8.allSatisfy({ $0.isDigit }) { return microseconds.bounded }
+        if let age = length(text) { return now.subtracting(age) }
         return instant(text)
     }
 
@@ -39,8 +39,6 @@ package enum TimeExpression {
         let styles: [Date.ISO8601FormatStyle] = [
             .iso8601, Date.ISO8601FormatStyle(includingFractionalSeconds: true), .iso8601.year().month().day(),
         ]
-        return styles.lazy.compactMap { try? $0.parse(text) }.first.map {
-            Int64(($0.timeIntervalSince1970 * 1_000_000).rounded())
-        }
+        return styles.lazy.compactMap { try? $0.parse(text) }.first?.microseconds
     }
 }

@@ -54,8 +54,8 @@ extension ClockAlignment {
     package func offset(of source: GUID, beside other: GUID) -> Offset? {
         guard let left = place(of: source), let right = place(of: other) else { return nil }
         return Offset(
-            source: source, microseconds: left.microseconds - right.microseconds,
-            uncertaintyMicroseconds: left.uncertaintyMicroseconds + right.uncertaintyMicroseconds,
+            source: source, microseconds: left.microseconds.subtracting(right.microseconds),
+            uncertaintyMicroseconds: left.uncertaintyMicroseconds.adding(right.uncertaintyMicroseconds),
             sampleCount: min(left.sampleCount, right.sampleCount))
     }
 
@@ -71,15 +71,16 @@ extension ClockAlignment {
     /// What is left to be added to the times of the result is 0, as uncertain as before: aligning it again changes
     /// nothing.
     public func aligning(_ record: TransactionRecord) -> TransactionRecord {
+        let moves = Dictionary(offsets.map { ($0.source, $0.microseconds) }) { first, _ in first }
         var aligned = record
         for index in aligned.parts.indices {
-            guard let offset = self[aligned.parts[index].id.source] else { continue }
-            aligned.parts[index].openedMicroseconds += offset.microseconds
-            aligned.parts[index].closedMicroseconds? += offset.microseconds
+            guard let move = moves[aligned.parts[index].id.source] else { continue }
+            aligned.parts[index].openedMicroseconds.move(move)
+            aligned.parts[index].closedMicroseconds?.move(move)
         }
         for index in aligned.exchanges.indices {
-            guard let offset = self[aligned.exchanges[index].id.source] else { continue }
-            aligned.exchanges[index].move(microseconds: offset.microseconds)
+            guard let move = moves[aligned.exchanges[index].id.source] else { continue }
+            aligned.exchanges[index].move(microseconds: move)
         }
         aligned.exchanges.sort {
             ($0.openedMicroseconds, $0.id.source, $0.id.sequence) < (
@@ -87,12 +88,12 @@ extension ClockAlignment {
             )
         }
         for index in aligned.timeline.indices {
-            aligned.timeline[index].timeMicroseconds += self[aligned.timeline[index].id.source]?.microseconds ?? 0
+            aligned.timeline[index].timeMicroseconds.move(moves[aligned.timeline[index].id.source] ?? 0)
         }
         aligned.timeline.putInOrder()
         for (index, child) in (aligned.family?.below ?? []).enumerated() {
-            guard let source = child.parentPart?.source, let offset = self[source] else { continue }
-            aligned.family?.below[index].begunMicroseconds += offset.microseconds
+            guard let source = child.parentPart?.source, let move = moves[source] else { continue }
+            aligned.family?.below[index].begunMicroseconds.move(move)
         }
         aligned.clocks = self
         for index in offsets.indices { aligned.clocks?.offsets[index].microseconds = 0 }
@@ -116,13 +117,17 @@ extension TransactionRecord {
 
 extension TransactionRecord.Exchange {
     fileprivate mutating func move(microseconds: Int64) {
-        openedMicroseconds += microseconds
-        firstByteMicroseconds? += microseconds
-        closedMicroseconds? += microseconds
-        transfer.sentAtMicroseconds? += microseconds
-        for index in transfer.redirects.indices { transfer.redirects[index].atMicroseconds += microseconds }
-        transfer.webSocket = transfer.webSocket?.timed { $0 + microseconds }
+        openedMicroseconds.move(microseconds)
+        firstByteMicroseconds?.move(microseconds)
+        closedMicroseconds?.move(microseconds)
+        transfer.sentAtMicroseconds?.move(microseconds)
+        for index in transfer.redirects.indices { transfer.redirects[index].atMicroseconds.move(microseconds) }
+        transfer.webSocket = transfer.webSocket?.timed { $0.adding(microseconds) }
     }
+}
+
+extension Int64 {
+    fileprivate mutating func move(_ microseconds: Int64) { self = adding(microseconds) }
 }
 
 extension [TransactionRecord.Entry] {

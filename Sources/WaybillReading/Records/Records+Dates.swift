@@ -31,6 +31,8 @@ extension TransactionRecord.Part {
     public var opened: Date { Date(microseconds: openedMicroseconds) }
     /// When it was closed; nil where it was not.
     public var closed: Date? { closedMicroseconds.map { Date(microseconds: $0) } }
+    /// Microseconds from its opening to its closing, by its source's own clock; `nil` where it was not closed.
+    package var durationMicroseconds: Int64? { closedMicroseconds?.subtracting(openedMicroseconds) }
 
     /// Makes a part.
     public init(
@@ -69,6 +71,8 @@ extension TransactionRecord.Exchange {
     public var firstByte: Date? { firstByteMicroseconds.map { Date(microseconds: $0) } }
     /// When it was closed; nil while it is in progress.
     public var closed: Date? { closedMicroseconds.map { Date(microseconds: $0) } }
+    /// Microseconds from its opening to its closing, by its source's own clock; `nil` while it is in progress.
+    package var durationMicroseconds: Int64? { closedMicroseconds?.subtracting(openedMicroseconds) }
 
     /// Makes an exchange.
     public init(

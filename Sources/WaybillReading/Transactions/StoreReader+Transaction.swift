@@ -105,18 +105,22 @@ struct PartShare {
         }
     }
 
-    var begun: Int64 { facts.first { $0.sequence == id.sequence }.map { clock.wall($0.atMicroseconds) } ?? 0 }
+    private var openedAt: Int64 { facts.first { $0.sequence == id.sequence }?.atMicroseconds ?? 0 }
+    var begun: Int64 { facts.isEmpty ? 0 : clock.wall(openedAt) }
 
     var closing: (fact: Fact, content: Fact.Closed)? {
         for fact in facts { if case .closed(let closed) = fact.content { return (fact, closed) } }
         return nil
     }
 
+    /// Both times go by the clock anchor of the opening, so that the duration is that of the source's own clock, also
+    /// where the wall clock was set meanwhile.
     func record(lastActivity: Int64, now wall: Int64) -> TransactionRecord.Part {
         let timeout = opened?.timeoutMicroseconds ?? 0
+        let offset = clock.offset(at: openedAt)
         return TransactionRecord.Part(
             id: id, isJoined: opened?.isJoined ?? false, cause: opened?.cause ?? foundCause, openedMicroseconds: begun,
-            closedMicroseconds: closing.map { clock.wall($0.fact.atMicroseconds) },
+            closedMicroseconds: closing.map { $0.fact.atMicroseconds.adding(offset) },
             outcome: TransactionOutcome(stored: storedOutcome, lastActivity: lastActivity, timeout: timeout, now: wall),
             error: closing?.content.error,
             attributes: attributes)

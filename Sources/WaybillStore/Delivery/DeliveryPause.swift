@@ -14,13 +14,18 @@ extension DeliveryPause {
         }
     }
 
+    /// What a damaged store says beyond that is not believed: the count goes on from here.
+    private static let largestFailureCount = 1_000_000
+
     /// As the setting's text says at a time; nil for what is no such text.
     fileprivate init?(_ text: String, now: Int64) {
         guard let kept = try? JSONDecoder().decode(Kept.self, from: Data(text.utf8)) else { return nil }
         // No pause is longer than a day: a damaged one must not stop delivery for good.
-        guard kept.untilMicroseconds <= now + 86_400_000_000 else { return nil }
+        let remaining = kept.untilMicroseconds.subtracting(now)
+        guard remaining <= 86_400_000_000 else { return nil }
         self.init(
-            failureCount: max(0, kept.failures), remainingMicroseconds: max(0, kept.untilMicroseconds - now),
+            failureCount: min(max(0, kept.failures), Self.largestFailureCount),
+            remainingMicroseconds: max(0, remaining),
             wasAskedFor: kept.asked)
     }
 

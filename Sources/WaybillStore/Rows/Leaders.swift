@@ -21,22 +21,32 @@ package struct Leaders {
     package func decide(_ transaction: GUID) throws(WaybillError) {
         let statement = try connection.statement(
             """
-            SELECT p.source, p.sequence, p.joined, p.listed_us, s.uuid, p.cause_source, \(SQL.wall("p.at_us", source: "p.source")) \
+            SELECT p.source, p.sequence, p.joined, p.listed_us, s.uuid, p.cause_source, \(SQL.wall("p.at_us", source: "p.source")), s.heard_us \
             FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ?
             """)
         let parts = try statement.rows(transaction) { row in
             Part(
                 source: row.int(0), id: Fact.ID(source: row.guid(4), sequence: row.int(1)), isJoined: row.bool(2),
-                listed: row.optionalInt(3), cause: row.optionalGUID(5), begun: row.int(6))
+                listed: row.optionalInt(3), cause: row.optionalGUID(5), begun: row.int(6), heard: row.optionalInt(7))
         }
         let callers = Set(parts.filter { $0.cause != $0.id.source }.compactMap(\.cause))
         guard let leader = parts.min(by: { Part.leads($0, $1, callers: callers) }) else { return }
         for part in parts {
-            let listed = part.id == leader.id ? part.begun : nil
+            let listed = part.id == leader.id ? Self.listed(begun: part.begun, heard: part.heard) : nil
             guard listed != part.listed else { continue }
             try connection.statement("UPDATE parts SET listed_us = ? WHERE source = ? AND sequence = ?")
                 .run(listed, part.source, part.id.sequence)
         }
+    }
+
+    /// A beginning that is further ahead of its arrival is not believed: clocks are wrong by minutes, and a time zone
+    /// that was taken for UTC by less than a day.
+    package static let farthestMicroseconds: Int64 = 86_400_000_000
+
+    /// The time by which a transaction stands in lists: its beginning, or its arrival where the beginning lies more than
+    /// a day behind that. Without this, who sends one with a wrong clock keeps it at the top of every list for years.
+    package static func listed(begun: Int64, heard: Int64?) -> Int64 {
+        heard.map { begun.subtracting($0) > farthestMicroseconds ? $0 : begun } ?? begun
     }
 
     /// Decides again for several transactions.
@@ -61,6 +71,8 @@ package struct Leaders {
         /// The source whose exchange caused it, as it says.
         var cause: GUID?
         var begun: Int64
+        /// When its source was last heard of, in microseconds since 1970; `nil` for a source of this store.
+        var heard: Int64?
 
         /// - Parameter callers: The sources that other ones name as what caused their parts.
         static func leads(_ left: Part, _ right: Part, callers: Set<GUID>) -> Bool {

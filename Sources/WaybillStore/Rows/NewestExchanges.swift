@@ -13,6 +13,8 @@ package final class NewestExchanges {
         package var newest: Int64
         /// Whether it was opened just then: what was asked before may have been deleted.
         package var isExact: Bool
+        /// When the source was last heard of, in microseconds since 1970; `nil` for a source of this store.
+        package var heard: Int64?
     }
 
     /// What was found out of a source, and what is another number once anything was received of it.
@@ -61,7 +63,8 @@ package final class NewestExchanges {
                 : try newest.first(source.id) { row in row.optionalInt(0) as Int64? } ?? nil
             if asked.count < Self.limit { asked.append(source) }
             if let newest = source.newest {
-                sources.append(Source(id: source.id, newest: newest, isExact: !isKnown))
+                sources.append(
+                    Source(id: source.id, newest: newest, isExact: !isKnown, heard: row.optionalInt(1)))
             }
         }
         known = asked

@@ -57,7 +57,7 @@ struct PartRowWriter {
         if !isFirst { shared.insert(content.transaction) }
         let opening = Opening(
             part: fact.sequence, content: content, latest: fact.latest,
-            listed: isFirst ? clock.wall(fact.atMicroseconds) : nil)
+            listed: isFirst ? Leaders.listed(begun: clock.wall(fact.atMicroseconds), heard: source.heard) : nil)
         if fact.sequence > newest {
             places[fact.sequence] = openings.count
             openings.append(opening)

@@ -13,9 +13,12 @@ package struct SourceRow {
     package var endedBy: SourceEnd?
     /// Of a received one: the digest of the secret of who spoke for it first; nil: there was none.
     package var proofDigest: [UInt8]?
+    /// When it was last heard of, in microseconds since 1970; `nil` for a source of this store.
+    var heard: Int64?
 
     fileprivate init(_ row: Row) {
-        (id, isOwn, hasEnded, recorded) = (row.int(0), row.bool(1), row.bool(2), row.int(3))
+        (id, heard, hasEnded, recorded) = (row.int(0), row.optionalInt(1), row.bool(2), row.int(3))
+        isOwn = heard == nil
         proofDigest = row.optionalBytes(4)
         endedBy = row.sourceEnd(5)
         droppedRowCount = row.int(6)
@@ -49,7 +52,7 @@ package struct SourceRows {
     }
 
     private static let select =
-        "SELECT id, heard_us IS NULL, ended, recorded, proof_hash, ended_by, dropped_rows FROM sources"
+        "SELECT id, heard_us, ended, recorded, proof_hash, ended_by, dropped_rows FROM sources"
 
     /// What sets of a source of this store show; nil where it was received.
     package func proof(of id: Int64) throws(WaybillError) -> IdentityProof? {
@@ -64,6 +67,15 @@ package struct SourceRows {
         try connection.statement("DELETE FROM sources WHERE id = ?").run(id)
     }
 
+    /// The number of the next source: SQLite's own choice, the greatest one and 1, or NULL, by which it chooses.
+    ///
+    /// A damaged store may have a number behind which there is none, or none that is read as it was written. Then it is
+    /// the first that is free.
+    private static let next = """
+        (SELECT CASE WHEN max(id) >= \(Int32.max) THEN (SELECT min(free) FROM (SELECT 1 AS free UNION ALL SELECT id + 1 FROM sources \
+        WHERE id BETWEEN 1 AND \(Int32.max) - 1) WHERE free NOT IN (SELECT id FROM sources)) END FROM sources)
+        """
+
     /// Adds a source.
     ///
     /// - Parameters:
@@ -75,15 +87,17 @@ package struct SourceRows {
         let digest = heard == nil ? nil : proof?.digest
         try connection.statement(
             """
-            INSERT INTO sources(uuid, installation, app, app_version, device, os, os_version, attributes, heard_us, \
+            INSERT INTO sources(id, uuid, installation, app, app_version, device, os, os_version, attributes, heard_us, \
             proof, proof_hash) \
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (\(Self.next), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """
         ).run(
             source.id, source.installation, source.app, source.appVersion, source.device, source.os, source.osVersion,
             source.attributes.columnText, heard, heard == nil ? proof?.text : nil, digest.map(ColumnValue.blob))
-        return SourceRow(
+        var row = SourceRow(
             id: connection.lastInsertedID, isOwn: heard == nil, hasEnded: false, recorded: 0, proofDigest: digest)
+        row.heard = heard
+        return row
     }
 
     /// Marks a source as ended: what it left open was interrupted.

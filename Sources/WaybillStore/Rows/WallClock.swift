@@ -8,9 +8,11 @@ package struct WallClock {
     package init(_ anchors: [ClockAnchor]) { self.anchors = anchors.sorted { $0.atMicroseconds < $1.atMicroseconds } }
 
     /// By the latest anchor before, else by the first; a source without any starts in 1970.
-    package func wall(_ atMicroseconds: Int64) -> Int64 {
-        let anchor = anchors.last { $0.atMicroseconds <= atMicroseconds } ?? anchors.first
-        return atMicroseconds + (anchor?.offsetMicroseconds ?? 0)
+    package func wall(_ atMicroseconds: Int64) -> Int64 { atMicroseconds.adding(offset(at: atMicroseconds)) }
+
+    /// What ``wall(_:)`` adds to a time.
+    package func offset(at atMicroseconds: Int64) -> Int64 {
+        (anchors.last { $0.atMicroseconds <= atMicroseconds } ?? anchors.first)?.offsetMicroseconds ?? 0
     }
 }
 

@@ -192,10 +192,7 @@ package struct Row {
 
     /// A number within what every format of ours holds, ±(2^53 - 1): a file of somebody else's may have any, and what
     /// is added up of such must not overflow.
-    package func int(_ column: Int32) -> Int64 {
-        let number = sqlite3_column_int64(handle, first + column)
-        return min(max(number, -Limits.largestInteger), Limits.largestInteger)
-    }
+    package func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, first + column).bounded }
     package func optionalInt(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }
     /// A code, a status or a count; the nearest that an `Int` holds here.
     @_disfavoredOverload

@@ -48,6 +48,9 @@ package struct Ingestion {
         var source: SourceRow
         if let known {
             source = known
+            source.heard = max(known.heard ?? wall, wall)
+            // Before its parts get their places in lists, which depend on it.
+            try connection.statement("UPDATE sources SET heard_us = max(heard_us, ?) WHERE id = ?").run(wall, source.id)
         } else {
             source = try sources.insert(share.source, proof: share.sourceProof, heard: wall)
             if let installation = share.source.installation {
@@ -73,9 +76,9 @@ package struct Ingestion {
         }
         try connection.statement(
             """
-            UPDATE sources SET heard_us = max(heard_us, ?), recorded = ?, refused = max(refused, ?), delivered = delivered + ? WHERE id = ?
+            UPDATE sources SET recorded = ?, refused = max(refused, ?), delivered = delivered + ? WHERE id = ?
             """
-        ).run(wall, source.recorded, min(share.ledger.refused, Limits.recordedFacts), acceptedCount, source.id)
+        ).run(source.recorded, min(share.ledger.refused, Limits.recordedFacts), acceptedCount, source.id)
     }
 
     /// Why it is not the source that speaks, nor somebody of its installation; nil where it is, or can be.

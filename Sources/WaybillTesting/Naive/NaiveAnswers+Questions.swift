@@ -42,7 +42,10 @@ extension NaiveAnswers {
                 rates: steps.sorted { $0.key < $1.key }.map {
                     UseCaseSummary.Rate(
                         start: Date(microseconds: $0.key), outcomes: counts($0.value.map { ($0.outcome, $0.weight) }))
-                }, duration: .naive(runs.compactMap { run in run.duration.map { ($0, run.weight) } }))
+                }, duration: .naive(runs.compactMap { run in run.duration.map { ($0, run.weight) } }),
+                succeeded: .naive(
+                    runs.filter { $0.outcome == .succeeded }.compactMap { run in run.duration.map { ($0, run.weight) } }
+                ))
         }
         var answer = SummaryAnswer(useCases: useCases.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) })
         answer.weighed = weighing(passing(query.filter).map(\.weight))
@@ -150,7 +153,7 @@ extension NaiveAnswers {
             for (duration, weight) in found.durations { values.append(duration, weight: weight) }
             return DurationSegment(
                 value: value, statistics: .naive(found.durations), withoutEnd: found.withoutEnd,
-                reversed: found.reversed,
+                reversed: found.reversed, outcomes: found.outcomes,
                 histogram: [DurationSegment.Bar](of: values))
         }
         var answer = DurationAnswer(total: total, segments: segments)
@@ -174,9 +177,10 @@ extension NaiveAnswers {
     }
 
     private func weighedDurations(_ query: DurationQuestion, _ runs: [Run]) -> (
-        durations: [(Int64, weight: Int64)], withoutEnd: Int, reversed: Int
+        durations: [(Int64, weight: Int64)], withoutEnd: Int, reversed: Int, outcomes: [TransactionOutcome: Int]
     ) {
         var durations: [(Int64, weight: Int64)] = []
+        var outcomes: [(TransactionOutcome, Int64)] = []
         var (withoutEnd, reversed): ([Int64], [Int64]) = ([], [])
         for run in runs {
             guard let from = choose(occurrences(query.from, run), first: query.occurrence == .first) else { continue }
@@ -188,9 +192,10 @@ extension NaiveAnswers {
                 reversed.append(run.weight)
             } else {
                 durations.append((microseconds(from, to), run.weight))
+                outcomes.append((run.outcome, run.weight))
             }
         }
-        return (durations, Self.count(withoutEnd), Self.count(reversed))
+        return (durations, Self.count(withoutEnd), Self.count(reversed), counts(outcomes))
     }
 
     package func funnel(_ query: FunnelQuestion, _ run: Run) -> [Int64] {
@@ -361,8 +366,8 @@ extension NaiveAnswers {
     private func group(_ all: [NaiveExchange], _ key: [String?], examples: Int) -> NetworkGroup {
         var statuses = NetworkGroup.StatusCounts()
         for exchange in all { statuses.add(exchange.closing?.closed.status, weight(exchange)) }
-        let slowest = all.filter { $0.whole != nil }.sorted {
-            (-($0.whole ?? 0), $0.id.source, $0.id.sequence) < (-($1.whole ?? 0), $1.id.source, $1.id.sequence)
+        let slowest = all.filter { $0.slowness != nil }.sorted {
+            (-($0.slowness ?? 0), $0.id.source, $0.id.sequence) < (-($1.slowness ?? 0), $1.id.source, $1.id.sequence)
         }
         let failing = all.filter(\.isFailing).sorted {
             (-$0.wall, $0.id.source, $0.id.sequence) < (-$1.wall, $1.id.source, $1.id.sequence)
@@ -374,6 +379,7 @@ extension NaiveAnswers {
             errors: errors(all.filter { $0.state == .failed }.map { ($0.closing?.closed.error, weight($0)) }),
             firstByte: .naive(all.compactMap { each in each.firstByte.map { ($0, weight(each)) } }),
             whole: .naive(all.compactMap { each in each.whole.map { ($0, weight(each)) } }),
+            failed: .naive(all.compactMap { each in each.failed.map { ($0, weight(each)) } }),
             sentByteCount: all.reduce(0) { $0 + ($1.closing?.closed.sentByteCount ?? 0).times(weight($1)) },
             receivedByteCount: all.reduce(0) { $0 + ($1.closing?.closed.receivedByteCount ?? 0).times(weight($1)) },
             slowest: slowest.prefix(examples).map(example), failing: failing.prefix(examples).map(example))

@@ -82,7 +82,7 @@ extension NaiveAnswers {
     private func record(_ part: Part, in run: Run) -> TransactionRecord.Part {
         TransactionRecord.Part(
             id: part.id, isJoined: part.opened.isJoined, cause: part.opened.cause, openedMicroseconds: part.begun,
-            closedMicroseconds: part.closing.map { wall($0.fact.atMicroseconds, part.source) },
+            closedMicroseconds: part.closing.map { part.begun + $0.fact.atMicroseconds - part.fact.atMicroseconds },
             outcome: outcome(of: part, lastActivity: run.lastActivity), error: part.closing?.closed.error,
             attributes: part.attributes)
     }

@@ -17,6 +17,9 @@ package struct NaiveExchange {
     var sampledOneIn: Int64 = 1
 
     package var whole: Int64? { state == .completed ? duration : nil }
+    package var failed: Int64? { state == .failed ? duration : nil }
+    /// Of those that are told as the slowest.
+    package var slowness: Int64? { whole ?? failed }
     var duration: Int64? { closing.map { $0.fact.atMicroseconds - fact.atMicroseconds } }
     package var firstByte: Int64? {
         state == .mocked ? nil : closing?.closed.firstByteAtMicroseconds.map { $0 - fact.atMicroseconds }

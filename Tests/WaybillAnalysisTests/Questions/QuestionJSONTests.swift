@@ -110,12 +110,12 @@ import Testing
             useCase: 0, name: "login", runs: 2, outcomes: [.failed: 1, .timedOut: 1],
             errors: [.init(domain: "E", code: 3, count: 1)],
             installations: 1, rates: [.init(start: Date(microseconds: 5), outcomes: [.failed: 1, .timedOut: 1])],
-            duration: statistics)
+            duration: statistics, succeeded: statistics)
         let segment = DurationSegment(
-            value: "B", statistics: statistics, withoutEnd: 1, reversed: 0,
+            value: "B", statistics: statistics, withoutEnd: 1, reversed: 0, outcomes: [.failed: 3],
             histogram: [.init(from: .microseconds(1), to: .microseconds(2), count: 3)])
         let segmentJSON =
-            #""histogram":[{"count":3,"from_us":1,"to_us":2}],"reversed":0,"statistics":\#(numbers),"value":"B","without_end":1"#
+            #""histogram":[{"count":3,"from_us":1,"to_us":2}],"outcomes":{"failed":3},"reversed":0,"statistics":\#(numbers),"value":"B","without_end":1"#
         let steps = FunnelSegment(
             value: nil, transactions: 4, steps: [.init(point: .finished, reached: 3, lost: 1, statistics: statistics)])
         let stepsJSON = #"{"steps":[{"lost":1,"point":"$","reached":3,"statistics":\#(numbers)}],"transactions":4}"#
@@ -167,7 +167,7 @@ import Testing
                 .summary(SummaryQuestion(), SummaryAnswer(useCases: [useCase])),
                 #"{"question":"summary","use_cases":[{"duration":\#(numbers),"errors":[{"code":3,"count":1,"domain":"E"}],"#
                     + #""installations":1,"name":"login","outcomes":{"failed":1,"timed_out":1},"rates":[{"abandoned":0,"failed":1,"#
-                    + #""outcomes":{"failed":1,"timed_out":1},"runs":2,"start_us":5}],"runs":2,"use_case":0}]}"#
+                    + #""outcomes":{"failed":1,"timed_out":1},"runs":2,"start_us":5}],"runs":2,"succeeded":\#(numbers),"use_case":0}]}"#
             ),
             (
                 .duration(DurationQuestion(filter: all), DurationAnswer(total: segment, segments: [])),

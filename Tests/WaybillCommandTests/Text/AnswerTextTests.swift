@@ -19,6 +19,7 @@ import WaybillCore
             for value: Int64 in [15_000, 18_000, 250_000, 2_000_000] { durations.append(value) }
             return DurationSegment(
                 value: value, statistics: DurationStatistics(&durations), withoutEnd: 3, reversed: 1,
+                outcomes: [.succeeded: 3, .abandoned: 1],
                 histogram: [DurationSegment.Bar](of: durations))
         }
         func steps(_ value: String?) -> FunnelSegment {
@@ -35,7 +36,7 @@ import WaybillCore
                 rates: [0, 1, 200].map {
                     .init(start: Date(microseconds: $0 * 86_400_000_000), outcomes: [.succeeded: Int($0) + 1])
                 },
-                duration: spread)
+                duration: spread, succeeded: spread)
         }
         return [
             .summary(SummaryQuestion(), SummaryAnswer(useCases: summaries)),
@@ -59,7 +60,43 @@ import WaybillCore
                         .init(event: name, count: 5, statistics: spread),
                         .init(event: nil, count: 2, statistics: statistics([])),
                     ])),
+            .network(NetworkQuestion(), NetworkAnswer(exchanges: 20, groups: [timedOut])),
         ]
+    }
+
+    /// Three that were quick, and 16 that took the whole timeout.
+    private static let timedOut = NetworkGroup(
+        role: .client, host: "api.example.com", path: "/login", method: "POST", count: 20,
+        statuses: NetworkGroup.StatusCounts(), states: [.completed: 3, .failed: 16, .canceled: 1],
+        errors: [.init(domain: "NSURLErrorDomain", code: -1001, count: 16)], firstByte: statistics([]),
+        whole: statistics([1_000, 2_000, 360_000]),
+        failed: statistics([Int64](repeating: 30_000_000, count: 16)), sentByteCount: 0, receivedByteCount: 0,
+        slowest: [], failing: [])
+
+    /// Broken, a p99 of 360 ms stands alone where four of five requests took thirty seconds and failed.
+    @Test func timeoutsAreToldBesideThePercentilesThatDoNotCountThem() {
+        let answer = AnyAnswer.network(NetworkQuestion(), NetworkAnswer(exchanges: 20, groups: [Self.timedOut]))
+        let lines = Redactor.off.redacted(answer).text(about: "").lines(Palette(isColored: false), width: 200)
+        #expect(lines.contains("Durations above are of completed exchanges, whatever their status."))
+        #expect(lines.contains("Canceled ones (1) count in neither."))
+        #expect(lines.contains { $0.contains("POST api.example.com/login: 16, p50 30.0 s, at most 30.0 s") })
+        let csv = String(decoding: Redactor.off.redacted(answer).csv.bytes, as: UTF8.self)
+        #expect(csv.contains("failed_p99_us") && csv.contains(",16,30000000,"))
+    }
+
+    /// Broken, a percentile of all is taken for one of those that succeeded.
+    @Test func durationsSayWhichOutcomesTheyCount() {
+        for answer in Self.answers {
+            let lines = Redactor.off.redacted(answer).text(about: "login").lines(Palette(isColored: false), width: 200)
+            switch answer {
+            case .summary: #expect(!lines[0].contains("P95"), "No times, and so none that could mislead.")
+            case .duration:
+                #expect(lines.contains { $0.hasPrefix("Counted by how they ended: 3 succeeded, 1 abandoned.") })
+            case .network: #expect(answer.outcomesSentence == nil)
+            case .transitions, .funnel, .dropOff, .legs, .compare:
+                #expect(answer.outcomesSentence?.hasPrefix("Times are of transactions with any outcome.") == true)
+            }
+        }
     }
 
     private static func statistics(_ values: [Int64]) -> DurationStatistics {

@@ -41,7 +41,8 @@ private enum Login: Int, UseCase {
         lastHour.since = hourAgo
         let answer = try await transactions.answer(NetworkQuestion(filter: lastHour))
         for group in answer.groups {
-            print(group.host ?? "-", group.path ?? "-", group.count, group.whole.p99 ?? .zero)
+            print(
+                group.host ?? "-", group.path ?? "-", group.count, group.whole.p99 ?? .zero, group.failed.p99 ?? .zero)
         }
         #expect(answer.whyEmpty == "There is no exchange here.")
     }

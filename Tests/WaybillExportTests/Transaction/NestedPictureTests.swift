@@ -33,7 +33,7 @@ import WaybillReading
         let retry = child("retry", of: payment.id, at: 500, took: 50)
         let sync = child("sync", of: record.summary.id, at: 900, took: nil, .open)
         record.family = .init(above: [], below: [payment, retry, sync])
-        let waterfall = Waterfall(record, names: SourceNames(record.sources))
+        let waterfall = Waterfall(ShownRecord(record), names: SourceNames(record.sources))
         #expect(waterfall.bars.map(\.label) == ["shop", "GET /cart", "payment", "retry", "GET /receipt", "sync"])
         #expect(waterfall.bars.map(\.depth) == [0, 1, 1, 2, 1, 1])
         #expect(waterfall.bars.map(\.kind) == [.part, .exchange, .child, .child, .exchange, .child])
@@ -46,7 +46,7 @@ import WaybillReading
     @Test mutating func whatGoesOnLongAfterDoesNotPressTheRestIntoACorner() {
         record.family = .init(
             above: [], below: [child("sync", of: record.summary.id, at: 900, took: 3_600_000_000)])
-        let waterfall = Waterfall(record, names: SourceNames(record.sources))
+        let waterfall = Waterfall(ShownRecord(record), names: SourceNames(record.sources))
         #expect(waterfall.span == begun...begun + 2_000)
     }
 
@@ -60,7 +60,9 @@ import WaybillReading
         var itself = child("itself", of: record.summary.id, at: 3, took: 1)
         itself.id = record.summary.id
         record.family = .init(above: [], below: [one, two, again, itself])
-        #expect(Waterfall(record, names: SourceNames(record.sources)).bars.filter { $0.kind == .child }.count == 2)
+        #expect(
+            Waterfall(ShownRecord(record), names: SourceNames(record.sources)).bars.filter { $0.kind == .child }.count
+                == 2)
     }
 
     @Test mutating func aChildSaysWhatItIsBelow() {

@@ -8,7 +8,7 @@ import WaybillStore
 /// Two transactions, fact by fact.
 @Suite(.timeLimit(.minutes(5))) struct TransactionComparisonTests {
     private func rows(_ first: Run, _ second: Run) -> [TransactionComparison.Row] {
-        TransactionComparison(first.record, second.record).rows
+        TransactionComparison(ShownRecord(first.record), ShownRecord(second.record)).rows
     }
 
     private func labels(_ rows: [TransactionComparison.Row]) -> [[String?]] {
@@ -22,7 +22,7 @@ import WaybillStore
             runs[index].exchange("GET", "/orders/\(index + 1)", 200, from: 200, to: 300)
             runs[index].close("succeeded", at: 400)
         }
-        let comparison = TransactionComparison(runs[0].record, runs[1].record)
+        let comparison = TransactionComparison(ShownRecord(runs[0].record), ShownRecord(runs[1].record))
         #expect(comparison.rows.count == 5)
         #expect(
             comparison.rows.allSatisfy {
@@ -115,7 +115,7 @@ import WaybillStore
         for (run, end) in [(0, 10_000), (1, 20_000)] as [(Int, Int64)] {
             if run == 0 { first.close("succeeded", at: end) } else { second.close("succeeded", at: end) }
         }
-        let comparison = TransactionComparison(first.record, second.record)
+        let comparison = TransactionComparison(ShownRecord(first.record), ShownRecord(second.record))
         #expect(comparison.rows.map(\.laterMicroseconds) == [0, 600, 10_000])
         #expect(
             comparison.rows.map(comparison.isFarOff) == [false, false, true], "600 µs of 20 ms are nothing to speak of."
@@ -132,12 +132,13 @@ import WaybillStore
                     source: GUID(), microseconds: -300_000_000, uncertaintyMicroseconds: 200, sampleCount: 5))
             runs[index].close("succeeded", at: 1000)
         }
-        let comparison = TransactionComparison(runs[0].record, runs[1].record)
+        let comparison = TransactionComparison(ShownRecord(runs[0].record), ShownRecord(runs[1].record))
         let row = try #require(comparison.rows.first { $0.first?.entry.label == "joined" })
         #expect(row.first?.time == 100 && row.laterMicroseconds == 300)
         #expect(row.uncertaintyMicroseconds == 400)
         #expect(!comparison.isFarOff(row))
-        let raw = TransactionComparison(runs[0].record, runs[1].record, clocks: .raw)
+        let raw = TransactionComparison(
+            ShownRecord(runs[0].record, clocks: .raw), ShownRecord(runs[1].record, clocks: .raw))
         #expect(raw.rows.first { $0.first?.entry.label == "joined" }?.uncertaintyMicroseconds == 0)
         #expect(raw.rows.last?.first?.time == 300_000_100, "raw, the server's come last")
     }
@@ -146,7 +147,7 @@ import WaybillStore
         var (first, second) = (Run(begun: 1_000_000), Run(begun: 50_000_000))
         first.close("succeeded", at: 1000)
         second.close("succeeded", at: 9000)
-        var pictures = [first, second].map { Waterfall($0.record, names: SourceNames($0.record.sources)) }
+        var pictures = [first, second].map { Waterfall(ShownRecord($0.record), names: SourceNames($0.record.sources)) }
         pictures[0].widen(to: pictures[1].reach)
         #expect(pictures[0].span == 1_000_000...1_009_000)
         pictures[1].widen(to: pictures[0].reach)

@@ -13,7 +13,7 @@ import WaybillCore
 
     @Test func hoursAreDaysWhereThereAreManyOfThem() throws {
         let few = TimeSteps(covering: [0, 71 * Self.hour], in: .gmt)
-        #expect(few.length == "hour" && few.title(1) == "1970-01-01 01:00")
+        #expect(few.length == "hour" && few.title(1) == "1970-01-01 01:00 UTC")
         #expect(few.count == 72 && few.days == 0)
         let days = TimeSteps(covering: [0, 72 * Self.hour], in: .gmt)
         #expect(days.count == 4 && days.days == 1)
@@ -27,9 +27,10 @@ import WaybillCore
         let hours = (0..<Int64(100)).map { start + $0 * Self.hour }
         let steps = TimeSteps(covering: hours, in: zone)
         #expect(
-            (0..<steps.count).map(steps.title) == [
+            (0..<steps.count).map { String(steps.title($0).prefix(10)) } == [
                 "2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30", "2026-03-31",
             ])
+        #expect(steps.title(0).hasSuffix(" UTC+01:00") && steps.zoneName == "UTC+02:00", "\(steps.title(0))")
         #expect(zip(steps.borders, steps.borders.dropFirst()).map { ($1 - $0) / Self.hour } == [24, 24, 23, 24, 24])
         for hour in hours {
             let index = steps.index(of: hour)
@@ -108,7 +109,7 @@ import WaybillCore
         var durations = Durations()
         for value: Int64 in [10_000, 15_000, 15_000, 45_000] { durations.append(value) }
         let segment = DurationSegment(
-            value: nil, statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0,
+            value: nil, statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0, outcomes: [:],
             histogram: [DurationSegment.Bar](of: durations))
         let html = Histogram(segment).html.text
         // From 10 to 20 and from 20 to 50 ms: half of the first of two columns, 25/30 of the second.
@@ -121,9 +122,19 @@ import WaybillCore
         #expect(
             Histogram(
                 DurationSegment(
-                    value: nil, statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0, histogram: [])
+                    value: nil, statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0, outcomes: [:],
+                    histogram: [])
             )
             .html.text.isEmpty)
+    }
+
+    /// Broken, one interval that few transactions leave wide presses all others into a dot in the middle.
+    @Test func oneWideIntervalDoesNotSetTheScale() {
+        let reach = Whisker.reach([(0.1, 0.05, 0.15), (0.2, -0.1, 0.5), (0.1, -1, 139.858)])
+        #expect(reach > 0.5 && reach < 1)
+        let wide = Whisker(value: 0.1, low: -0.1, high: 139.858, reach: reach, tone: "").html.text
+        #expect(wide.matches(of: #/y1=5/#).count == 1, "only the end that is in the picture has a bar")
+        #expect(Whisker.reach([(0, -0.5, 0.5), (0, -100, 100)]) <= 100)
     }
 
     @Test func anIntervalWithoutAnEndGoesToTheEdge() {

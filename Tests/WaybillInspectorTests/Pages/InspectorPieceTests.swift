@@ -205,15 +205,15 @@ import WaybillStore
     @Test func aTimeWithoutAnythingIsNamed() {
         let record = record(
             [(0, "begun"), (1000, "tapped"), (61_000, "confirmed"), (62_000, "succeeded")], exchange: nil)
-        let gaps = Waterfall(record, names: SourceNames(record.sources)).gaps
+        let gaps = Waterfall(ShownRecord(record), names: SourceNames(record.sources)).gaps
         #expect(gaps == [Waterfall.Gap(start: 1000, end: 61_000, after: "tapped", until: "confirmed")])
-        let html = Waterfall(record, names: SourceNames(record.sources)).html(hasAnchors: true).text
+        let html = Waterfall(ShownRecord(record), names: SourceNames(record.sources)).html(hasAnchors: true).text
         #expect(html.contains("<svg><g><rect x=1.6% width=96.7% /></g>"), "It is shaded in the picture, too.")
     }
 
     @Test func aTimeInWhichARequestWasUnderWayIsNone() {
         let record = record([(0, "begun"), (62_000, "succeeded")], exchange: 1000...60_000)
-        #expect(Waterfall(record, names: SourceNames(record.sources)).gaps.isEmpty)
+        #expect(Waterfall(ShownRecord(record), names: SourceNames(record.sources)).gaps.isEmpty)
     }
 
     private func record(_ times: [(Int64, String)], exchange: ClosedRange<Int64>?) -> TransactionRecord {

@@ -51,7 +51,7 @@ import WaybillStore
             entry.label = "row \(index)."
             return entry
         }
-        let html = TimelineTable(record: record, names: SourceNames(record.sources), clocks: .aligned, timeZone: .gmt)
+        let html = TimelineTable(ShownRecord(record), names: SourceNames(record.sources), timeZone: .gmt)
             .html.text
         #expect(html.contains("<table class=long>") == isLong)
         #expect(html.matches(of: #/<tbody/#).count == (isLong ? count / 100 : 1))

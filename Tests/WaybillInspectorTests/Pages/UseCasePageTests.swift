@@ -27,14 +27,14 @@ import WaybillStore
                 .init(start: Date(microseconds: LoginHistory.begun), outcomes: [.succeeded: 25, .failed: 2]),
                 .init(
                     start: Date(microseconds: LoginHistory.begun + 7_200_000_000), outcomes: [.failed: 10, .open: 3]),
-            ], duration: Self.statistics([15_000, 20_000, 90_000]))
+            ], duration: Self.statistics([15_000, 20_000, 90_000]), succeeded: Self.statistics([15_000, 20_000]))
     }
 
     private func segment(_ values: [Int64]) -> DurationSegment {
         var durations = Durations()
         for value in values { durations.append(value) }
         return DurationSegment(
-            value: nil, statistics: DurationStatistics(&durations), withoutEnd: 4, reversed: 1,
+            value: nil, statistics: DurationStatistics(&durations), withoutEnd: 4, reversed: 1, outcomes: [:],
             histogram: [DurationSegment.Bar](of: durations))
     }
 
@@ -142,10 +142,11 @@ import WaybillStore
         for text in [
             "<b>12</b> failed",
             "href=\"../transactions?use_case=login&amp;since=7d&amp;filter=os%3AiOS&amp;outcome=failed\"",
-            "<dt title=\"Of those that are over\">Failed<dd>32.4 %", "p95<dd>90.0 ms",
+            "<dt title=\"Of those that are over\">Failed<dd>32.4 %", "p95 succeeded<dd>20.0 ms",
+            "p95 closed<dd>90.0 ms",
             "filter=os%3AiOS%20error%3A%22requestSent%20401%22\">requestSent 401</a>",
             "<td data-label=\"Times\">9<td data-label=\"Of all runs\">22.5 %",
-            "2026-03-01 14:00<td data-label=\"Runs\"><a href=\"../transactions?use_case=login&amp;filter=os%3AiOS&amp;since=2026-03-01T14%3A00%3A00Z"
+            "2026-03-01 14:00 UTC<td data-label=\"Runs\"><a href=\"../transactions?use_case=login&amp;filter=os%3AiOS&amp;since=2026-03-01T14%3A00%3A00Z"
                 + "&amp;until=2026-03-01T15%3A00%3A00Z\">13</a>",
             "login/outcomes.csv?since=7d&amp;filter=os%3AiOS\">CSV", "login/errors.csv?",
         ] { #expect(overview.contains(text), "\(text)") }

@@ -86,15 +86,15 @@ import WaybillTesting
             #expect(found == errors, comment)
             #expect(group.errors.map(\.count) == group.errors.map(\.count).sorted(by: >), comment)
             #expect(
-                group.whole == .naive(all.compactMap(\.whole))
+                group.whole == .naive(all.compactMap(\.whole)) && group.failed == .naive(all.compactMap(\.failed))
                     && group.firstByte == .naive(all.compactMap(\.firstByte)), comment)
             #expect(group.sentByteCount == all.compactMap { $0.closing?.closed.sentByteCount }.reduce(0, +), comment)
             #expect(
                 group.receivedByteCount == all.compactMap { $0.closing?.closed.receivedByteCount }.reduce(0, +), comment
             )
-            let slowest = all.filter { $0.whole != nil }.sorted { left, right in
-                (-(left.whole ?? 0), left.id.source, left.fact.sequence) < (
-                    -(right.whole ?? 0), right.id.source, right.fact.sequence
+            let slowest = all.filter { $0.slowness != nil }.sorted { left, right in
+                (-(left.slowness ?? 0), left.id.source, left.fact.sequence) < (
+                    -(right.slowness ?? 0), right.id.source, right.fact.sequence
                 )
             }
             #expect(group.slowest == slowest.prefix(exampleCount).map(example), comment)

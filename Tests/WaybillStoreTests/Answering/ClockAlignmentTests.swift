@@ -139,4 +139,42 @@ import WaybillCore
         let record = try #require(try StoreReader(place).transaction(login, now: FactWriter.wall))
         #expect(record.clocks == nil && record.aligned == record)
     }
+
+    /// Each source's clock is set from one limit of the format to the other between its request and its answer, and what
+    /// 700 of them are apart adds up. Broken, whoever looks at the transaction ends the process.
+    @Test func whatManyWrongClocksAddUpToStaysWithinTheFormat() throws {
+        let (store, place) = try Store.inMemory()
+        let login = GUID()
+        var cause: Fact.ID?
+        for _ in 0..<700 {
+            let writer = FactWriter("app")
+            writer.clocks = [
+                ClockAnchor(atMicroseconds: 0, offsetMicroseconds: -Limits.largestInteger),
+                ClockAnchor(atMicroseconds: 1_000_000, offsetMicroseconds: Limits.largestInteger),
+            ]
+            let part = writer.open(login, joined: cause != nil, cause: cause, at: 0)
+            let exchange = writer.openExchange(part: part, at: 1)
+            writer.close(part, .succeeded, at: 2)
+            writer.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part, at: 3)
+            try store.ingest(writer.set())
+            cause = Fact.ID(source: writer.id, sequence: exchange)
+        }
+        let record = try #require(try StoreReader(place).transaction(login, now: FactWriter.wall))
+        let offsets = try #require(record.clocks?.offsets)
+        #expect(offsets.count == 699 && offsets.last?.microseconds.magnitude == Limits.largestInteger.magnitude)
+        #expect(record.aligned.timeline.allSatisfy { $0.timeMicroseconds.magnitude <= Limits.largestInteger })
+    }
+
+    /// Broken, a part that took nine seconds is shown to have taken an hour less than nothing.
+    @Test func aPartKeepsItsDurationWhereTheWallClockWasSetBack() throws {
+        let client = FactWriter("app")
+        client.clocks.append(
+            ClockAnchor(atMicroseconds: 5_000_000, offsetMicroseconds: FactWriter.wall - 3_600_000_000))
+        let login = GUID()
+        client.close(client.open(login, at: 1), .succeeded, at: 10)
+        let (store, place) = try Store.inMemory()
+        try store.ingest(client.set())
+        let record = try #require(try StoreReader(place).transaction(login, now: FactWriter.wall))
+        #expect(record.parts.map(\.durationMicroseconds) == [9_000_000])
+    }
 }

@@ -28,4 +28,37 @@ import WaybillCore
         let legs = try reader.answer(LegsQuestion(filter: TransactionFilter()), now: FactWriter.wall).total.legs
         #expect(legs.first { $0.leg == .exchange }?.total ?? .zero >= .seconds(end - 1))
     }
+
+    /// Broken, a mean wraps around and is shown as a negative duration.
+    @Test func aMeanIsExactBeyondWhatAnIntegerHolds() {
+        for value in [Limits.largestInteger, -Limits.largestInteger, Limits.largestInteger - 1] {
+            var durations = Durations()
+            for _ in 0..<3_000 { durations.append(value) }
+            #expect(DurationStatistics(&durations).meanMicroseconds == value)
+        }
+        var pair = [-3, -4] as [Int64]
+        #expect(DurationStatistics(&pair).meanMicroseconds == -4, "rounded down")
+    }
+
+    /// One that was chosen at the least rate, in a sample of one in a million, stands for more than 10^11 others.
+    @Test func weightsThatNoIntegerHoldsTogetherAreAddedUp() throws {
+        let writer = FactWriter()
+        for _ in 0..<2_000 {
+            let part = writer.open(
+                GUID(), sampling: Fact.Sampling(perMillion: 1, isChosen: true, slowMicroseconds: nil), at: 0)
+            writer.close(part, .succeeded, at: Int(Limits.largestInteger / 1_000_000))
+        }
+        let (store, place) = try Store.inMemory()
+        try store.ingest(writer.set())
+        let reader = try StoreReader(place)
+        _ = try reader.answer(SummaryQuestion(), now: FactWriter.wall)
+        var durations = Durations()
+        let weight = Weights.one * Weights.one * 1_000_000
+        for _ in 0..<100 { durations.append(Limits.largestInteger, weight: weight) }
+        let statistics = DurationStatistics(&durations)
+        #expect(statistics.count > 0 && statistics.p99Microseconds == Limits.largestInteger)
+        var weights = Weights()
+        for _ in 0..<100 { weights.add(weight) }
+        #expect((weights.weighing?.estimated ?? 0) > 1_000_000)
+    }
 }

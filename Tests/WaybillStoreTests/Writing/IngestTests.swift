@@ -190,4 +190,56 @@ import WaybillCore
         try store.ingest(client.set(2...2))
         #expect(try StoreReader(place).all().map(\.outcome) == [.succeeded])
     }
+
+    /// A damaged store. Broken, numbers of sources are read as others than were written, and each launch traps.
+    @Test(arguments: [Int64(Int32.max), Limits.largestInteger, .max])
+    func behindTheGreatestNumberOfASourceIsTheFirstFree(
+        id: Int64
+    ) throws {
+        for _ in 0..<2 {
+            let writer = FactWriter()
+            writer.open(GUID())
+            try writer.record(into: store)
+        }
+        let other = id == .max ? id - 1 : id + 1
+        try store.connection.execute("UPDATE sources SET id = CASE id WHEN 1 THEN \(id) ELSE \(other) END")
+        client.open(GUID())
+        try store.ingest(client.set())
+        #expect(try StoreReader(place).sources().map(\.id).contains(client.id))
+        #expect(try store.facts(of: client.id) == client.facts)
+        #expect(try store.connection.integer("SELECT id FROM sources WHERE uuid = ?", client.id) == 1)
+        _ = try RetentionSweep(store.connection, budget: 10)
+    }
+
+    /// Broken, one phone whose clock stands in 2255 is at the top of every list, and within each last day.
+    @Test func aTimeMoreThanADayAheadOfItsArrivalCountsAsTheArrival() throws {
+        let (near, far) = (FactWriter("near", wall: FactWriter.wall + 86_400_000_000 - 2_000_000), FactWriter("far"))
+        far.clocks = [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: Limits.largestInteger)]
+        let logins = [near, far].map { writer in
+            let login = GUID()
+            let part = writer.open(login)
+            writer.closeExchange(
+                Fact.ExchangeClosed(exchange: writer.openExchange(part: part), state: .completed), part: part)
+            writer.close(part, .succeeded)
+            return login
+        }
+        try store.ingest(near.set())
+        try store.ingest(far.set())
+        let reader = try StoreReader(place)
+        let rows = try reader.all()
+        #expect(rows.map(\.id) == logins)
+        #expect(rows.map(\.begunMicroseconds) == [FactWriter.wall + 86_399_000_000, FactWriter.wall])
+        let exchanges = try reader.exchanges(matching: ExchangeFilter(), limit: 10, after: nil, now: FactWriter.wall)
+            .rows
+        #expect(exchanges.map(\.transaction) == logins)
+        // It is believed once that time has come.
+        let late = FactWriter("late", wall: FactWriter.wall + 3 * 86_400_000_000)
+        late.open(GUID())
+        _ = try store.ingest(late.set(1...1), receivedAt: FactWriter.wall)
+        late.open(GUID())
+        _ = try store.ingest(late.set(2...2), receivedAt: FactWriter.wall + 3 * 86_400_000_000)
+        #expect(
+            try reader.all().filter { ![near.id, far.id].contains($0.id) }.map(\.begunMicroseconds).contains(
+                FactWriter.wall + 3 * 86_400_000_000 + 2_000_000))
+    }
 }

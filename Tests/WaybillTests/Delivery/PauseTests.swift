@@ -171,12 +171,28 @@ import WaybillTesting
     }
 
     /// Broken, a flipped bit in one setting ends delivery for good.
-    @Test(arguments: ["", "nonsense", "{}", #"{"failures":-1,"until_us":9000000000000000,"asked":true}"#])
+    @Test(arguments: [
+        "", "nonsense", "{}", #"{"failures":-1,"until_us":9000000000000000,"asked":true}"#,
+        #"{"failures":9223372036854775807,"until_us":-9223372036854775808,"asked":true}"#,
+        #"{"failures":0,"until_us":9223372036854775807,"asked":false}"#,
+    ])
     func aDamagedPauseIsNone(text: String) async throws {
         let tx = TransactionManager.testing(delivery: .transport(transport))
         tx.perform(Login.self) { _ in }
         try await #require(tx.sources.readableSource).writer.run { _, store in try store.set("delivery_pause", to: text)
         }
+        #expect(await tx.flush() == FlushReport(delivered: 2))
+    }
+
+    /// Broken, the failure after it overflows the count, at every launch.
+    @Test func aCountOfFailuresThatCannotBeGoesOn() async throws {
+        let tx = TransactionManager.testing(delivery: .transport(transport))
+        tx.perform(Login.self) { _ in }
+        try await #require(tx.sources.readableSource).writer.run { _, store in
+            try store.set("delivery_pause", to: #"{"failures":9223372036854775807,"until_us":-5,"asked":false}"#)
+        }
+        failNext()
+        _ = await tx.flush()
         #expect(await tx.flush() == FlushReport(delivered: 2))
     }
 }

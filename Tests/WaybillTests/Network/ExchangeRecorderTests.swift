@@ -72,6 +72,32 @@ import FoundationNetworking
                     ]))
     }
 
+    /// Broken, a collector refuses the closing, or the app ends: stacks count with -1 what they do not know, and some
+    /// count wrongly.
+    @Test func aNumberOfBytesThatCannotBeIsNotTaken() throws {
+        let exchange = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
+        exchange.sends(byteCount: -1)
+        exchange.received(byteCount: -1)
+        exchange.received(byteCount: UInt64.max)
+        exchange.received(byteCount: 1)
+        exchange.responded(
+            ExchangeResponse(
+                status: 200,
+                headerFields: [
+                    .init(name: "content-encoding", value: "gzip"),
+                    .init(name: "content-length", value: "9223372036854775807"),
+                ]))
+        exchange.finish()
+        let record = try #require(tx.exchanges.first)
+        #expect((record.sentByteCount, record.receivedByteCount) == (nil, Limits.largestInteger))
+        #expect(record.transfer.receivedWireByteCount == nil)
+        let other = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
+        other.sent(byteCount: UInt64.max)
+        other.sent(byteCount: -5)
+        other.finish()
+        #expect(tx.exchanges.contains { $0.sentByteCount == Limits.largestInteger })
+    }
+
     @Test func onlyTheFirstEndCounts() {
         let exchange = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
         exchange.cancel()

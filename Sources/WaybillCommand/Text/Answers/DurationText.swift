@@ -32,7 +32,7 @@ struct DurationText: AnswerText {
 
     private var remarks: [String] {
         let (from, to) = (Words.point(query.from), Words.point(query.to))
-        var remarks: [String] = []
+        var remarks = [Words.counted(answer.total.outcomes)].compactMap(\.self)
         if answer.total.withoutEnd > 0 {
             remarks.append("\(Words.count(answer.total.withoutEnd, "transaction")) had \(from), and not \(to).")
         }

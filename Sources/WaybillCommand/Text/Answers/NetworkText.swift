@@ -31,8 +31,25 @@ struct NetworkText: AnswerText {
         table.drop(["SENT", "MAX", "RECEIVED", "P90"], width: width)
         table.cut(column: 0, width: width)
         let headline = palette.paint(Words.count(answer.exchanges, "exchange"), .bold) + "\(columns.unit)"
-        return [headline, ""] + table.lines(palette) + examples("slowest", { $0.slowest }, palette, width: width)
+        return [headline, ""] + table.lines(palette) + [""] + counted
+            + examples("slowest", { $0.slowest }, palette, width: width)
             + examples("failing", { $0.failing }, palette, width: width)
+    }
+
+    /// Which exchanges the durations are of, and how long the others took: a timeout that no percentile counts must not
+    /// go unseen.
+    private var counted: [String] {
+        let failed = answer.groups.filter { $0.failed.count > 0 }
+        let canceled = answer.groups.reduce(0) { $0 + ($1.states[.canceled] ?? 0) }
+        var sentences = ["Durations above are of completed exchanges, whatever their status."]
+        if canceled > 0 { sentences.append("Canceled ones (\(canceled)) count in neither.") }
+        guard !failed.isEmpty else { return sentences }
+        let lines = failed.map { group in
+            let times = [("p50", group.failed.p50Microseconds), ("at most", group.failed.maximumMicroseconds)]
+            return "  \(Self.name(group)): \(group.failed.count), "
+                + times.map { "\($0) \($1.map(Words.duration) ?? "-")" }.joined(separator: ", ")
+        }
+        return sentences + ["Failed, timeouts among them:"] + lines
     }
 
     /// `▶ POST api.example.com/users/{id}`: with a mark where it is a server that recorded it.

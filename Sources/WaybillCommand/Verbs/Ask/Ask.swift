@@ -107,6 +107,7 @@ struct AskOptions: ParsableArguments {
             try StandardOutput.write(redacted.csv.bytes)
         } else if !text.isEmpty {
             self.text.write(text.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
+            if let counted = answer.outcomesSentence { Terminal.warn(counted) }
         }
         if !json, let weighed = answer.weighed { Terminal.warn(weighed.sentence) }
         guard text.isEmpty else { return }

@@ -75,9 +75,9 @@ import WaybillCore
         let output = try await Command.waybill("ask", "duration", store, "--by", "variant", "--csv").output
         #expect(
             output.split(separator: "\r\n") == [
-                "segment,count,min_us,p50_us,p75_us,p90_us,p95_us,p99_us,max_us,mean_us,without_end,reversed",
-                "all,1,15000,15000,15000,15000,15000,15000,15000,15000,0,0",
-                "B,1,15000,15000,15000,15000,15000,15000,15000,15000,0,0",
+                "segment,count,min_us,p50_us,p75_us,p90_us,p95_us,p99_us,max_us,mean_us,without_end,reversed,open,succeeded,failed,canceled,abandoned,interrupted,timed_out",
+                "all,1,15000,15000,15000,15000,15000,15000,15000,15000,0,0,0,0,1,0,0,0,0",
+                "B,1,15000,15000,15000,15000,15000,15000,15000,15000,0,0,0,0,1,0,0,0,0",
             ])
     }
 
