@@ -1,8 +1,8 @@
--- A Waybill store, version 15: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 16: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 15;
+PRAGMA user_version = 16;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -252,74 +252,6 @@ CREATE INDEX parts_held ON parts(source, sequence) WHERE held = 1;
 
 CREATE INDEX parts_sampled ON parts(source) WHERE sample_ppm IS NOT NULL;
 
-CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
-SELECT id, use_case, use_case_name,
-  CASE CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN 6 ELSE outcome END WHEN 0 THEN 'open' WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' WHEN 4 THEN 'abandoned' WHEN 5 THEN 'interrupted' WHEN 6 THEN 'timed_out' END AS outcome,
-  (strftime('%Y-%m-%dT%H:%M:%S', begun_us / 1000000, 'unixepoch') || printf('.%06dZ', begun_us % 1000000)) AS begun, begun_us, duration_us,
-  (strftime('%Y-%m-%dT%H:%M:%S', last_us / 1000000, 'unixepoch') || printf('.%06dZ', last_us % 1000000)) AS last_activity, last_us,
-  error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges,
-  (substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (((instr('0123456789ABCDEF', substr(hex(guid), 23, 1)) - 1) << 1) | ((instr('0123456789ABCDEF', substr(hex(guid), 24, 1)) - 1) >> 3)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 24, 1)) - 1) & 7) << 2) | ((instr('0123456789ABCDEF', substr(hex(guid), 25, 1)) - 1) >> 2)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 25, 1)) - 1) & 3) << 3) | ((instr('0123456789ABCDEF', substr(hex(guid), 26, 1)) - 1) >> 1)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 26, 1)) - 1) & 1) << 4) | (instr('0123456789ABCDEF', substr(hex(guid), 27, 1)) - 1)) + 1, 1) || '-' || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (((instr('0123456789ABCDEF', substr(hex(guid), 28, 1)) - 1) << 1) | ((instr('0123456789ABCDEF', substr(hex(guid), 29, 1)) - 1) >> 3)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 29, 1)) - 1) & 7) << 2) | ((instr('0123456789ABCDEF', substr(hex(guid), 30, 1)) - 1) >> 2)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 30, 1)) - 1) & 3) << 3) | ((instr('0123456789ABCDEF', substr(hex(guid), 31, 1)) - 1) >> 1)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 31, 1)) - 1) & 1) << 4) | (instr('0123456789ABCDEF', substr(hex(guid), 32, 1)) - 1)) + 1, 1)) AS support_code, CASE WHEN parent IS NOT NULL THEN (substr(lower(hex(parent)), 1, 8) || '-' || substr(lower(hex(parent)), 9, 4) || '-' || substr(lower(hex(parent)), 13, 4) || '-' || substr(lower(hex(parent)), 17, 4) || '-' || substr(lower(hex(parent)), 21, 12)) END AS parent, error_name, ended_by, sample_ppm, sample_kept
-FROM (
-  SELECT p.guid, p.parent, json_extract(p.closed_detail, '$.error_name') AS error_name, CASE p.outcome WHEN 5 THEN s.ended_by END AS ended_by, p.sample_ppm, p.sample_kept, (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) AS id, p.use_case,
-    coalesce((SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1 AND n.app = s.app AND n.app_version = s.app_version), (SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1), 'use case ' || p.use_case) AS use_case_name,
-    p.outcome, p.listed_us AS begun_us, p.closed_at_us - p.at_us AS duration_us, p.timeout_us,
-    (SELECT max((a.last_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = a.source AND c.at_us <= a.last_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = a.source ORDER BY c.at_us LIMIT 1), 0))) FROM parts a WHERE a.guid = p.guid) AS last_us,
-    CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) AS now_us,
-    json_extract(p.closed_detail, '$.error_domain') AS error_domain, p.error_code,
-    CASE WHEN EXISTS(SELECT 1 FROM events e WHERE e.source = p.source AND e.part = p.sequence AND e.code = -2)
-      THEN (SELECT json_group_object(name, json(value)) FROM (
-        SELECT name, value, max(after) FROM (
-          SELECT j.key AS name, CASE WHEN j.type IN ('true', 'false') THEN j.type ELSE json_quote(j.value) END AS value, 0 AS after
-          FROM json_each(p.opened_detail, '$.attributes') j
-          UNION ALL
-          SELECT j.key, CASE WHEN j.type IN ('true', 'false') THEN j.type ELSE json_quote(j.value) END, e.after
-          FROM events e, json_each(e.detail, '$.attributes') j
-          WHERE e.source = p.source AND e.part = p.sequence AND e.code = -2
-          UNION ALL
-          SELECT j.value, NULL, e.after FROM events e, json_each(e.detail, '$.removed') j
-          WHERE e.source = p.source AND e.part = p.sequence AND e.code = -2
-        ) GROUP BY name) WHERE value IS NOT NULL)
-      ELSE json_extract(p.opened_detail, '$.attributes') END AS attributes, p.joined AS waiting_for_beginner,
-    (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, s.app, s.app_version,
-    (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid) AS sources,
-    (SELECT count(*) FROM parts q JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid AND e.code >= 0) AS events,
-    (SELECT count(*) FROM parts q JOIN network_logs l ON l.source = q.source AND l.part = q.sequence WHERE q.guid = p.guid AND l.method IS NOT NULL) AS exchanges
-  FROM parts p JOIN sources s ON s.id = p.source
-  WHERE p.listed_us IS NOT NULL
-);
-
-CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
-SELECT (substr(lower(hex(f.guid)), 1, 8) || '-' || substr(lower(hex(f.guid)), 9, 4) || '-' || substr(lower(hex(f.guid)), 13, 4) || '-' || substr(lower(hex(f.guid)), 17, 4) || '-' || substr(lower(hex(f.guid)), 21, 12)) AS transaction_id, (strftime('%Y-%m-%dT%H:%M:%S', f.time_us / 1000000, 'unixepoch') || printf('.%06dZ', f.time_us % 1000000)) AS time, f.time_us,
-  s.app, (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, f.part, f.sequence, f.kind,
-  CASE WHEN f.kind = 'event' THEN coalesce((SELECT min(n.name) FROM names n WHERE n.use_case = f.use_case AND n.event = f.code AND n.app = s.app AND n.app_version = s.app_version), (SELECT min(n.name) FROM names n WHERE n.use_case = f.use_case AND n.event = f.code), 'event ' || f.code) ELSE f.label END AS label,
-  CASE WHEN f.kind = 'event' THEN f.code END AS code,
-  json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
-  json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late,
-  json_extract(f.detail, '$.error_name') AS error_name
-FROM (
-  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence AS part, p.sequence, 'opened' AS kind,
-    CASE p.joined WHEN 0 THEN 'begun' ELSE 'joined' END AS label, NULL AS code, NULL AS error_code, p.opened_detail AS detail,
-    (p.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = p.source AND c.at_us <= p.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = p.source ORDER BY c.at_us LIMIT 1), 0)) AS time_us
-  FROM parts p WHERE p.guid IS NOT NULL
-  UNION ALL
-  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, p.closed, 'closed',
-    CASE p.outcome WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' WHEN 4 THEN 'abandoned' END, NULL, p.error_code, p.closed_detail,
-    (p.closed_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = p.source AND c.at_us <= p.closed_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = p.source ORDER BY c.at_us LIMIT 1), 0))
-  FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
-  UNION ALL
-  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, e.sequence, CASE WHEN e.code = -2 THEN 'attributes_set' ELSE 'event' END,
-    CASE WHEN e.code = -2 THEN 'attributes set' END, e.code, json_extract(e.detail, '$.error_code'), e.detail, (e.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = e.source AND c.at_us <= e.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = e.source ORDER BY c.at_us LIMIT 1), 0))
-  FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence WHERE p.guid IS NOT NULL
-  UNION ALL
-  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.sequence, 'exchange_opened',
-    l.method || ' ' || l.path, NULL, NULL, NULL, (l.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = l.source AND c.at_us <= l.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = l.source ORDER BY c.at_us LIMIT 1), 0))
-  FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.method IS NOT NULL
-  UNION ALL
-  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.closed, 'exchange_closed',
-    ifnull(l.status, CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END), NULL, l.error_code, l.closed_detail, (l.closed_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = l.source AND c.at_us <= l.closed_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = l.source ORDER BY c.at_us LIMIT 1), 0))
-  FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.closed IS NOT NULL
-) f JOIN sources s ON s.id = f.source;
-
 CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
 SELECT CASE WHEN p.guid IS NOT NULL THEN (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) END AS transaction_id, (strftime('%Y-%m-%dT%H:%M:%S', l.time_us / 1000000, 'unixepoch') || printf('.%06dZ', l.time_us % 1000000)) AS time, l.time_us,
   s.app, (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, l.sequence,
@@ -364,3 +296,73 @@ CREATE INDEX spans_uncaused ON spans(guid) WHERE uncaused = 1;
 CREATE TRIGGER spans_go_with_their_part AFTER DELETE ON parts BEGIN
   DELETE FROM spans WHERE source = old.source AND part = old.sequence;
 END;
+
+CREATE INDEX names_of_launches ON names(app_version) WHERE instr(app_version, char(1));
+
+CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
+SELECT id, use_case, use_case_name,
+  CASE CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN 6 ELSE outcome END WHEN 0 THEN 'open' WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' WHEN 4 THEN 'abandoned' WHEN 5 THEN 'interrupted' WHEN 6 THEN 'timed_out' END AS outcome,
+  (strftime('%Y-%m-%dT%H:%M:%S', begun_us / 1000000, 'unixepoch') || printf('.%06dZ', begun_us % 1000000)) AS begun, begun_us, duration_us,
+  (strftime('%Y-%m-%dT%H:%M:%S', last_us / 1000000, 'unixepoch') || printf('.%06dZ', last_us % 1000000)) AS last_activity, last_us,
+  error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges,
+  (substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (((instr('0123456789ABCDEF', substr(hex(guid), 23, 1)) - 1) << 1) | ((instr('0123456789ABCDEF', substr(hex(guid), 24, 1)) - 1) >> 3)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 24, 1)) - 1) & 7) << 2) | ((instr('0123456789ABCDEF', substr(hex(guid), 25, 1)) - 1) >> 2)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 25, 1)) - 1) & 3) << 3) | ((instr('0123456789ABCDEF', substr(hex(guid), 26, 1)) - 1) >> 1)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 26, 1)) - 1) & 1) << 4) | (instr('0123456789ABCDEF', substr(hex(guid), 27, 1)) - 1)) + 1, 1) || '-' || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (((instr('0123456789ABCDEF', substr(hex(guid), 28, 1)) - 1) << 1) | ((instr('0123456789ABCDEF', substr(hex(guid), 29, 1)) - 1) >> 3)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 29, 1)) - 1) & 7) << 2) | ((instr('0123456789ABCDEF', substr(hex(guid), 30, 1)) - 1) >> 2)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 30, 1)) - 1) & 3) << 3) | ((instr('0123456789ABCDEF', substr(hex(guid), 31, 1)) - 1) >> 1)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 31, 1)) - 1) & 1) << 4) | (instr('0123456789ABCDEF', substr(hex(guid), 32, 1)) - 1)) + 1, 1)) AS support_code, CASE WHEN parent IS NOT NULL THEN (substr(lower(hex(parent)), 1, 8) || '-' || substr(lower(hex(parent)), 9, 4) || '-' || substr(lower(hex(parent)), 13, 4) || '-' || substr(lower(hex(parent)), 17, 4) || '-' || substr(lower(hex(parent)), 21, 12)) END AS parent, error_name, ended_by, sample_ppm, sample_kept
+FROM (
+  SELECT p.guid, p.parent, json_extract(p.closed_detail, '$.error_name') AS error_name, CASE p.outcome WHEN 5 THEN s.ended_by END AS ended_by, p.sample_ppm, p.sample_kept, (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) AS id, p.use_case,
+    coalesce((SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1 AND n.app = s.app AND n.app_version = s.app_version || char(1) || hex(s.uuid)), (SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1 AND n.app = s.app AND n.app_version = s.app_version), (SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1), 'use case ' || p.use_case) AS use_case_name,
+    p.outcome, p.listed_us AS begun_us, p.closed_at_us - p.at_us AS duration_us, p.timeout_us,
+    (SELECT max((a.last_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = a.source AND c.at_us <= a.last_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = a.source ORDER BY c.at_us LIMIT 1), 0))) FROM parts a WHERE a.guid = p.guid) AS last_us,
+    CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) AS now_us,
+    json_extract(p.closed_detail, '$.error_domain') AS error_domain, p.error_code,
+    CASE WHEN EXISTS(SELECT 1 FROM events e WHERE e.source = p.source AND e.part = p.sequence AND e.code = -2)
+      THEN (SELECT json_group_object(name, json(value)) FROM (
+        SELECT name, value, max(after) FROM (
+          SELECT j.key AS name, CASE WHEN j.type IN ('true', 'false') THEN j.type ELSE json_quote(j.value) END AS value, 0 AS after
+          FROM json_each(p.opened_detail, '$.attributes') j
+          UNION ALL
+          SELECT j.key, CASE WHEN j.type IN ('true', 'false') THEN j.type ELSE json_quote(j.value) END, e.after
+          FROM events e, json_each(e.detail, '$.attributes') j
+          WHERE e.source = p.source AND e.part = p.sequence AND e.code = -2
+          UNION ALL
+          SELECT j.value, NULL, e.after FROM events e, json_each(e.detail, '$.removed') j
+          WHERE e.source = p.source AND e.part = p.sequence AND e.code = -2
+        ) GROUP BY name) WHERE value IS NOT NULL)
+      ELSE json_extract(p.opened_detail, '$.attributes') END AS attributes, p.joined AS waiting_for_beginner,
+    (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, s.app, s.app_version,
+    (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid) AS sources,
+    (SELECT count(*) FROM parts q JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid AND e.code >= 0) AS events,
+    (SELECT count(*) FROM parts q JOIN network_logs l ON l.source = q.source AND l.part = q.sequence WHERE q.guid = p.guid AND l.method IS NOT NULL) AS exchanges
+  FROM parts p JOIN sources s ON s.id = p.source
+  WHERE p.listed_us IS NOT NULL
+);
+
+CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
+SELECT (substr(lower(hex(f.guid)), 1, 8) || '-' || substr(lower(hex(f.guid)), 9, 4) || '-' || substr(lower(hex(f.guid)), 13, 4) || '-' || substr(lower(hex(f.guid)), 17, 4) || '-' || substr(lower(hex(f.guid)), 21, 12)) AS transaction_id, (strftime('%Y-%m-%dT%H:%M:%S', f.time_us / 1000000, 'unixepoch') || printf('.%06dZ', f.time_us % 1000000)) AS time, f.time_us,
+  s.app, (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, f.part, f.sequence, f.kind,
+  CASE WHEN f.kind = 'event' THEN coalesce((SELECT min(n.name) FROM names n WHERE n.use_case = f.use_case AND n.event = f.code AND n.app = s.app AND n.app_version = s.app_version || char(1) || hex(s.uuid)), (SELECT min(n.name) FROM names n WHERE n.use_case = f.use_case AND n.event = f.code AND n.app = s.app AND n.app_version = s.app_version), (SELECT min(n.name) FROM names n WHERE n.use_case = f.use_case AND n.event = f.code), 'event ' || f.code) ELSE f.label END AS label,
+  CASE WHEN f.kind = 'event' THEN f.code END AS code,
+  json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
+  json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late,
+  json_extract(f.detail, '$.error_name') AS error_name
+FROM (
+  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence AS part, p.sequence, 'opened' AS kind,
+    CASE p.joined WHEN 0 THEN 'begun' ELSE 'joined' END AS label, NULL AS code, NULL AS error_code, p.opened_detail AS detail,
+    (p.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = p.source AND c.at_us <= p.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = p.source ORDER BY c.at_us LIMIT 1), 0)) AS time_us
+  FROM parts p WHERE p.guid IS NOT NULL
+  UNION ALL
+  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, p.closed, 'closed',
+    CASE p.outcome WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' WHEN 4 THEN 'abandoned' END, NULL, p.error_code, p.closed_detail,
+    (p.closed_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = p.source AND c.at_us <= p.closed_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = p.source ORDER BY c.at_us LIMIT 1), 0))
+  FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
+  UNION ALL
+  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, e.sequence, CASE WHEN e.code = -2 THEN 'attributes_set' ELSE 'event' END,
+    CASE WHEN e.code = -2 THEN 'attributes set' END, e.code, json_extract(e.detail, '$.error_code'), e.detail, (e.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = e.source AND c.at_us <= e.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = e.source ORDER BY c.at_us LIMIT 1), 0))
+  FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence WHERE p.guid IS NOT NULL
+  UNION ALL
+  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.sequence, 'exchange_opened',
+    l.method || ' ' || l.path, NULL, NULL, NULL, (l.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = l.source AND c.at_us <= l.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = l.source ORDER BY c.at_us LIMIT 1), 0))
+  FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.method IS NOT NULL
+  UNION ALL
+  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.closed, 'exchange_closed',
+    ifnull(l.status, CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END), NULL, l.error_code, l.closed_detail, (l.closed_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = l.source AND c.at_us <= l.closed_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = l.source ORDER BY c.at_us LIMIT 1), 0))
+  FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.closed IS NOT NULL
+) f JOIN sources s ON s.id = f.source;

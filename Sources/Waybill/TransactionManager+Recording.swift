@@ -15,7 +15,9 @@ extension TransactionManager {
         let source = sources.source
         source?.note(U.self)
         return UseCaseTransaction(
-            part: begin(U.code, timeout: U.timeout, attributes: attributes, below: parent, in: source))
+            part: begin(
+                U.code, type: ObjectIdentifier(U.self), timeout: U.timeout, attributes: attributes, below: parent,
+                in: source))
     }
 
     /// Begins a transaction of a use case that has a number but no Swift type.
@@ -28,8 +30,8 @@ extension TransactionManager {
 
     /// Begins a transaction, makes it the current one while a closure runs, and closes it by how the closure ends.
     ///
-    /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means
-    /// failed with that error. A `finish` inside wins. The closure keeps the caller's isolation.
+    /// Returning means succeeded; `CancellationError` or `URLError.cancelled`, also behind another error, means canceled;
+    /// any other error means failed with that error. A `finish` inside wins. The closure keeps the caller's isolation.
     ///
     /// Inside of another one it is a transaction of its own, below that one: neither's outcome decides the other's.
     @discardableResult
@@ -49,6 +51,17 @@ extension TransactionManager {
     ) rethrows -> Result {
         try begin(useCase, attributes: attributes, parent: parent).perform(body)
     }
+
+    /// For a compiler error that helps: of two overloads that fail alike, the compiler says nothing at all.
+    @available(
+        *, unavailable,
+        message:
+            "`perform` takes a use case, `attributes:`, `parent:` and a closure. Put what describes the transaction into its attributes."
+    )
+    public func perform<U: UseCase>(
+        _ useCase: U.Type, attributes: Attributes = [:], parent: TransactionParent? = nil, _ unknown: Any,
+        _ body: (UseCaseTransaction<U>) async throws -> Any
+    ) {}
 
     /// Joins the transaction of an incoming request, on a server.
     ///
@@ -75,18 +88,24 @@ extension TransactionManager {
         source?.note(U.self)
         guard let source, let told = read(header, traceContext, in: source) else {
             return UseCaseTransaction(
-                part: begin(U.code, timeout: U.timeout, attributes: attributes, below: .current, in: source))
+                part: begin(
+                    U.code, type: ObjectIdentifier(U.self), timeout: U.timeout, attributes: attributes,
+                    below: .current, in: source))
         }
         if let code = told.useCase, code != U.code { sources.counters.add(to: \.mismatchedUseCases) }
         if let part = joinedAlready(told, useCase: U.code, attributes: attributes, in: source) {
             return UseCaseTransaction(part: part)
         }
         guard isAdmitted(told, by: source) else {
-            let nothing = OpenPart(transaction: told.transaction, useCase: U.code, sequence: 0, source: source)
+            let nothing = OpenPart(
+                transaction: told.transaction, useCase: U.code, type: ObjectIdentifier(U.self), sequence: 0,
+                source: source)
             return UseCaseTransaction(part: nothing)
         }
         return UseCaseTransaction(
-            part: join(told, useCase: U.code, timeout: U.timeout, attributes: attributes, in: source))
+            part: join(
+                told, useCase: U.code, type: ObjectIdentifier(U.self), timeout: U.timeout, attributes: attributes,
+                in: source))
     }
 
     /// Joins the transaction that an incoming request belongs to, before anything is known of its use case; gives the
@@ -115,17 +134,19 @@ extension TransactionManager {
     }
 
     private func begin(
-        _ useCase: Int, timeout: Duration, attributes: Attributes, below parent: TransactionParent?,
-        in source: SourceRecorder?
+        _ useCase: Int, type: ObjectIdentifier? = nil, timeout: Duration, attributes: Attributes,
+        below parent: TransactionParent?, in source: SourceRecorder?
     ) -> OpenPart {
-        guard let source else { return OpenPart(transaction: GUID(), useCase: useCase, sequence: 0, source: nil) }
+        guard let source else {
+            return OpenPart(transaction: GUID(), useCase: useCase, type: type, sequence: 0, source: nil)
+        }
         var opened = Fact.Opened(
             transaction: GUID(), useCase: useCase, timeoutMicroseconds: max(0, timeout.microseconds),
             attributes: attributes)
         let parent = parent.flatMap { sources.admits($0, for: source) ? $0 : nil }
         opened.parent = parent?.transaction
         opened.parentPart = parent?.part.flatMap { $0.source == source.id ? $0.sequence : nil }
-        return source.open(opened, below: parent)
+        return source.open(opened, type: type, below: parent)
     }
 
     /// The part that was joined for the same request, by a middleware further out.
@@ -138,7 +159,8 @@ extension TransactionManager {
     }
 
     private func join(
-        _ told: IncomingTransaction, useCase: Int, timeout: Duration, attributes: Attributes, in source: SourceRecorder
+        _ told: IncomingTransaction, useCase: Int, type: ObjectIdentifier? = nil, timeout: Duration,
+        attributes: Attributes, in source: SourceRecorder
     ) -> OpenPart {
         source.open(
             Fact.Opened(
@@ -146,7 +168,7 @@ extension TransactionManager {
                 timeoutMicroseconds: max(0, timeout.microseconds),
                 cause: told.cause,
                 attributes: told.link.merging(attributes) { $1 }),
-            traceParent: told.traceParent)
+            type: type, traceParent: told.traceParent)
     }
 
     /// Whether one more request may join its transaction; where it may not, that is counted and told.

@@ -253,7 +253,7 @@ public final class TransactionManager: Sendable {
         let source = sources.readableSource
         let counts = sources.counters.current
         return RecordingHealth(
-            problems: (sources.settings?.problems ?? [])
+            problems: (sources.settings?.problems ?? []) + (sources.current?.useCases.problems ?? [])
                 + [
                     source?.writer.problem, sources.problem, sources.sampling.problem, flusher.problem,
                     passiveCapture.problem,

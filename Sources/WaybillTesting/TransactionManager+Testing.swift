@@ -35,7 +35,7 @@ extension TransactionManager {
     /// The events of a use case that were recorded, in order, over all its transactions.
     public func events<U: UseCase>(_ useCase: U.Type) -> [U] {
         transactions(useCase).flatMap {
-            $0.timeline.compactMap { $0.kind == .event ? $0.code.flatMap { U(rawValue: $0) } : nil }
+            $0.timeline.compactMap { $0.kind == .event ? $0.code.flatMap { U.event(code: $0) } : nil }
         }
     }
 

@@ -36,6 +36,16 @@ import WaybillCore
         #expect(Renamed.timeout == .seconds(60))
     }
 
+    enum Named: String, UseCase { case initiated, requestSent = "request sent" }
+
+    @Test func namesAloneMakeCodes() {
+        #expect(Named.name == "named" && Named.code == NameCode.code(of: "named"))
+        #expect(Named.requestSent.eventName == "request sent")
+        #expect(Named.event(code: Named.requestSent.eventCode) == .requestSent && Named.event(code: 1) == nil)
+        #expect(Login.event(code: 1) == .requestSent && Login.event(code: 7) == nil)
+        #expect(Numbered.event(code: 7) == Numbered(rawValue: 7))
+    }
+
     @Test func aUseCaseThatIsNoEnumHasNumbersForNames() {
         #expect(Numbered(rawValue: 7).eventName == "event 7")
         #expect(Numbered.name == "numbered")
@@ -46,10 +56,10 @@ import WaybillCore
     @Test(arguments: [([], "login initiated"), (["-Xfrontend", "-disable-reflection-metadata"], "login event 0")])
     func namesSurviveABuildWithoutReflectionMetadata(options: [String], expected: String) throws {
         let folder = try TemporaryDirectory()
-        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../Sources/WaybillCore/UseCase.swift"
-        )
-        .standardized
+        let sources = ["UseCase.swift", "Support/SipHash.swift"].map { name in
+            URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/WaybillCore/\(name)")
+                .standardized.path
+        }
         try """
         enum Login: Int, UseCase {
             static let code = 0
@@ -59,7 +69,9 @@ import WaybillCore
         """.write(to: folder.file("main.swift"), atomically: true, encoding: .utf8)
         let program = folder.file("program").path
         let build = try run(
-            "/usr/bin/env", ["swiftc", "-Onone", source.path, folder.file("main.swift").path, "-o", program] + options)
+            "/usr/bin/env",
+            ["swiftc", "-Onone", "-package-name", "test"] + sources
+                + [folder.file("main.swift").path, "-o", program] + options)
         try #require(build.status == 0, "\(build.output)")
         #expect(try run(program, []).output == expected + "\n")
     }

@@ -6,9 +6,12 @@ import FoundationNetworking
 #endif
 
 extension Error {
-    /// Whether somebody no longer wanted what was under way, which is no failure.
+    /// Whether the caller canceled the work, which is not a failure. The errors behind this one count, too: an app often
+    /// wraps the `URLError` of a canceled request in an error of its own.
     package var isCancellation: Bool {
-        self is CancellationError || (self as? URLError)?.code == .cancelled
-            || (self as? any TransactionError)?.recordedAsCanceled == true
+        isCaused {
+            $0 is CancellationError || ($0 as? URLError)?.code == .cancelled
+                || ($0 as? any TransactionError)?.recordedAsCanceled == true
+        }
     }
 }

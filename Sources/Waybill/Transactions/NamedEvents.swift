@@ -1,9 +1,6 @@
 import WaybillCore
 
-/// Codes for events that have only a name.
-///
-/// A code is made of its name alone, so that all processes have the same one without a word between them: it has the
-/// highest bit that a code can have, which those that people number their events by do not reach, and below it a hash.
+/// Codes for events that have only a name, as ``NameCode`` derives them.
 final class NamedEvents: Sendable {
     struct Event {
         var code: Int
@@ -38,7 +35,7 @@ final class NamedEvents: Sendable {
                 key.name = Self.nameless
                 if let event = known[key] { return (event, false) }
             }
-            event.code = RecordedName.code(of: event.name)
+            event.code = NameCode.code(of: event.name)
             known[key] = event
             return (event, true)
         }

@@ -11,6 +11,8 @@ package final class OpenPart: Sendable {
     /// The topmost transaction above it, as far as this process knows; itself where it stands by itself.
     package let root: GUID
     package let useCase: Int
+    /// The type of its use case; `nil` if only the code is known.
+    private let useCaseType: ObjectIdentifier?
     /// The sequence of its `opened` fact; 0 where that was not taken, and then nothing else is.
     package let sequence: Int64
     /// nil: recording is off.
@@ -46,13 +48,15 @@ package final class OpenPart: Sendable {
     package static let reportLimit = 1_000
 
     init(
-        transaction: GUID, root: GUID? = nil, useCase: Int, sequence: Int64, source: SourceRecorder?,
+        transaction: GUID, root: GUID? = nil, useCase: Int, type: ObjectIdentifier? = nil, sequence: Int64,
+        source: SourceRecorder?,
         isWithheld: Bool = false, isJoined: Bool = false, cause: Fact.ID? = nil, traceParent: TraceParent? = nil,
         trace: GUID? = nil, otherVendors: String? = nil
     ) {
         self.transaction = transaction
         self.root = root ?? transaction
         self.useCase = useCase
+        useCaseType = type
         self.sequence = sequence
         self.source = source
         borrowedSource = source.map { Unmanaged.passUnretained($0) }
@@ -66,6 +70,13 @@ package final class OpenPart: Sendable {
         self.trace = told?.trace ?? trace ?? self.root
         self.otherVendors = told == nil ? otherVendors : told?.others
         marks = Atomic(sequence == 0 ? Mark.closed : 0)
+    }
+
+    /// Whether it belongs to a use case, not only to one that has the same code by mistake.
+    func isOf<U: UseCase>(_ useCase: U.Type) -> Bool {
+        guard self.useCase == U.code else { return false }
+        guard let useCaseType, useCaseType != ObjectIdentifier(U.self), let source else { return true }
+        return source.useCases.areSame(useCaseType, U.self)
     }
 
     deinit { close(.abandoned, error: nil, attributes: [:]) }

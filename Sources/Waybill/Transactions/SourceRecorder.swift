@@ -23,8 +23,10 @@ package final class SourceRecorder: Sendable {
     private let power: RecordingSwitch
     /// The writer's, which keeps it alive.
     private let borrowedRecorder: Unmanaged<Recorder>
-    private let named = Locked<Set<Int>>([])
+    /// The use cases that it has recorded the names of.
+    let useCases = NotedUseCases()
     private let namedEvents = NamedEvents()
+    private let tell: @Sendable (WaybillError) -> Void
 
     init(
         settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed,
@@ -37,6 +39,7 @@ package final class SourceRecorder: Sendable {
         self.counters = counters
         self.context = context
         self.sampling = sampling
+        self.tell = tell
         writer = SourceWriter(
             source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity,
             retention: settings.retention,
@@ -88,11 +91,12 @@ package final class SourceRecorder: Sendable {
     /// Opens a part in a transaction that this source begins or joins.
     ///
     /// - Parameters:
-    ///   - root: The topmost transaction above it; nil: itself.
-    ///   - trace: The trace that it belongs to; nil: its root's.
+    ///   - type: The type of its use case; `nil` if only the code is known.
+    ///   - parent: The transaction above it; nil: none.
     ///   - traceParent: What the request that it is joined by said of that.
     func open(
-        _ opened: Fact.Opened, below parent: TransactionParent? = nil, traceParent: TraceParent? = nil
+        _ opened: Fact.Opened, type: ObjectIdentifier? = nil, below parent: TransactionParent? = nil,
+        traceParent: TraceParent? = nil
     ) -> OpenPart {
         let own = opened.attributes
         let (attributes, moment) = context.attributes(with: own)
@@ -106,8 +110,8 @@ package final class SourceRecorder: Sendable {
             if let missed = context.opened(part, own: own, since: moment) { _ = record(missed, of: part) }
         }
         return OpenPart(
-            transaction: opened.transaction, root: parent?.root, useCase: opened.useCase, sequence: recorded.sequence,
-            source: self,
+            transaction: opened.transaction, root: parent?.root, useCase: opened.useCase, type: type,
+            sequence: recorded.sequence, source: self,
             isWithheld: recorded.result == .withheld, isJoined: opened.isJoined, cause: opened.cause,
             traceParent: traceParent, trace: parent?.trace, otherVendors: parent?.otherVendors)
     }
@@ -154,15 +158,11 @@ package final class SourceRecorder: Sendable {
         return false
     }
 
-    /// Records the names of a use case, once.
+    /// Records the names of a use case, once. Reports one that has the code of another.
     func note<U: UseCase>(_ useCase: U.Type) {
-        guard named.withLock({ $0.insert(U.code).inserted }) else { return }
-        let label = { (name: String) in name.cut(to: Limits.labelLength) ?? name }
-        writer.note(
-            [RecordedName(useCase: U.code, name: label(U.name))]
-                + U.allCases.filter { $0.rawValue >= 0 }.map {
-                    RecordedName(useCase: U.code, event: $0.rawValue, name: label($0.eventName))
-                })
+        guard let noted = useCases.note(U.self) else { return }
+        if !noted.names.isEmpty { writer.note(noted.names) }
+        if let problem = noted.problem { tell(problem) }
     }
 
     /// The code of an event that has only a name, which is recorded with its first one.

@@ -130,9 +130,10 @@ extension UseCase {
     /// Login.current?.log(.serverStarted)
     /// ```
     public static var current: UseCaseTransaction<Self>? {
-        guard let part = TransactionScope.innermost(where: { $0.useCase == code }) else { return nil }
-        part.source?.note(Self.self)
-        return UseCaseTransaction(part: part)
+        // A code may be shared by mistake, which is known once the names of both use cases are.
+        guard let nearest = TransactionScope.innermost(where: { $0.useCase == code }) else { return nil }
+        nearest.source?.note(Self.self)
+        return TransactionScope.innermost { $0.isOf(Self.self) }.map { UseCaseTransaction(part: $0) }
     }
 }
 

@@ -66,17 +66,19 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     /// Gives the part its outcome. The first call counts; later ones are ignored.
     ///
     /// - Parameters:
-    ///   - outcome: How it ended. For the process that began the transaction, this is the transaction's outcome.
+    ///   - outcome: How it ended. For the process that began the transaction, this is the transaction's outcome. Default:
+    ///     `.succeeded` without an error, `.canceled` if the error is a cancellation, `.failed` with any other error.
     ///   - error: Why; its domain and code are kept, its text only if the manager was told to.
     ///   - attributes: What else is to be said.
     public func finish(
-        _ outcome: TransactionOutcome.Final = .succeeded, error: (any Error)? = nil, attributes: Attributes = [:]
+        _ outcome: TransactionOutcome.Final? = nil, error: (any Error)? = nil, attributes: Attributes = [:]
     ) {
-        part.close(outcome.outcome, error: part.source?.recorded(error), attributes: attributes)
+        let implied: TransactionOutcome.Final = error.map { $0.isCancellation ? .canceled : .failed } ?? .succeeded
+        part.close((outcome ?? implied).outcome, error: part.source?.recorded(error), attributes: attributes)
     }
 
-    /// Gives the part its outcome, with a number that says why, e.g. an HTTP status.
-    public func finish(_ outcome: TransactionOutcome.Final, error code: Int, attributes: Attributes = [:]) {
+    /// Gives the part its outcome, with a number that says why, e.g. an HTTP status. Default: `.failed`.
+    public func finish(_ outcome: TransactionOutcome.Final = .failed, error code: Int, attributes: Attributes = [:]) {
         part.close(outcome.outcome, error: RecordedError(code: Int64(code)), attributes: attributes)
     }
 
@@ -94,8 +96,8 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
 
     /// Runs a closure with this transaction as the current one, and closes the part by how it ends.
     ///
-    /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means
-    /// failed with that error. A `finish` inside wins. The closure keeps the caller's isolation.
+    /// Returning means succeeded; `CancellationError` or `URLError.cancelled`, also behind another error, means canceled;
+    /// any other error means failed with that error. A `finish` inside wins. The closure keeps the caller's isolation.
     @discardableResult
     public func perform<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (UseCaseTransaction<Event>) async throws -> Result
@@ -139,6 +141,20 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
             finish(.failed, error: error)
         }
     }
+
+    /// For a compiler error that helps: of two overloads that fail alike, the compiler says nothing at all.
+    @available(
+        *, unavailable, message: "`perform` takes a closure. Put what describes the transaction into its attributes."
+    )
+    public func perform(
+        _ unknown: Any, _ body: (UseCaseTransaction<Event>) async throws -> Any
+    ) {}
+
+    @available(*, unavailable, renamed: "finish(_:attributes:)")
+    public func finish(_ outcome: TransactionOutcome.Final, _ attributes: Attributes) {}
+
+    @available(*, unavailable, renamed: "log(named:attributes:)")
+    public func log(named name: String, _ attributes: Attributes) {}
 }
 
 // Inlined, with an empty dictionary that needs no call to make, so that a disabled manager costs its callers next to
@@ -154,15 +170,20 @@ extension UseCaseTransaction where Event: UseCase {
     @inlinable
     @discardableResult
     public func log(_ event: Event, error: (any Error)? = nil, attributes: Attributes = Attributes()) -> LogResult {
-        part.canRecord ? part.log(event.rawValue, error: error, attributes: attributes) : .off
+        part.canRecord ? part.log(event.eventCode, error: error, attributes: attributes) : .off
     }
 
     /// Records that something happened, with a number that says what went wrong, e.g. an HTTP status.
     @inlinable
     @discardableResult
     public func log(_ event: Event, error code: Int, attributes: Attributes = Attributes()) -> LogResult {
-        part.canRecord ? part.log(event.rawValue, error: code, attributes: attributes) : .off
+        part.canRecord ? part.log(event.eventCode, error: code, attributes: attributes) : .off
     }
+
+    /// Records that something happened: `login.log(.requestSent, ["attempt": 2])`.
+    @inlinable
+    @discardableResult
+    public func log(_ event: Event, _ attributes: Attributes) -> LogResult { log(event, attributes: attributes) }
 }
 
 extension UseCaseTransaction where Event == Int {
@@ -179,6 +200,11 @@ extension UseCaseTransaction where Event == Int {
     public func log(_ event: Int, error code: Int, attributes: Attributes = Attributes()) -> LogResult {
         part.canRecord ? part.log(event, error: code, attributes: attributes) : .off
     }
+
+    /// Records an event by its number: `sync.log(4, ["attempt": 2])`.
+    @inlinable
+    @discardableResult
+    public func log(_ event: Int, _ attributes: Attributes) -> LogResult { log(event, attributes: attributes) }
 }
 
 extension TransactionOutcome {

@@ -10,7 +10,7 @@ final class SourceDirectory {
         var installation: GUID?
         var app, appVersion, device, os, osVersion: String
         var clock: WallClock
-        /// Sources of the same version of the same app share their names.
+        /// Sources of the same version of the same app share their names, except a launch that has its own.
         var naming: Int
     }
 
@@ -24,6 +24,8 @@ final class SourceDirectory {
     private struct Naming: Hashable {
         var app: String
         var version: String
+        /// As `names.app_version` has it; `nil` if the launch has no names of its own.
+        var launch: String?
     }
 
     private struct TableKey: Hashable {
@@ -39,9 +41,14 @@ final class SourceDirectory {
             clocks[row.int(0), default: []].append(
                 ClockAnchor(atMicroseconds: row.int(1), offsetMicroseconds: row.int(2)))
         }
+        let launches = try connection.launchesWithNames()
         try connection.statement("SELECT id, uuid, app, app_version, device, os, os_version, installation FROM sources")
             .forEachRow { row in
-                let naming = Naming(app: row.text(2), version: row.text(3))
+                var naming = Naming(app: row.text(2), version: row.text(3))
+                if !launches.isEmpty {
+                    let launch = SQL.launch(version: row.text(3), source: row.guid(1))
+                    if launches.contains(launch) { naming.launch = launch }
+                }
                 let number = namings[naming] ?? namings.count
                 namings[naming] = number
                 entries[row.int(0)] = Entry(
@@ -72,10 +79,12 @@ final class SourceDirectory {
         var table = NameCodes()
         let sql = """
             SELECT DISTINCT event, \
-            \(SQL.name(useCase: "?1", event: "m.event", app: "?2", version: "?3", otherwise: "'event ' || m.event")) \
+            \(SQL.name(useCase: "?1", event: "m.event", app: "?2", version: "?3", launch: "?4", otherwise: "'event ' || m.event")) \
             FROM names m WHERE m.use_case = ?1 AND m.event >= 0
             """
-        let rows = try connection.statement(sql).rows(useCase, entry.app, entry.appVersion) { row in
+        let rows = try connection.statement(sql).rows(
+            useCase, entry.app, entry.appVersion, SQL.launch(version: entry.appVersion, source: entry.id)
+        ) { row in
             (row.int(0) as Int, row.text(1))
         }
         for (code, name) in rows { table[code] = number(of: name) }

@@ -305,7 +305,7 @@ extension Segmentation {
             "(SELECT CASE \(SQL.outcome("r", now: "\(wall)")) \(Self.outcomes) END \(Self.parent))"
         case .parentUseCase:
             """
-            (SELECT \(SQL.name(useCase: "r.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || r.use_case")) \
+            (SELECT \(SQL.name(useCase: "r.use_case", event: "-1", otherwise: "'use case ' || r.use_case")) \
             \(Self.parent))
             """
         case .app, .appVersion, .device, .os, .osVersion: "NULL"

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What can be the value of an attribute: texts, numbers, yes and no, IDs, addresses, dates, optionals of these, and
-/// every type that says how it becomes one.
+/// What can be the value of an attribute: texts, numbers, yes and no, IDs, addresses, dates, durations, optionals of
+/// these, and every type that says how it becomes one.
 ///
 /// ## Usage
 ///
@@ -77,14 +77,32 @@ extension Float: AttributeConvertible {
     public var attributeValue: AttributeValue? { .double(Double(description) ?? Double(self)) }
 }
 
-/// A number where a double is written with the same digits, else those digits as a text.
+/// A number if a `Double` has the same digits, or if the `Decimal` was made from a `Double`; otherwise the digits as text.
+///
+/// A literal such as `let price: Decimal = 19.99` is made from a `Double`: its digits are 19.98999999999999488, and 19.99
+/// is recorded.
 extension Decimal: AttributeConvertible {
     public var attributeValue: AttributeValue? {
         let digits = description
-        guard let double = Double(digits), double.isFinite, Decimal(string: double.description) == self else {
+        guard let double = Double(digits), double.isFinite else { return .string(digits) }
+        if Decimal(string: double.description) == self { return .double(double) }
+        // Foundation's conversion from a `Double` is exact to 15 digits only.
+        guard let rounded = Double(String(format: "%.15g", double)), Decimal(rounded) == self else {
             return .string(digits)
         }
-        return .double(double)
+        return .double(rounded)
+    }
+}
+
+extension CGFloat: AttributeConvertible {
+    public var attributeValue: AttributeValue? { .double(Double(self)) }
+}
+
+/// The seconds, with their fraction.
+extension Duration: AttributeConvertible {
+    public var attributeValue: AttributeValue? {
+        let (seconds, attoseconds) = components
+        return .double(Double(seconds) + Double(attoseconds) / 1e18)
     }
 }
 

@@ -29,6 +29,11 @@ public struct Attributes: Sendable {
     /// Takes names and values as they are.
     public init(_ values: [String: AttributeValue]) { pairs = values.map { Pair($0.key, $0.value) } }
 
+    /// Converts a dictionary of any values that can be attributes, such as `[String: String]`. A `nil` is left out.
+    public init<Value: AttributeConvertible>(_ values: [String: Value]) {
+        pairs = values.compactMap { name, value in value.attributeValue.map { Pair(name, $0) } }
+    }
+
     /// The value of that name; nil where there is none, and setting it to nil takes it away.
     @inlinable
     public subscript(name: String) -> AttributeValue? {
@@ -40,6 +45,14 @@ public struct Attributes: Sendable {
             }
             if let newValue { pairs[place].value = newValue } else { pairs.remove(at: place) }
         }
+    }
+
+    /// The same, for setting a variable of any type that can be an attribute: `attributes["attempt"] = attempt`.
+    @_disfavoredOverload
+    @inlinable
+    public subscript(name: String) -> (any AttributeConvertible)? {
+        get { self[name] as AttributeValue? }
+        set { self[name] = newValue?.attributeValue }
     }
 
     /// The names, in the order in which they were given first.

@@ -74,6 +74,21 @@ extension RecordedError {
     }
 }
 
+extension Error {
+    /// Whether this error or one of the errors behind it meets a condition.
+    ///
+    /// Looks at as many errors as are recorded, because an error may be behind itself.
+    package func isCaused(where condition: (any Error) -> Bool) -> Bool {
+        var next: (any Error)? = self
+        for _ in 0...Limits.underlyingErrors {
+            guard let error = next else { break }
+            if condition(error) { return true }
+            next = ErrorIdentity.behind(error, as: error as NSError)
+        }
+        return false
+    }
+}
+
 /// What an error can be told by, whatever made it.
 enum ErrorIdentity {
     static func of(_ error: any Error, as bridged: NSError) -> RecordedError.Underlying {

@@ -73,7 +73,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     init(limit: Int, redactor: Redactor, _ connection: Connection) {
         let names = NameTable(connection)
         self.init(limit: limit, redactor: redactor) { code, useCase, source throws(WaybillError) in
-            try names.event(code, of: useCase, app: source.app, version: source.appVersion)
+            try names.event(code, of: useCase, source: source.id, app: source.app, version: source.appVersion)
         }
     }
 

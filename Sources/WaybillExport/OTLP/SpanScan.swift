@@ -115,7 +115,8 @@ struct SpanScan {
             isReceived: source.isReceived, openedMicroseconds: source.clock.wall(opened.atMicroseconds))
         for event in events {
             let name = try names.event(
-                event.content.code, of: useCase, app: source.source.app, version: source.source.appVersion)
+                event.content.code, of: useCase, source: source.source.id, app: source.source.app,
+                version: source.source.appVersion)
             part.events.append(ClosedPart.Event(entry: event, name: name))
         }
         part.exchanges = openings.compactMap { opened in

@@ -126,9 +126,7 @@ struct ConditionSQL {
     private mutating func event(_ name: String) -> String {
         let text = argument(name)
         let code = FilterCondition.code(ofUnnamed: name).map { " UNION ALL SELECT \(argument($0))" } ?? ""
-        let named = SQL.name(
-            useCase: "q.use_case", event: "e.code", app: "s.app", version: "s.app_version",
-            otherwise: "'event ' || e.code")
+        let named = SQL.name(useCase: "q.use_case", event: "e.code", otherwise: "'event ' || e.code")
         return """
             EXISTS(SELECT 1 FROM parts q CROSS JOIN sources s ON s.id = q.source \
             CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid AND e.code >= 0 \

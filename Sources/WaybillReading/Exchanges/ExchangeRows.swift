@@ -41,7 +41,7 @@ final class ExchangeRows {
     private static let query = """
         SELECT \(FactRowReader.exchangeOpenedColumns), \(FactRowReader.exchangeClosedColumns), \
         s.uuid, s.app, s.app_version, s.device, s.os, s.os_version, s.ended, p.guid, p.use_case, \
-        \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || p.use_case")), \
+        \(SQL.name(useCase: "p.use_case", event: "-1", otherwise: "'use case ' || p.use_case")), \
         \(SQL.endedBy("s")) \
         FROM network_logs l JOIN sources s ON s.id = l.source LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part \
         WHERE l.source = ? AND l.part = ? AND l.sequence = ? AND l.method IS NOT NULL

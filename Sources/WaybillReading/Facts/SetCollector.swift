@@ -43,13 +43,8 @@ struct SetCollector: FactVisitor {
     mutating func enter(_ scanned: ScannedSource) throws(WaybillError) {
         let source = scanned.source
         var share = TransactionSet.Share(source: redactor.source(source), clocks: scanned.clock.anchors)
-        share.names = try connection.statement(
-            "SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ? LIMIT ?"
-        )
-        .rows(source.app, source.appVersion, Limits.envelopeItems) { row in
-            RecordedName(
-                useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: redactor.text(row.text(2)))
-        }
+        share.names = try NameRows(connection: connection).names(of: scanned.share.row, limit: Limits.envelopeItems)
+            .map { RecordedName(useCase: $0.useCase, event: $0.event, name: redactor.text($0.name)) }
         share.dropped = try RangeRows(connection: connection).dropped(
             of: scanned.share.row, limit: Limits.envelopeItems)
         try connection.statement("SELECT ended, recorded, refused, ended_by FROM sources WHERE id = ?").forEachRow(

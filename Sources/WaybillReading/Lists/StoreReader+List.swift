@@ -92,7 +92,7 @@ extension StoreReader {
 
     private static let summaryQuery = """
         SELECT p.guid, p.use_case, \
-        \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || p.use_case")), \
+        \(SQL.name(useCase: "p.use_case", event: "-1", otherwise: "'use case ' || p.use_case")), \
         p.outcome, p.timeout_us, p.listed_us, p.closed_at_us - p.at_us, p.error_code, p.closed_detail, p.opened_detail, p.joined, \
         (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid), \
         (SELECT count(*) FROM parts q CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence \

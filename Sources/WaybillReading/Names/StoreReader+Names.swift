@@ -95,12 +95,18 @@ extension StoreReader {
 
     private func conflict(_ useCase: Int, _ event: Int) throws(WaybillError) -> NameConflict {
         var uses = try connection.statement(
-            "SELECT app, name, count(*) FROM names WHERE use_case = ? AND event = ? GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?"
+            """
+            SELECT app, name, count(DISTINCT \(SQL.versionOfName)) FROM names WHERE use_case = ? AND event = ? \
+            GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?
+            """
         ).rows(useCase, event, Self.useLimit) { row in
             (use: NameConflict.Use(name: row.text(1), app: row.text(0), versions: []), count: row.int(2) as Int)
         }
         let versions = try connection.statement(
-            "SELECT app_version FROM names WHERE use_case = ? AND event = ? AND app = ? AND name = ? LIMIT ?")
+            """
+            SELECT DISTINCT \(SQL.versionOfName) FROM names WHERE use_case = ? AND event = ? AND app = ? AND name = ? \
+            LIMIT ?
+            """)
         for index in uses.indices {
             let (use, count) = uses[index]
             // Digits compare as numbers, which SQLite cannot: a few more are read than are told.

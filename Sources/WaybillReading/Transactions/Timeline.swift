@@ -78,7 +78,8 @@ struct Timeline {
         case .event(let content):
             entry.kind = .event
             entry.label = try names.event(
-                content.code, of: frame.useCase, app: share.source.app, version: share.source.appVersion)
+                content.code, of: frame.useCase, source: share.source.id, app: share.source.app,
+                version: share.source.appVersion)
             entry.code = content.code
             entry.error = content.error
             entry.attributes = content.attributes

@@ -20,7 +20,7 @@ struct SpanFacts {
         for (index, link) in span.links.enumerated() { rest["link.\(index + 1)"] = .string(link.text) }
         let name = redactor.label(span.name.isEmpty ? "unnamed" : span.name)
         if isPart {
-            let code = RecordedName.code(of: name)
+            let code = NameCode.code(of: name)
             names.append(RecordedName(useCase: code, name: name))
             append(
                 .opened(
@@ -67,7 +67,7 @@ struct SpanFacts {
     /// - Parameter name: What the part is called.
     init(partOf transaction: GUID, named name: String, during times: ClosedRange<Int64>) {
         isPart = true
-        let code = RecordedName.code(of: name)
+        let code = NameCode.code(of: name)
         names = [RecordedName(useCase: code, name: name)]
         facts = [
             Fact(
@@ -91,7 +91,7 @@ struct SpanFacts {
     private mutating func append(
         _ name: String, _ error: RecordedError?, _ attributes: Attributes, at time: Int64, _ redactor: Redactor
     ) {
-        let code = RecordedName.code(of: name)
+        let code = NameCode.code(of: name)
         if !names.contains(where: { $0.event == code }) {
             names.append(RecordedName(useCase: 0, event: code, name: name))
         }

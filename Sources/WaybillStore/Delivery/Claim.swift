@@ -137,18 +137,11 @@ struct Claim {
     }
 
     private func names(of candidate: Candidate, in facts: [Fact]) throws(WaybillError) -> [RecordedName] {
-        let (app, version) = (candidate.source.app, candidate.source.appVersion)
-        let all = try connection.statement(
-            "SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ? LIMIT ?"
-        ).rows(app, version, Self.nameLimit + 1, transform: Self.name)
+        let rows = NameRows(connection: connection)
+        let all = try rows.names(of: candidate.id, limit: Self.nameLimit + 1)
         guard all.count > Self.nameLimit else { return all }
-        let named = try connection.statement(
-            "SELECT use_case, event, name FROM names WHERE use_case = ? AND event = ? AND app = ? AND app_version = ?")
-        var names: [RecordedName] = []
-        for code in try codes(of: facts, in: candidate.id) {
-            names += try named.rows(code.useCase, code.event ?? -1, app, version, transform: Self.name)
-        }
-        return Array(names.prefix(Self.nameLimit))
+        return Array(
+            try rows.names(of: candidate.id, for: codes(of: facts, in: candidate.id)).prefix(Self.nameLimit))
     }
 
     /// As many as one set may tell: the receiver places the facts of others when their openings have come.
@@ -165,10 +158,6 @@ struct Claim {
             if let found { parts.append(found) }
         }
         return parts
-    }
-
-    private static func name(_ row: Row) -> RecordedName {
-        RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
     }
 
     /// The use cases and events of facts; each once, with no name.

@@ -31,7 +31,7 @@ extension Store {
     func eraseRows(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
         var eraser = try ScopeEraser(connection, at: wall)
         try eraser.erase(scope)
-        try SourceRows(connection: connection).removeUnusedNames(heardBefore: .max)
+        try NameRows(connection: connection).removeUnused(heardBefore: .max)
         nameCount = nil
         return eraser.erasure
     }

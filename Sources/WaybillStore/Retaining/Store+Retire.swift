@@ -15,7 +15,7 @@ extension Store {
         try write { () throws(WaybillError) in
             let count = try sweep(before: cutoff, budget: budget)
             if count == 0 {
-                try SourceRows(connection: connection).removeUnusedNames(heardBefore: cutoff)
+                try NameRows(connection: connection).removeUnused(heardBefore: cutoff)
                 nameCount = nil
             }
             return count

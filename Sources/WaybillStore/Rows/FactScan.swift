@@ -180,7 +180,7 @@ package struct FactScan {
 extension FactScan {
     package static let allParts = """
         SELECT \(FactRowReader.openedColumns), \(FactRowReader.closedColumns), CASE WHEN p.guid IS NOT NULL THEN \
-        \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || p.use_case")) END \
+        \(SQL.name(useCase: "p.use_case", event: "-1", otherwise: "'use case ' || p.use_case")) END \
         FROM sources s CROSS JOIN parts p ON p.source = s.id WHERE s.id = ?1 AND p.sequence BETWEEN ?2 AND ?3 AND p.last >= ?4
         """
     package static let chosenParts = "\(allParts) AND p.guid IN (SELECT guid FROM temp.chosen) ORDER BY p.sequence"

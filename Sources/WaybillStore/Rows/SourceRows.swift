@@ -35,7 +35,7 @@ extension Row {
     package func sourceEnd(_ column: Int32) -> SourceEnd? { optionalText(column).flatMap { SourceEnd(name: $0) } }
 }
 
-/// The rows of `sources`, `clocks` and `names`.
+/// The rows of `sources` and `clocks`.
 package struct SourceRows {
     package let connection: Connection
 
@@ -164,51 +164,5 @@ package struct SourceRows {
             ).run(source, limit)
         }
         return earliest
-    }
-
-    /// Removes the names of versions of which nothing is left: none of their sources has any part here, records into
-    /// this store, or was heard of lately.
-    ///
-    /// - Parameter wall: Since when a source may yet send what its names are of, in microseconds since 1970.
-    package func removeUnusedNames(heardBefore wall: Int64) throws(WaybillError) {
-        try connection.statement(
-            """
-            DELETE FROM names WHERE (app, app_version) NOT IN (SELECT app, app_version FROM sources s \
-            WHERE s.heard_us IS NULL OR s.heard_us >= ? \
-            OR EXISTS(SELECT 1 FROM parts p WHERE p.source = s.id AND p.sequence > 0))
-            """
-        ).run(wall)
-    }
-
-    /// Adds names, as the app of that source calls the codes.
-    ///
-    /// - Parameter room: How many new ones are taken.
-    /// - Returns: How many were new and taken, and how many were new and had no room.
-    @discardableResult
-    package func add(_ names: [RecordedName], of source: Int64, room: Int = .max) throws(WaybillError) -> (
-        added: Int, refused: Int
-    ) {
-        let insertion = try connection.statement(
-            """
-            INSERT INTO names(use_case, event, app, app_version, name) \
-            SELECT ?2, ?3, app, app_version, ?4 FROM sources WHERE id = ?1 ON CONFLICT DO NOTHING
-            """)
-        let known = try connection.statement(
-            """
-            SELECT 1 FROM sources s JOIN names n ON n.app = s.app AND n.app_version = s.app_version \
-            WHERE s.id = ?1 AND n.use_case = ?2 AND n.event = ?3 AND n.name = ?4
-            """)
-        var (added, refused) = (0, 0)
-        for name in names {
-            if added < room {
-                try insertion.run(source, name.useCase, name.event ?? -1, name.name)
-                added += connection.changeCount
-            } else if try known.first(source, name.useCase, name.event ?? -1, name.name, transform: { _ in true })
-                == nil
-            {
-                refused += 1
-            }
-        }
-        return (added, refused)
     }
 }

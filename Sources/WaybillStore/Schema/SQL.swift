@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 
 /// Expressions that several statements and views share.
 package enum SQL {
@@ -75,10 +75,37 @@ package enum SQL {
         "CASE WHEN json_valid(\(column)) THEN json_extract(\(column), '$.\(member)') END"
     }
 
-    /// A name: as that version of that app says, else as any does, else the code.
-    package static func name(useCase: String, event: String, app: String, version: String, otherwise: String) -> String
-    {
+    /// A name: as that launch says, else as that version of that app does, else as any does, else the code.
+    ///
+    /// - Parameter launch: What ``launch(version:source:)`` gives; `nil` ignores names that belong to a launch.
+    package static func name(
+        useCase: String, event: String, app: String, version: String, launch: String?, otherwise: String
+    ) -> String {
         let named = "SELECT min(n.name) FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event)"
-        return "coalesce((\(named) AND n.app = \(app) AND n.app_version = \(version)), (\(named)), \(otherwise))"
+        let places = ([launch, version] as [String?]).compactMap { $0 }.map { place in
+            "(\(named) AND n.app = \(app) AND n.app_version = \(place))"
+        }
+        return "coalesce(\(places.joined(separator: ", ")), (\(named)), \(otherwise))"
+    }
+
+    /// A name in a statement whose `s` is the source.
+    package static func name(useCase: String, event: String, otherwise: String) -> String {
+        name(
+            useCase: useCase, event: event, app: "s.app", version: "s.app_version", launch: launchOfS,
+            otherwise: otherwise)
+    }
+
+    /// The value of `names.app_version` for a name that belongs to one launch, not to all launches of its version: an enum
+    /// changed, and the version did not.
+    static let launchOfS = "s.app_version || char(1) || hex(s.uuid)"
+
+    /// The version in a value of `names.app_version`.
+    package static let versionOfName = """
+        iif(instr(app_version, char(1)), substr(app_version, 1, instr(app_version, char(1)) - 1), app_version)
+        """
+
+    /// The value of `names.app_version` for a name that belongs to one launch; see ``name(useCase:event:otherwise:)``.
+    package static func launch(version: String, source: GUID) -> String {
+        "\(version)\u{1}\(source.description.uppercased().replacing("-", with: ""))"
     }
 }

@@ -29,6 +29,7 @@ package enum Schema {
         Migration(name: "an app's first week", script: Tables.firstWeek + Views.withAttributesSet),
         Migration(name: "spans of OpenTelemetry", script: Tables.spans),
         Migration(name: "spans as they came", script: Tables.spansAsTheyCame),
+        Migration(name: "names of launches", script: Tables.namesOfLaunches + Views.withNamesOfLaunches),
     ]
 
     /// Columns that who only reads a store of an older version does not find there, the longer names first.

@@ -237,6 +237,12 @@ package enum Tables {
 
         """
 
+    /// What finding the launches needs that have names of their own.
+    static let namesOfLaunches = """
+        CREATE INDEX names_of_launches ON names(app_version) WHERE instr(app_version, char(1)); -- behind it: the source's uuid, in hexadecimal
+
+        """
+
     /// What keeping the bad transactions of sets of version 0.0.1 needs.
     static let legacyQuarantine = """
         CREATE TABLE legacy_quarantine( -- transactions of such sets that could not be read; their senders keep nothing of them

@@ -14,12 +14,22 @@ enum Views {
     /// the transaction below which one was begun, the names of errors, why its process ended, and how it was sampled.
     static let withAttributesSet =
         "DROP VIEW transactions;\nDROP VIEW timeline;\n"
-        + transactions(
-            ",\n  \(SQL.supportCode(guid: "guid")) AS support_code, CASE WHEN parent IS NOT NULL THEN \(SQL.text(guid: "parent")) END AS parent, error_name, ended_by, sample_ppm, sample_kept",
+        + transactionsWithAttributesSet()
+        + timeline(setsAttributes: true) + exchangesWithBodies(",\n  \(errorName("l.closed_detail"))")
+
+    /// As version 15 has them: with the names that belong to a launch.
+    static let withNamesOfLaunches =
+        "DROP VIEW transactions;\nDROP VIEW timeline;\n" + transactionsWithAttributesSet(launch: SQL.launchOfS)
+        + timeline(setsAttributes: true, launch: SQL.launchOfS)
+
+    private static func transactionsWithAttributesSet(launch: String? = nil) -> String {
+        transactions(
+            ",\n  \(SQL.supportCode(guid: "guid")) AS support_code, CASE WHEN parent IS NOT NULL THEN "
+                + "\(SQL.text(guid: "parent")) END AS parent, error_name, ended_by, sample_ppm, sample_kept",
             from: "p.guid, p.parent, json_extract(p.closed_detail, '$.error_name') AS error_name, "
                 + "CASE p.outcome WHEN \(TransactionOutcome.interrupted.rawValue) THEN s.ended_by END AS ended_by, p.sample_ppm, p.sample_kept, ",
-            attributes: latestAttributes, isEvent: " AND e.code >= 0")
-        + timeline(setsAttributes: true) + exchangesWithBodies(",\n  \(errorName("l.closed_detail"))")
+            attributes: latestAttributes, isEvent: " AND e.code >= 0", launch: launch)
+    }
 
     /// What counts in the leading part `p`: of each name the latest value, unless it was removed since.
     private static let latestAttributes = """
@@ -46,9 +56,11 @@ enum Views {
     ///   - needed: What those are made of.
     ///   - attributes: Those of the leading part `p`.
     ///   - isEvent: What tells an event `e` from other rows.
+    ///   - launch: Where names are that belong to the launch of `s`; `nil` ignores them.
     private static func transactions(
         _ columns: String = "", from needed: String = "",
-        attributes: String = "json_extract(p.opened_detail, '$.attributes')", isEvent: String = ""
+        attributes: String = "json_extract(p.opened_detail, '$.attributes')", isEvent: String = "",
+        launch: String? = nil
     ) -> String {
         """
         CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
@@ -59,7 +71,7 @@ enum Views {
           error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges\(columns)
         FROM (
           SELECT \(needed)\(SQL.text(guid: "p.guid")) AS id, p.use_case,
-            \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || p.use_case")) AS use_case_name,
+            \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", launch: launch, otherwise: "'use case ' || p.use_case")) AS use_case_name,
             p.outcome, p.listed_us AS begun_us, p.closed_at_us - p.at_us AS duration_us, p.timeout_us,
             \(SQL.lastActivity(guid: "p.guid")) AS last_us,
             CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) AS now_us,
@@ -78,8 +90,10 @@ enum Views {
 
     /// One row for each fact of a transaction.
     ///
-    /// - Parameter setsAttributes: Whether rows of events may be attributes that were set, and errors have names.
-    private static func timeline(setsAttributes: Bool = false) -> String {
+    /// - Parameters:
+    ///   - setsAttributes: Whether rows of events may be attributes that were set, and errors have names.
+    ///   - launch: As in ``transactions(_:from:attributes:isEvent:launch:)``.
+    private static func timeline(setsAttributes: Bool = false, launch: String? = nil) -> String {
         let isSetting = "e.code = \(Tables.codeOfAttributesSet)"
         let kind = setsAttributes ? "CASE WHEN \(isSetting) THEN 'attributes_set' ELSE 'event' END" : "'event'"
         let label = setsAttributes ? "CASE WHEN \(isSetting) THEN 'attributes set' END" : "NULL"
@@ -88,7 +102,7 @@ enum Views {
             CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
             SELECT \(SQL.text(guid: "f.guid")) AS transaction_id, \(SQL.iso8601("f.time_us")) AS time, f.time_us,
               s.app, \(SQL.text(guid: "s.uuid")) AS source, f.part, f.sequence, f.kind,
-              CASE WHEN f.kind = 'event' THEN \(SQL.name(useCase: "f.use_case", event: "f.code", app: "s.app", version: "s.app_version", otherwise: "'event ' || f.code")) ELSE f.label END AS label,
+              CASE WHEN f.kind = 'event' THEN \(SQL.name(useCase: "f.use_case", event: "f.code", app: "s.app", version: "s.app_version", launch: launch, otherwise: "'event ' || f.code")) ELSE f.label END AS label,
               CASE WHEN f.kind = 'event' THEN f.code END AS code,
               json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
               json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late\(errorName)

@@ -68,7 +68,8 @@ package struct Ingestion {
         }
         if share.hasEnded, let end = share.endedBy, isItself { try sources.note(end, of: source.id) }
         let anchor = try sources.add(anchors(of: source), to: source.id)
-        (addedNameCount, refusedNameCount) = try sources.add(share.names, of: source.id, room: nameRoom ?? .max)
+        (addedNameCount, refusedNameCount) = try NameRows(connection: connection).add(
+            share.names, of: source.id, room: nameRoom ?? .max)
         try store(source, sequences, dropped: isItself ? share.dropped : [], at: wall)
         if let anchor {
             undecided.formUnion(

@@ -34,7 +34,7 @@ extension Store {
                 throw WaybillError(
                     .store, "The source \(batch.source) was not registered with the store at \(connection.place).")
             }
-            try rows.add(batch.names, of: source.id)
+            try NameRows(connection: connection).add(batch.names, of: source.id)
             if let anchor = try rows.add(batch.clocks, to: source.id),
                 anchor <= ownSources[batch.source]?.latest ?? .max
             {

@@ -13,10 +13,14 @@ package struct NaiveAnswers {
     /// By source, then by sequence.
     package private(set) var exchanges: [NaiveExchange] = []
 
-    /// What a version of an app calls a code.
+    /// What a version of an app calls a code, or one launch of it.
     package struct Name: Hashable {
         var app, version: String
         var name: RecordedName
+        /// The launch that it belongs to; `nil`: all of the version.
+        var launch: GUID?
+        /// Whether the launch had another name for the code first.
+        var isClash = false
     }
 
     /// What a source has recorded of a transaction.
@@ -83,10 +87,7 @@ package struct NaiveAnswers {
         self.now = now
         self.names =
             names
-            ?? Set(
-                histories.flatMap { history in
-                    history.names.map { Name(app: history.source.app, version: history.source.appVersion, name: $0) }
-                })
+            ?? histories.reduce(into: []) { names, history in Self.add(history.names, of: history.source, to: &names) }
         facts = histories.map { $0.sentFacts.sorted { $0.sequence < $1.sequence } }
         runs = Dictionary(grouping: histories.indices.flatMap(parts), by: \.opened.transaction).values.map(run)
         exchanges = histories.indices.flatMap(exchanges)
@@ -156,12 +157,37 @@ package struct NaiveAnswers {
 
     // MARK: Names
 
-    /// As the source's own version calls it, else the least of what any does; nil: none has a name for it.
+    /// Adds what a launch calls its codes: names of its version, and its own where its version has others.
+    static func add(_ names: [RecordedName], of source: RecordedSource, to all: inout Set<Name>) {
+        var said: [RecordedName] = []
+        for name in names {
+            var its = Name(app: source.app, version: source.appVersion, name: name)
+            func isSame(_ other: RecordedName) -> Bool { other.useCase == name.useCase && other.event == name.event }
+            if said.contains(where: isSame) {
+                (its.launch, its.isClash) = (source.id, true)
+                if said.first(where: isSame) != name { all.insert(its) }
+                continue
+            }
+            said.append(name)
+            let known = all.filter { $0.app == its.app && $0.version == its.version && isSame($0.name) }
+            all.subtract(known.filter { $0.launch == source.id && !$0.isClash })
+            if let first = known.filter({ $0.launch == nil }).map(\.name.name).min() {
+                if first == name.name { continue }
+                its.launch = source.id
+            }
+            all.insert(its)
+        }
+    }
+
+    /// As the launch calls it, else its version, else the least of what any does; nil: none has a name for it.
     private func name(_ useCase: Int, _ event: Int?, _ source: Int?) -> String? {
         let all = names.filter { $0.name.useCase == useCase && $0.name.event == event }
         let own = source.map { histories[$0].source }
-        let ofVersion = all.filter { $0.app == own?.app && $0.version == own?.appVersion }
-        return (ofVersion.isEmpty ? all : ofVersion).map(\.name.name).min()
+        let ofLaunch = all.filter { $0.launch != nil && $0.launch == own?.id && !$0.isClash }
+        if !ofLaunch.isEmpty { return ofLaunch.map(\.name.name).min() }
+        let ofVersion = all.filter { $0.launch == nil && $0.app == own?.app && $0.version == own?.appVersion }
+        let others = own == nil ? all.filter { !$0.isClash } : all
+        return (ofVersion.isEmpty ? others : ofVersion).map(\.name.name).min()
     }
 
     func eventName(_ code: Int, of useCase: Int, _ source: Int) -> String {

@@ -113,10 +113,7 @@ struct NaiveBooks: Sendable {
         var share = share
         if entry.proofDigest == nil { (share.hasEnded, share.endedBy, share.dropped) = (false, nil, []) }
         entry.note(share, at: time)
-        for name in share.names {
-            names.insert(
-                NaiveAnswers.Name(app: entry.history.source.app, version: entry.history.source.appVersion, name: name))
-        }
+        NaiveAnswers.add(share.names, of: entry.history.source, to: &names)
         let told = share.dropped.filter { $0.first <= entry.recorded }.flatMap { range in
             (range.first...min(range.last, entry.recorded)).map { (sequence: $0, reason: range.reason) }
         }
@@ -260,9 +257,12 @@ struct NaiveBooks: Sendable {
 
     /// The names of a version go with the last part of its sources, where none of these was heard of lately.
     private mutating func removeUnusedNames(heardBefore time: Int64) {
-        let used = entries.filter { $0.heard >= time || $0.facts.contains { $0.part != 0 } }
-            .map { [$0.history.source.app, $0.history.source.appVersion] }
-        names = names.filter { used.contains([$0.app, $0.version]) }
+        let used = entries.filter { $0.heard >= time || $0.facts.contains { $0.part != 0 } }.map(\.history.source)
+        names = names.filter { name in
+            used.contains {
+                $0.app == name.app && $0.appVersion == name.version && (name.launch == nil || name.launch == $0.id)
+            }
+        }
     }
 }
 

@@ -161,7 +161,8 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
             .sorted { ($0.key.useCase, $0.key.event ?? -1) < ($1.key.useCase, $1.key.event ?? -1) }
             .map { code, all in
                 let uses = Dictionary(grouping: all) { [$0.app, $0.name.name] }.map { key, names in
-                    NameConflict.Use(name: key[1], app: key[0], versions: names.map(\.version).sorted(by: precedes))
+                    NameConflict.Use(
+                        name: key[1], app: key[0], versions: Set(names.map(\.version)).sorted(by: precedes))
                 }
                 return NameConflict(
                     useCase: code.useCase, event: code.event,

@@ -57,6 +57,61 @@ import WaybillCore
             ])
     }
 
+    /// Breaks when a launch whose enum changed renames what others recorded, in the order of arrival or in another one; or
+    /// when names that are passed on are of another launch.
+    @Test(arguments: [false, true]) func aNameBelongsToTheLaunchWhereItsVersionHasAnother(isReversed: Bool) throws {
+        let launches = [["typed", "sent"], ["asked", "typed"], ["typed", "sent"]].map { names in
+            let writer = FactWriter("shop", version: "")
+            writer.names =
+                [RecordedName(useCase: 0, name: "form")]
+                + names.enumerated().map { RecordedName(useCase: 0, event: $0.offset, name: $0.element) }
+            let part = writer.open(GUID())
+            for code in names.indices { writer.event(code, part: part) }
+            return writer
+        }
+        for writer in isReversed ? launches.reversed() : launches { try store.ingest(writer.set()) }
+        let reader = try StoreReader(place)
+        func labels(_ reader: StoreReader) throws -> [[String]] {
+            try launches.map { writer in
+                try #require(try reader.transaction(writer.transaction, now: FactWriter.wall)).timeline
+                    .filter { $0.kind == .event }.map(\.label)
+            }
+        }
+        let expected = [["typed", "sent"], ["asked", "typed"], ["typed", "sent"]]
+        #expect(try labels(reader) == expected)
+
+        let (other, otherPlace) = try Store.inMemory()
+        try reader.export(.everything, redactor: Redactor()) { set in
+            for share in set.sources { #expect(share.names.count == 3) }
+            try other.ingest(DecodedSet(set: set, rejections: []))
+        }
+        #expect(try labels(StoreReader(otherPlace)) == expected)
+        // Names of a launch go with it; of a version, with its last launch.
+        _ = try store.erase(.all, at: FactWriter.wall)
+        #expect(try store.connection.integer("SELECT count(*) FROM names") == 0)
+    }
+
+    /// Breaks when the second of two names that one launch has for a code is shown, or is not reported where it is passed on.
+    @Test func ofTwoNamesInOneLaunchTheFirstIsShownAndBothAreReported() throws {
+        let writer = FactWriter("shop", version: "1")
+        writer.names = [RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, name: "checkout")]
+        writer.open(GUID())
+        try store.ingest(writer.set())
+        let (other, otherPlace) = try Store.inMemory()
+        try StoreReader(place).export(.everything, redactor: Redactor()) { set in
+            #expect(set.sources.first?.names == writer.names)
+            try other.ingest(DecodedSet(set: set, rejections: []))
+        }
+        for place in [place, otherPlace] {
+            let reader = try StoreReader(place)
+            #expect(
+                try reader.verify().remarks == [
+                    "Use case 0 has several names: checkout (shop 1), login (shop 1)."
+                ])
+            #expect(try reader.transaction(writer.transaction, now: FactWriter.wall)?.summary.useCaseName == "login")
+        }
+    }
+
     @Test func aStoreWithoutConflictsHasNone() throws {
         try record(
             "shop", "1", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
@@ -154,5 +209,13 @@ import WaybillCore
         #expect(try names() == ["young"])
         _ = try store.erase(.all, at: FactWriter.wall + 2_000)
         #expect(try names() == [])
+    }
+}
+
+extension FactWriter {
+    /// The transaction of its first opening.
+    fileprivate var transaction: GUID {
+        guard case .opened(let opened)? = facts.first?.content else { return GUID(high: 0, low: 0) }
+        return opened.transaction
     }
 }

@@ -36,6 +36,48 @@ private struct Money: AttributeConvertible {
         #expect(attributes == Attributes(expected))
     }
 
+    /// A literal of `Decimal` is made from a `Double`, and has digits that nobody wrote.
+    @Test func aDecimalHasTheDigitsThatItWasWrittenWith() throws {
+        let literals: [Decimal] = [19.99, 0.1, 3.1, 1234.56, -0.07, 100]
+        let recorded = literals.map { $0.attributeValue }
+        #expect(recorded == [19.99, 0.1, 3.1, 1234.56, -0.07, 100.0])
+        #expect(try #require(Decimal(string: "0.1234567890123456789")).attributeValue == "0.1234567890123456789")
+        #expect(Decimal.nan.attributeValue == "NaN")
+    }
+
+    @Test func aDurationIsItsSeconds() {
+        #expect((["took": Duration.milliseconds(1_500)] as Attributes)["took"] == .double(1.5))
+        #expect(Duration.seconds(-2).attributeValue == .double(-2))
+        #expect(Duration.nanoseconds(250).attributeValue == .double(2.5e-7))
+    }
+
+    @Test func dictionariesAndVariablesConvert() {
+        let texts: [String: String] = ["a": "x", "b": "y"]
+        #expect(Attributes(texts) == ["a": "x", "b": "y"])
+        let sparse: [String: Int?] = ["a": 1, "b": nil]
+        #expect(Attributes(sparse) == ["a": 1])
+        #expect(Attributes([:]).isEmpty && Attributes(["a": .integer(1)]) == ["a": 1])
+
+        let (count, plan, missing) = (3, Plan.paid, nil as Double?)
+        var attributes: Attributes = ["missing": 1]
+        attributes["count"] = count
+        attributes["plan"] = plan
+        attributes["missing"] = missing
+        attributes["took"] = Duration.seconds(2)
+        attributes["literal"] = 2
+        attributes["text"] = "t\(count)"
+        #expect(attributes == ["count": 3, "plan": "paid", "took": 2.0, "literal": 2, "text": "t3"])
+        if case .integer(let value)? = attributes["count"] { #expect(value == 3) } else { Issue.record("not a number") }
+    }
+
+    @Test func attributesNeedNoLabelInALog() throws {
+        let transactions = TransactionManager.testing()
+        transactions.begin(Login.self).log(.initiated, ["attempt": 2])
+        transactions.begin(useCase: Login.code).log(1, ["attempt": 3])
+        let events = transactions.transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
+        #expect(events.map(\.attributes) == [["attempt": 2], ["attempt": 3]])
+    }
+
     @Test func literalsAndValuesWithTheirKindStayWhatTheyWere() {
         let text = "B"
         let attributes: Attributes = ["variant": "B", "n": -1, "share": 0.25, "wide": true, "sum": "\(text)2"]

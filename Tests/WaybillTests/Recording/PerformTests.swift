@@ -34,6 +34,43 @@ import WaybillTesting
         #expect(tx.outcome(Login.self) == .canceled)
     }
 
+    /// An app's own error around that of a request, as most apps have it.
+    private enum ShopError: Error {
+        case offline(URLError)
+        case declined(any Error, reason: String)
+    }
+
+    @Test(arguments: [
+        ShopError.offline(URLError(.cancelled)), .declined(CancellationError(), reason: "left"),
+        .declined(ShopError.offline(URLError(.cancelled)), reason: "left"),
+    ])
+    func cancellationBehindAnotherErrorMeansCanceled(_ error: any Error) async {
+        let task = Task {
+            try await tx.perform(Login.self) { _ in
+                await Task.yield()
+                throw error
+            }
+        }
+        task.cancel()
+        await #expect(throws: ShopError.self) { try await task.value }
+        #expect(tx.outcome(Login.self) == .canceled)
+        #expect(throws: ShopError.self) {
+            try tx.perform(Purchase.self) { _ in throw ShopError.offline(URLError(.timedOut)) }
+        }
+        #expect(tx.outcome(Purchase.self) == .failed)
+    }
+
+    @Test func finishingWithAnErrorHasFailed() {
+        tx.begin(Login.self).finish(error: Refused())
+        tx.begin(Login.self).finish(error: 503)
+        tx.begin(Login.self).finish(error: ShopError.offline(URLError(.cancelled)))
+        tx.begin(Login.self).finish(error: nil as (any Error)?)
+        tx.begin(Login.self).finish(.succeeded, error: Refused())
+        let outcomes = tx.transactions(Login.self).map(\.summary.outcome)
+        #expect(outcomes == [.failed, .failed, .canceled, .succeeded, .succeeded])
+        #expect(tx.transactions(Login.self)[1].summary.error?.code == 503)
+    }
+
     @Test func anExplicitFinishInsideWins() async {
         tx.perform(Login.self) { login in login.finish(.failed, error: 401) }
         #expect(tx.outcome(Login.self) == .failed)

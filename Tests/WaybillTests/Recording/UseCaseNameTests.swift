@@ -1,0 +1,154 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillAnalysis
+import WaybillCore
+import WaybillReading
+import WaybillStore
+import WaybillTesting
+
+/// The enum of an app as it changes from one launch to the next.
+private enum Before {
+    enum Form: Int, UseCase {
+        static let code = 40
+        case typed = 1, sent = 2
+    }
+}
+
+private enum After {
+    enum Form: Int, UseCase {
+        static let code = 40
+        case biometricsAsked = 1, typed = 2, sent = 3
+    }
+}
+
+/// Use cases that have names and no numbers.
+private enum Upload: String, UseCase { case initiated, requestSent }
+private enum Import: String, UseCase {
+    static let name = "photo import"
+    case started, finished = "done"
+}
+private enum Numbered: Int, UseCase { case first = 1 }
+
+/// What use cases and events are called: broken, history would change its words, or numbers would take over.
+@Suite(.timeLimit(.minutes(5))) struct UseCaseNameTests {
+    private func launch(_ folder: TemporaryDirectory, version: String? = nil) -> TransactionManager {
+        var options = TransactionManager.Options()
+        (options.app, options.appVersion) = ("shop", version)
+        var settings = RecordingSettings(store: .directory(folder.url), correlatedHosts: [], options: options)
+        settings.writesByItself = false
+        return TransactionManager(settings: settings, delivery: nil, diagnostics: { _ in })
+    }
+
+    // MARK: An enum that changes
+
+    /// Without a version, as on every server, and with one that did not change, as while an app is developed.
+    @Test(arguments: [nil, "1.0"]) func anEnumThatChangedDoesNotRenameHistory(version: String?) async throws {
+        let folder = try TemporaryDirectory()
+        let first = launch(folder, version: version)
+        first.perform(Before.Form.self) { form in
+            form.log(.typed)
+            form.log(.sent)
+        }
+        try await first.sync()
+        let second = launch(folder, version: version)
+        second.perform(After.Form.self) { form in
+            form.log(.biometricsAsked)
+            form.log(.typed)
+            form.log(.sent)
+        }
+        // The enum as it was: an update was taken back.
+        let third = launch(folder, version: version)
+        try await second.sync()
+        third.perform(Before.Form.self) { $0.log(.sent) }
+        try await third.sync()
+
+        let labels = try third.allRecords().map { $0.timeline.filter { $0.kind == .event }.map(\.label) }
+        #expect(labels == [["typed", "sent"], ["biometricsAsked", "typed", "sent"], ["sent"]])
+        #expect(try await third.find("event:typed").rows.count == 2)
+        #expect(try await third.find("event:biometricsAsked").rows.count == 1)
+        #expect(try await third.find("event:sent").rows.count == 3)
+        var filter = TransactionFilter()
+        filter.useCase = Before.Form.code
+        let funnel = try await third.answer(
+            FunnelQuestion(filter: filter, steps: [.begun, .event("typed"), .event("sent")]))
+        #expect(funnel.total.steps.map(\.reached) == [3, 2, 2])
+        let source = try #require(third.sources.readableSource)
+        let conflicts = try await source.writer.read { reader in try reader.nameConflicts() }
+        #expect(conflicts.map(\.event) == [1, 2])
+        #expect(conflicts.first?.names.map(\.name) == ["biometricsAsked", "typed"])
+        #expect(conflicts.flatMap { $0.names.flatMap(\.versions) }.allSatisfy { $0 == version ?? "" })
+    }
+
+    // MARK: Two enums, one code
+
+    private enum Refund: Int, UseCase {
+        static let code = Login.code
+        case asked = 0, granted = 1
+    }
+
+    @Test func twoUseCasesWithOneCodeAreReportedAndToldApart() async throws {
+        let told = Locked<[String]>([])
+        var options = TransactionManager.Options()
+        options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
+        let tx = TransactionManager.testing(options: options)
+        tx.perform(Login.self) { login in
+            login.log(.initiated)
+            #expect(Refund.current == nil, "it is a login")
+            tx.perform(Refund.self) { refund in
+                #expect(Refund.current?.id == refund.id && Login.current?.id == login.id)
+            }
+        }
+        let sentence = try #require(told.withLock { $0 }.first)
+        #expect(sentence.contains("“login” and “refund”") && sentence.contains("same code, 0"))
+        #expect(told.withLock { $0 }.count == 1)
+        #expect(tx.health.problems.map(\.message) == [sentence] && !tx.health.isGood)
+        let source = try #require(tx.sources.readableSource)
+        let remarks = try await source.writer.read { reader in try reader.verify().remarks }
+        #expect(remarks.contains { $0.hasPrefix("Use case 0 has several names: login") && $0.contains("refund") })
+        #expect(try tx.allRecords().map(\.summary.useCaseName) == ["login", "login"], "the first one's names stay")
+    }
+
+    /// As in two modules of one program, of which one knows fewer events.
+    private enum SameLogin: Int, UseCase {
+        static let code = Login.code
+        static let name = Login.name
+        case initiated = 0
+    }
+
+    @Test func theSameUseCaseInTwoModulesIsNoMistake() {
+        let tx = TransactionManager.testing()
+        tx.perform(Login.self) { login in #expect(SameLogin.current?.id == login.id) }
+        #expect(tx.health.isGood)
+    }
+
+    // MARK: Names instead of numbers
+
+    @Test func namesAloneWillDo() async throws {
+        let tx = TransactionManager.testing()
+        tx.perform(Upload.self) { upload in
+            upload.log(.initiated)
+            upload.log(.requestSent, error: 500)
+            #expect(Upload.current?.id == upload.id && Import.current == nil)
+        }
+        tx.perform(Import.self) { $0.log(.finished) }
+        tx.perform(Numbered.self) { $0.log(.first) }
+        #expect(tx.events(Upload.self) == [.initiated, .requestSent])
+        #expect(tx.outcome(Import.self) == .succeeded && tx.events(Import.self) == [.finished])
+        #expect(tx.events(Numbered.self) == [.first])
+        let records = try tx.allRecords()
+        #expect(records.map(\.summary.useCaseName) == ["upload", "photo import", "numbered"])
+        #expect(records[1].timeline.map(\.label) == ["begun", "done", "succeeded"])
+        #expect(try await tx.find("useCase:\"photo import\" event:done").rows.count == 1)
+    }
+
+    @Test func codesAreDerivedFromNamesAlone() {
+        #expect(Upload.code == NameCode.code(of: "upload") && Import.code == NameCode.code(of: "photo import"))
+        #expect(Upload.requestSent.eventCode == NameCode.code(of: "requestSent"))
+        #expect(Set([Upload.code, Import.code, Upload.initiated.eventCode, Import.started.eventCode]).count == 4)
+        #expect(Numbered.first.eventCode == 1 && Numbered.code > Int32.max)
+        #expect(Upload.code <= Limits.largestCode)
+        #expect(NameCode.code(of: "upload") == 4_507_916_000_369_663, "the same in every version of the library")
+    }
+}
