@@ -133,9 +133,10 @@ extension TransactionManager {
             part: join(told, useCase: useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
     }
 
-    private func begin(
+    /// - Parameter past: When it began, in microseconds since the source started; `nil`: now.
+    func begin(
         _ useCase: Int, type: ObjectIdentifier? = nil, timeout: Duration, attributes: Attributes,
-        below parent: TransactionParent?, in source: SourceRecorder?
+        below parent: TransactionParent?, in source: SourceRecorder?, at past: Int64? = nil
     ) -> OpenPart {
         guard let source else {
             return OpenPart(transaction: GUID(), useCase: useCase, type: type, sequence: 0, source: nil)
@@ -146,7 +147,7 @@ extension TransactionManager {
         let parent = parent.flatMap { sources.admits($0, for: source) ? $0 : nil }
         opened.parent = parent?.transaction
         opened.parentPart = parent?.part.flatMap { $0.source == source.id ? $0.sequence : nil }
-        return source.open(opened, type: type, below: parent)
+        return source.open(opened, type: type, below: parent, at: past)
     }
 
     /// The part that was joined for the same request, by a middleware further out.

@@ -6,8 +6,8 @@ package import WaybillStore
 /// A question about many transactions or exchanges, as a value: it can be asked of any store and, as JSON, of a
 /// collector.
 ///
-/// There are ``SummaryQuestion``, ``DurationQuestion``, ``TransitionsQuestion``, ``FunnelQuestion``,
-/// ``DropOffQuestion``, ``LegsQuestion``, ``NetworkQuestion`` and ``CompareQuestion``.
+/// There are ``SummaryQuestion``, ``DurationQuestion``, ``MeasureQuestion``, ``TransitionsQuestion``,
+/// ``FunnelQuestion``, ``DropOffQuestion``, ``LegsQuestion``, ``NetworkQuestion`` and ``CompareQuestion``.
 public protocol Question<Answer>: Hashable, Sendable, Codable {
     /// What comes of it.
     associatedtype Answer: QuestionAnswer

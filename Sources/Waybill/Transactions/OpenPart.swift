@@ -1,3 +1,4 @@
+import Foundation
 import WaybillAtomics
 import WaybillCore
 import WaybillStore
@@ -106,7 +107,15 @@ package final class OpenPart: Sendable {
         logWhole(Fact.Event(code: code, error: error == nil ? nil : source?.recorded(error), attributes: attributes))
     }
 
-    private func logWhole(_ event: Fact.Event, name: String? = nil) -> LogResult {
+    /// Records an event that happened before; at the latest now.
+    func log(_ code: Int, at date: Date, error: (any Error)?, attributes: Attributes) -> LogResult {
+        let past = source?.microseconds(at: date)
+        return logWhole(
+            Fact.Event(code: code, error: error == nil ? nil : source?.recorded(error), attributes: attributes),
+            at: past)
+    }
+
+    private func logWhole(_ event: Fact.Event, name: String? = nil, at past: Int64? = nil) -> LogResult {
         guard let source, source.isOn else { return .off }
         guard !isWithheld else {
             source.counters.add(to: \.withheld)
@@ -123,11 +132,13 @@ package final class OpenPart: Sendable {
         }
         event.error = event.error.map(source.settings.redactor.error)
         event.attributes = source.attributes(event.attributes)
-        return source.record(.event(event), part: sequence).result
+        return source.record(.event(event), part: sequence, at: past).result
     }
 
     /// Records an event that has a name and no code.
-    func log(named name: String, error: (any Error)?, attributes: Attributes) -> LogResult {
+    ///
+    /// - Parameter date: When it happened; `nil`: now.
+    func log(named name: String, at date: Date? = nil, error: (any Error)?, attributes: Attributes) -> LogResult {
         guard let source, source.isOn else { return .off }
         // What is not recorded needs no name.
         guard sequence > 0 else { return logWhole(Fact.Event(code: 0)) }
@@ -135,10 +146,12 @@ package final class OpenPart: Sendable {
         let code = source.code(ofEvent: name, in: useCase) { unnamed in
             if attributes["event.name"] == nil { attributes["event.name"] = .string(unnamed) }
         }
-        if !asksApp, Fact.Event.isPlain(hasError: error != nil, attributes: attributes) { return logPlain(code) }
+        if date == nil, !asksApp, Fact.Event.isPlain(hasError: error != nil, attributes: attributes) {
+            return logPlain(code)
+        }
         let event = Fact.Event(
             code: code, error: error == nil ? nil : source.recorded(error), attributes: attributes)
-        return logWhole(event, name: name)
+        return logWhole(event, name: name, at: date.map(source.microseconds))
     }
 
     /// Records what a library reports, a span or a line of a log, as an event; beyond ``reportLimit`` it is counted only.
@@ -174,7 +187,11 @@ package final class OpenPart: Sendable {
     }
 
     /// Closes the part; only the first call counts. What the caller says is redacted here.
-    package func close(_ outcome: TransactionOutcome, error: RecordedError?, attributes: Attributes) {
+    ///
+    /// - Parameter past: When it ended, in microseconds since the source started; `nil`: now.
+    package func close(
+        _ outcome: TransactionOutcome, error: RecordedError?, attributes: Attributes, at past: Int64? = nil
+    ) {
         guard let source, marks.set(bits: Mark.closed) & Mark.closed == 0 else { return }
         source.context.closed(sequence, of: source)
         var closed = Fact.Closed(outcome: outcome, error: error, attributes: attributes)
@@ -186,7 +203,7 @@ package final class OpenPart: Sendable {
         }
         closed.error = closed.error.map(source.settings.redactor.error)
         closed.attributes = source.attributes(closed.attributes)
-        _ = source.record(.closed(closed), part: sequence)
+        _ = source.record(.closed(closed), part: sequence, at: past)
     }
 
     /// The fields of W3C Trace Context for a request of this transaction, by name; none where it is nobody's trace.

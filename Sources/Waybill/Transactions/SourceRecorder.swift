@@ -69,14 +69,19 @@ package final class SourceRecorder: Sendable {
     func records(with power: RecordingSwitch) -> Bool { self.power === power }
 
     /// Takes a fact; never blocks, never throws.
-    package func record(_ content: Fact.Content, part: Int64) -> Recorded {
+    ///
+    /// - Parameter past: When it happened, as ``microseconds(at:)`` gives it; `nil`: now.
+    package func record(_ content: Fact.Content, part: Int64, at past: Int64? = nil) -> Recorded {
         guard generation == ProcessGeneration.latest else { return .off }
         guard isOn else {
             if content.isClosing { forgoClosing() }
             return .off
         }
-        return writer.recorder.record(content, part: part)
+        return writer.recorder.record(content, part: part, at: past)
     }
+
+    /// Returns the time of a fact that happened at a date, in microseconds since the source started.
+    func microseconds(at date: Date) -> Int64 { writer.recorder.microseconds(atWall: date.microseconds) }
 
     /// Takes an event of which there is no more to say.
     ///
@@ -94,16 +99,17 @@ package final class SourceRecorder: Sendable {
     ///   - type: The type of its use case; `nil` if only the code is known.
     ///   - parent: The transaction above it; nil: none.
     ///   - traceParent: What the request that it is joined by said of that.
+    ///   - past: When it was opened; `nil`: now.
     func open(
         _ opened: Fact.Opened, type: ObjectIdentifier? = nil, below parent: TransactionParent? = nil,
-        traceParent: TraceParent? = nil
+        traceParent: TraceParent? = nil, at past: Int64? = nil
     ) -> OpenPart {
         let own = opened.attributes
         let (attributes, moment) = context.attributes(with: own)
         var opened = opened
         opened.attributes = attributes
         opened.sampling = sampling.sampling(of: opened.useCase, root: parent?.root ?? opened.transaction)
-        let recorded = isCode(opened.useCase) ? recordOpening(opened) : .refused
+        let recorded = isCode(opened.useCase) ? recordOpening(opened, at: past) : .refused
         if recorded.sequence > 0 {
             let part = ContextKeeper.Part(
                 source: self, transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence)
@@ -116,7 +122,7 @@ package final class SourceRecorder: Sendable {
             traceParent: traceParent, trace: parent?.trace, otherVendors: parent?.otherVendors)
     }
 
-    private func recordOpening(_ opened: Fact.Opened) -> Recorded {
+    private func recordOpening(_ opened: Fact.Opened, at past: Int64?) -> Recorded {
         var opened = opened
         if let hook {
             let draft = RecordingDraft.Opened(
@@ -126,7 +132,7 @@ package final class SourceRecorder: Sendable {
             opened.attributes = kept.attributes
         }
         opened.attributes = attributes(opened.attributes)
-        return record(.opened(opened), part: 0)
+        return record(.opened(opened), part: 0, at: past)
     }
 
     /// Records that attributes of a part were set or removed; what the caller says is redacted here.

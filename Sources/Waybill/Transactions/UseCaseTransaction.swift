@@ -73,8 +73,8 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     public func finish(
         _ outcome: TransactionOutcome.Final? = nil, error: (any Error)? = nil, attributes: Attributes = [:]
     ) {
-        let implied: TransactionOutcome.Final = error.map { $0.isCancellation ? .canceled : .failed } ?? .succeeded
-        part.close((outcome ?? implied).outcome, error: part.source?.recorded(error), attributes: attributes)
+        part.close(
+            (outcome ?? .implied(by: error)).outcome, error: part.source?.recorded(error), attributes: attributes)
     }
 
     /// Gives the part its outcome, with a number that says why, e.g. an HTTP status. Default: `.failed`.
@@ -218,6 +218,11 @@ extension TransactionOutcome {
         case canceled
         /// Left without finishing, e.g. the screen was closed. Recorded by itself when a handle goes away.
         case abandoned
+
+        /// The outcome of what ended with an error, or without one.
+        static func implied(by error: (any Error)?) -> Self {
+            error.map { $0.isCancellation ? .canceled : .failed } ?? .succeeded
+        }
 
         var outcome: TransactionOutcome {
             switch self {

@@ -16,9 +16,10 @@ struct TimePoint {
 }
 
 extension TimePoint {
-    /// Whether it came later: within a source by sequence, always; across sources by their clocks, ties by source.
+    /// Whether it came later: within a source by the clock that cannot be set, then by sequence; across sources by their
+    /// wall clocks, ties by source.
     func isAfter(_ other: TimePoint, _ sources: SourceDirectory) -> Bool {
-        if source == other.source { return sequence > other.sequence }
+        if source == other.source { return (at, sequence) > (other.at, other.sequence) }
         return wall == other.wall ? hasLaterSource(than: other, sources) : wall > other.wall
     }
 
@@ -72,7 +73,7 @@ struct EventCursor: TransactionRange {
         }
     }
 
-    /// Calls `body` for each transaction with its events: by source, within a source by sequence.
+    /// Calls `body` for each transaction with its events: by source, within a source by time and sequence.
     mutating func forEach(
         _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
     ) throws(WaybillError) {
@@ -94,9 +95,12 @@ struct EventCursor: TransactionRange {
                 for part in before { try joined.read(part, into: &events) }
                 try leading.read(leader, into: &events)
                 for part in parts.dropFirst(before.count) { try joined.read(part, into: &events) }
-                // Several parts of one source may have recorded in turn.
-                if parts.count > 1 || parts.first?.source == leader.source {
-                    events.sort { ($0.source, $0.sequence) < ($1.source, $1.sequence) }
+                // Several parts of one source may have recorded in turn, and events may have been recorded later than they
+                // happened.
+                if parts.count > 1 || parts.first?.source == leader.source || leading.isOutOfOrder
+                    || joined.isOutOfOrder
+                {
+                    events.sort { ($0.source, $0.at, $0.sequence) < ($1.source, $1.at, $1.sequence) }
                 }
             }
             try body(transaction, events, sources)

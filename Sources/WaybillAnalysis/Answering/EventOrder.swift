@@ -1,7 +1,7 @@
 import WaybillCore
 
-/// Puts the events of several sources into one order: within a source by sequence, across sources by their clocks as
-/// far as that allows; ties by (source, sequence).
+/// Puts the events of several sources into one order: within a source by its own clock and then by sequence, across
+/// sources by their wall clocks as far as that allows; ties by (source, sequence).
 struct EventOrder {
     private let sources: SourceDirectory
     // Kept from transaction to transaction, so that they are made once.
@@ -18,7 +18,7 @@ struct EventOrder {
 
     init(_ sources: SourceDirectory) { self.sources = sources }
 
-    /// - Parameter events: By source, within a source by sequence: so each source's are in order, and have to be
+    /// - Parameter events: By source, within a source by time and sequence: so each source's are in order, and have to be
     ///   merged.
     mutating func ordered(_ events: [TimePoint]) -> [TimePoint] {
         merged.removeAll(keepingCapacity: true)

@@ -9,6 +9,8 @@ struct PartEvents {
     private var useCase = 0
     private var clock = WallClock([])
     private var names = NameCodes()
+    /// Whether an event of the part that was read last happened before one that was recorded before it.
+    private(set) var isOutOfOrder = false
 
     /// - Parameters:
     ///   - codes: Of the events that are wanted; nil: all.
@@ -30,11 +32,15 @@ struct PartEvents {
             clock = sources.entries[source]?.clock ?? WallClock([])
             names = try sources.codes(of: useCase, in: source)
         }
+        isOutOfOrder = false
+        var latest = Int64.min
         var next = try rows.row(from: source, part.sequence)
         while let row = next, row.int(0) == part.sequence {
             let (at, code) = (row.int(2) as Int64, row.int(3) as Int)
             // Attributes that were set have their rows among the events', and are none.
             if code >= 0 {
+                isOutOfOrder = isOutOfOrder || at < latest
+                latest = max(latest, at)
                 events.append(
                     TimePoint(
                         source: source, sequence: part.sequence + row.int(1), at: at, wall: clock.wall(at),

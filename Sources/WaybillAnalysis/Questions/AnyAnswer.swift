@@ -7,6 +7,8 @@ public enum AnyAnswer: Hashable, Sendable {
     case summary(SummaryQuestion, SummaryAnswer)
     /// How long transactions take between two of their points.
     case duration(DurationQuestion, DurationAnswer)
+    /// What a numeric attribute of transactions looks like.
+    case measure(MeasureQuestion, MeasureAnswer)
     /// Which event follows which, and after how long.
     case transitions(TransitionsQuestion, TransitionsAnswer)
     /// How many transactions get how far.
@@ -24,6 +26,7 @@ public enum AnyAnswer: Hashable, Sendable {
         switch self {
         case .summary(let question, let answer): (.summary(question), answer)
         case .duration(let question, let answer): (.duration(question), answer)
+        case .measure(let question, let answer): (.measure(question), answer)
         case .transitions(let question, let answer): (.transitions(question), answer)
         case .funnel(let question, let answer): (.funnel(question), answer)
         case .dropOff(let question, let answer): (.dropOff(question), answer)

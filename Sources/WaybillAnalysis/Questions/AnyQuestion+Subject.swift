@@ -32,6 +32,7 @@ extension AnyQuestion {
         switch self {
         case .summary(let question): .transactions(question.filter, nil)
         case .duration(let question): .transactions(question.filter, question.segmentation)
+        case .measure(let question): .transactions(question.filter, question.segmentation)
         case .transitions(let question): .transactions(question.filter, nil)
         case .funnel(let question): .transactions(question.filter, question.segmentation)
         case .dropOff(let question): .transactions(question.filter, nil)

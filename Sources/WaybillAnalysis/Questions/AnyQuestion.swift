@@ -13,6 +13,8 @@ public enum AnyQuestion: Hashable, Sendable {
     case summary(SummaryQuestion)
     /// How long transactions take between two of their points.
     case duration(DurationQuestion)
+    /// What a numeric attribute of transactions looks like.
+    case measure(MeasureQuestion)
     /// Which event follows which, and after how long.
     case transitions(TransitionsQuestion)
     /// How many transactions get how far.
@@ -28,7 +30,7 @@ public enum AnyQuestion: Hashable, Sendable {
 
     /// Which it is, in JSON and on the command line.
     package enum Word: String, CaseIterable, Sendable, Codable {
-        case summary, duration, transitions, funnel
+        case summary, duration, measure, transitions, funnel
         case dropOff = "dropoff"
         case legs, network, compare
     }
@@ -37,6 +39,7 @@ public enum AnyQuestion: Hashable, Sendable {
         switch self {
         case .summary(let question): (.summary, question)
         case .duration(let question): (.duration, question)
+        case .measure(let question): (.measure, question)
         case .transitions(let question): (.transitions, question)
         case .funnel(let question): (.funnel, question)
         case .dropOff(let question): (.dropOff, question)
@@ -57,6 +60,7 @@ public enum AnyQuestion: Hashable, Sendable {
         switch self {
         case .summary(let question): .summary(question, try ask.answer(question))
         case .duration(let question): .duration(question, try ask.answer(question))
+        case .measure(let question): .measure(question, try ask.answer(question))
         case .transitions(let question): .transitions(question, try ask.answer(question))
         case .funnel(let question): .funnel(question, try ask.answer(question))
         case .dropOff(let question): .dropOff(question, try ask.answer(question))
@@ -71,6 +75,7 @@ public enum AnyQuestion: Hashable, Sendable {
         switch self {
         case .summary(let question): .summary(question.with(\.filter, filter))
         case .duration(let question): .duration(question.with(\.filter, filter))
+        case .measure(let question): .measure(question.with(\.filter, filter))
         case .transitions(let question): .transitions(question.with(\.filter, filter))
         case .funnel(let question): .funnel(question.with(\.filter, filter))
         case .dropOff(let question): .dropOff(question.with(\.filter, filter))
@@ -170,6 +175,7 @@ extension AnyQuestion: Codable {
             switch try Named(from: decoder).question {
             case .summary: .summary(try SummaryQuestion(from: decoder))
             case .duration: .duration(try DurationQuestion(from: decoder))
+            case .measure: .measure(try MeasureQuestion(from: decoder))
             case .transitions: .transitions(try TransitionsQuestion(from: decoder))
             case .funnel: .funnel(try FunnelQuestion(from: decoder))
             case .dropOff: .dropOff(try DropOffQuestion(from: decoder))

@@ -47,7 +47,7 @@ enum QuestionBody {
         case .network(let network):
             guard !(0...exampleLimit).contains(network.exampleCount) else { return }
             throw Problem.question("A group names 0 to \(exampleLimit) examples.", at: "/example_count")
-        case .duration, .transitions, .dropOff, .legs, .compare: return
+        case .duration, .measure, .transitions, .dropOff, .legs, .compare: return
         }
     }
 

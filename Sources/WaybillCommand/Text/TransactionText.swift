@@ -52,6 +52,12 @@ struct TransactionText {
                 Cell(above.isEmpty ? "\(parent), which is not known here" : above.joined(separator: " › ")),
             ])
         }
+        for link in record.links {
+            table.rows.append([
+                Cell("link", .dim),
+                Cell("\(link.relation.map { "\($0.printable): " } ?? "")waybill show \(link.transaction)"),
+            ])
+        }
         if record.family?.isCut == true {
             table.rows.append([
                 Cell("note", .dim), Cell("More transactions are above or below it than are shown.", .yellow),

@@ -72,7 +72,8 @@ extension Fact {
             switch key {
             case "sequence": sequence = try reader.integer(in: 1...Limits.largestInteger)
             case "part": part = try reader.count()
-            case "at_us": atMicroseconds = try reader.count()
+            // Before its source started: it was recorded later than it happened.
+            case "at_us": atMicroseconds = try reader.integer(in: -Limits.largestInteger...Limits.largestInteger)
             case "kind":
                 guard !hasKind else { throw reader.invalid(key, "`kind` is given twice") }
                 hasKind = true

@@ -9,7 +9,8 @@ public struct Fact: Hashable, Sendable {
     /// The sequence of the `opened` fact of the part it belongs to; its own for an `opened`; 0 for an exchange outside
     /// any transaction.
     public var part: Int64
-    /// Microseconds from the start of its source to this fact.
+    /// Microseconds from the start of its source to this fact; below 0 if it happened before that, and was recorded
+    /// later.
     public var atMicroseconds: Int64
     /// What happened.
     public var content: Content

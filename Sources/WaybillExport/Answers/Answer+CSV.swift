@@ -8,6 +8,7 @@ extension Redacted<AnyAnswer> {
         switch value {
         case .summary(_, let answer): answer.csv
         case .duration(_, let answer): answer.csv
+        case .measure(_, let answer): answer.csv
         case .transitions(_, let answer): answer.csv
         case .funnel(_, let answer): answer.csv
         case .dropOff(_, let answer): answer.csv
@@ -48,6 +49,24 @@ extension DurationAnswer {
             title, segment in
             [.text(title)] + segment.statistics.csvValues + [.integer(segment.withoutEnd), .integer(segment.reversed)]
                 + TransactionOutcome.allCases.map { .integer(segment.outcomes[$0] ?? 0) }
+        }
+        return table
+    }
+}
+
+extension MeasureAnswer {
+    fileprivate var csv: CSVTable {
+        var table = CSVTable(columns: [
+            "segment", "count", "min", "p50", "p75", "p90", "p95", "p99", "max", "mean", "without",
+        ])
+        table.rows = ([("all", total)] + segments.map { (Segmentation.title(of: $0.value), $0) }).map {
+            title, segment in
+            let numbers = segment.statistics
+            let values = [
+                numbers.minimum, numbers.p50, numbers.p75, numbers.p90, numbers.p95, numbers.p99, numbers.maximum,
+                numbers.mean,
+            ]
+            return [.text(title), .integer(numbers.count)] + values.map { .number($0) } + [.integer(segment.without)]
         }
         return table
     }

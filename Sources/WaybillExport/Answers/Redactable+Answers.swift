@@ -6,6 +6,7 @@ extension AnyAnswer: Redactable {
         switch self {
         case .summary(let question, let answer): return .summary(question, answer.redacted(by: redactor))
         case .duration(let question, let answer): return .duration(question, answer.redacted(by: redactor))
+        case .measure(let question, let answer): return .measure(question, answer.redacted(by: redactor))
         case .transitions(let question, let answer): return .transitions(question, answer.redacted(by: redactor))
         case .funnel(var question, let answer):
             // Steps that were not chosen are names that were recorded.
@@ -82,6 +83,14 @@ extension SegmentedAnswer: Redactable where Segment: Redactable {
 }
 
 extension DurationSegment: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var segment = self
+        segment.value = value.redacted(by: redactor)
+        return segment
+    }
+}
+
+extension MeasureSegment: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var segment = self
         segment.value = value.redacted(by: redactor)

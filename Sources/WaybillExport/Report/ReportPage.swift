@@ -73,8 +73,10 @@ struct ReportPage {
         var day: String?
         // What they unfold into takes nearly all of the time that a report takes.
         let (bodies, timeZone) = (report.bodies, report.timeZone)
+        let linked = Set(report.records.flatMap(\.links).map(\.transaction)).intersection(
+            report.records.map(\.summary.id))
         let sections = report.records.mapOnThreads {
-            TransactionSection($0, bodies: bodies, timeZone: timeZone).html
+            TransactionSection($0, bodies: bodies, timeZone: timeZone, linked: linked).html
         }
         for (record, section) in zip(report.records, sections) {
             let date = WallTime(record.summary.begunMicroseconds, in: report.timeZone).date

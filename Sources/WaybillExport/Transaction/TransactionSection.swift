@@ -9,28 +9,31 @@ package struct TransactionSection {
     private let timeZone: TimeZone
     private let bodies: [Fact.ID: ExchangeBodies]
     private let hasAnchors: Bool
+    private let linked: Set<GUID>
 
     /// - Parameters:
     ///   - record: Redacted: nothing is taken out here.
     ///   - bodies: By exchange, redacted.
     ///   - clocks: By which times it is shown.
+    ///   - linked: Transactions on the same page that others there have links to.
     ///   - hasAnchors: Whether bars and rows lead to the requests that they show: only where it is alone on a page.
     package init(
         _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies] = [:], clocks: ShownClocks = .aligned,
-        timeZone: TimeZone,
+        timeZone: TimeZone, linked: Set<GUID> = [],
         hasAnchors: Bool = false
     ) {
         self.record = ShownRecord(record, clocks: clocks)
         self.bodies = bodies
         self.timeZone = timeZone
         self.hasAnchors = hasAnchors
+        self.linked = linked
         names = SourceNames(record.sources)
     }
 
     /// A `<details>`, closed.
     package var html: HTML {
         """
-        <details class="t \(record.summary.outcome.name)">\(line)
+        <details class="t \(record.summary.outcome.name)"\(anchor)>\(line)
         \(content)</details>
 
         """
@@ -62,7 +65,7 @@ package struct TransactionSection {
             ? "<p class=note>More transactions are above or below it than are shown.\n" : ""
         return """
             <p>ID <code>\(record.summary.id.description)</code>
-            \(above)<ul>\(record.parts.map(part))</ul>
+            \(above)\(links)<ul>\(record.parts.map(part))</ul>
             \(sampled)\(times)\(note)\(left)
             """
     }
@@ -78,6 +81,23 @@ package struct TransactionSection {
             return " › \(name) <code>\(above.id.supportCode.description)</code> \(Words.outcome(above.outcome))"
         }
         return "<p>Below\(links)\n"
+    }
+
+    private var anchor: HTML {
+        linked.contains(record.summary.id) ? " id=\"t-\(record.summary.id.description)\"" : ""
+    }
+
+    /// To other transactions: on pages of their own, or on this one.
+    private var links: HTML {
+        let links = record.links.map { link -> HTML in
+            let (id, code) = (link.transaction.description, link.transaction.supportCode.description)
+            let relation: HTML = link.relation.map { "\($0) " } ?? ""
+            guard hasAnchors || linked.contains(link.transaction) else {
+                return "<p>Link: \(relation)<code>\(id)</code>\n"
+            }
+            return "<p>Link: \(relation)<a href=\"\(hasAnchors ? id : "#t-\(id)")\"><code>\(code)</code></a>\n"
+        }
+        return "\(links)"
     }
 
     private func part(_ part: TransactionRecord.Part) -> HTML {

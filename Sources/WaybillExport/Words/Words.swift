@@ -41,6 +41,11 @@ package enum Words {
         }
     }
 
+    /// `1048576`, `0.25`; a long fraction to six digits.
+    package static func number(_ number: Double) -> String {
+        Int64(exactly: number).map(String.init) ?? String(format: "%.6g", number)
+    }
+
     /// `3 events`, `1 event`.
     package static func count(_ count: some BinaryInteger, _ noun: String) -> String {
         "\(count) \(noun)\(count == 1 ? "" : "s")"

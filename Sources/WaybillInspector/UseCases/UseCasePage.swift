@@ -99,7 +99,7 @@ package struct UseCasePage {
             case .legs(_, let answer): around.legs(answer)
             case .compare(let query, let answer): around.compare(query, answer)
             // No page of a use case asks these.
-            case .transitions, .network: ""
+            case .measure, .transitions, .network: ""
             }
         let counted: HTML = answer.outcomesSentence.map { "<p class=hint>\($0)</p>\n" } ?? ""
         return "\(weighed)\(content)\(counted)"

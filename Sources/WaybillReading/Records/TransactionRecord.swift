@@ -10,8 +10,9 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     public var sources: [Source]
     /// The beginner's part first, then the joined ones by time.
     public var parts: [Part]
-    /// Everything that happened, in one order: by sequence within a source, always; across sources by wall time as far
-    /// as that allows; ties by (source, sequence).
+    /// Everything that happened, in one order. Within a source it is that of the process's own clock, which cannot be set,
+    /// and then that of the sequence. Across sources it is that of wall time as far as that allows; ties are resolved by
+    /// (source, sequence).
     public var timeline: [Entry]
     /// The network exchanges, by time of opening.
     public var exchanges: [Exchange]
@@ -33,6 +34,26 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         self.exchanges = exchanges
         self.clocks = clocks
         self.family = family
+    }
+
+    /// A link to another transaction, as `link(to:as:)` of a handle records it.
+    public struct Link: Hashable, Sendable {
+        /// The other transaction, which may be in another store.
+        public var transaction: GUID
+        /// What this transaction is to the other one; `nil` if nothing was said.
+        public var relation: String?
+    }
+
+    /// The links to other transactions, in the order of the timeline; each transaction and relation once.
+    public var links: [Link] {
+        timeline.reduce(into: []) { links, entry in
+            guard entry.kind == .event, entry.label == "link",
+                case .string(let text)? = entry.attributes["transaction"], let id = GUID(text)
+            else { return }
+            let relation = entry.attributes["relation"].map(\.description)
+            let link = Link(transaction: id, relation: relation)
+            if !links.contains(link) { links.append(link) }
+        }
     }
 
     /// The transactions above and below one, as far as they are known.

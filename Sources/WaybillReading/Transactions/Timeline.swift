@@ -11,15 +11,15 @@ struct Timeline {
         self.names = names
     }
 
-    /// By sequence within a source, always; across sources by wall time as far as that allows; ties by (source,
-    /// sequence).
+    /// Within a source by the clock that cannot be set, then by sequence; across sources by wall time as far as that
+    /// allows; ties by (source, sequence).
     func entries() throws(WaybillError) -> [TransactionRecord.Entry] {
         var places: [Place] = []
         let sources = Dictionary(grouping: shares, by: \.id.source)
         for (_, ofSource) in sources {
             var latest = Int64.min
             let facts = ofSource.map(Frame.init).flatMap { frame in frame.share.facts.map { (frame, $0) } }
-                .sorted { $0.1.sequence < $1.1.sequence }
+                .sorted { ($0.1.atMicroseconds, $0.1.sequence) < ($1.1.atMicroseconds, $1.1.sequence) }
             for (frame, fact) in facts {
                 // A wall clock that was set back must not turn the source's own order round.
                 latest = max(latest, frame.share.clock.wall(fact.atMicroseconds))

@@ -48,7 +48,9 @@ package final class BufferedRecorder: Sendable {
     }
 
     /// nil once a journal has taken over.
-    func recordUnlessHandedOver(_ content: Fact.Content, part: Int64) -> Recorded? {
+    ///
+    /// - Parameter past: When it happened, in microseconds since its source started; `nil`: now.
+    func recordUnlessHandedOver(_ content: Fact.Content, part: Int64, at past: Int64? = nil) -> Recorded? {
         let taken = state.withLock { state -> (Recorded, Int)? in
             if state.isHandedOver { return nil }
             switch content {
@@ -73,7 +75,7 @@ package final class BufferedRecorder: Sendable {
                 Fact(
                     sequence: sequence, part: isOpening ? sequence : part,
                     // Read under the lock, so that time never runs against the sequence.
-                    atMicroseconds: max(0, clock.uptimeMicroseconds() - startMicroseconds), content: content))
+                    atMicroseconds: past ?? max(0, clock.uptimeMicroseconds() - startMicroseconds), content: content))
             return (Recorded(sequence: sequence, result: .inMemory), state.waiting.count)
         }
         guard let (recorded, waitingCount) = taken else { return nil }

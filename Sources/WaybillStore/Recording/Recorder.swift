@@ -32,13 +32,16 @@ package final class Recorder: Sendable {
         memory = BufferedRecorder(clock: clock, startMicroseconds: startMicroseconds, capacity: capacity, wake: wake)
     }
 
-    package func record(_ content: Fact.Content, part: Int64) -> Recorded {
+    /// Records a fact.
+    ///
+    /// - Parameter past: When it happened, in microseconds since its source started, below 0 before that; `nil`: now.
+    package func record(_ content: Fact.Content, part: Int64, at past: Int64? = nil) -> Recorded {
         if let pointer = journalPointer {
-            return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) }
+            return record(in: pointer) { $0.append(content, part: part, atMicroseconds: past ?? $1) }
         }
-        if let recorded = memory.recordUnlessHandedOver(content, part: part) { return recorded }
+        if let recorded = memory.recordUnlessHandedOver(content, part: part, at: past) { return recorded }
         guard let pointer = journalPointer else { return .refused }
-        return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) }
+        return record(in: pointer) { $0.append(content, part: part, atMicroseconds: past ?? $1) }
     }
 
     package func record(event code: Int, part: Int64) -> Recorded {
@@ -73,6 +76,14 @@ package final class Recorder: Sendable {
 
     /// Microseconds since its source started, which is how every time in a fact is told.
     package var elapsedMicroseconds: Int64 { max(0, clock.uptimeMicroseconds() &- startMicroseconds) }
+
+    /// Returns the time of a fact that happened at some microseconds since 1970: below 0 before its source started, and
+    /// not later than now.
+    package func microseconds(atWall wall: Int64) -> Int64 {
+        let age = clock.wallMicroseconds().subtractingReportingOverflow(wall)
+        let limit = Limits.largestInteger / 2
+        return elapsedMicroseconds - max(0, age.overflow ? limit : min(age.partialValue, limit))
+    }
 
     /// Whether a journal has taken over.
     var hasJournal: Bool { journal.load(ordering: .acquiring) != 0 }

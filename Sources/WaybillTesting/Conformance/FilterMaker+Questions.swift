@@ -24,6 +24,8 @@ extension FilterMaker {
             .summary(SummaryQuestion(filter: filter, step: .seconds(60))),
             .duration(DurationQuestion(filter: filter)), .transitions(TransitionsQuestion(filter: login)),
             .dropOff(DropOffQuestion(filter: login)),
+            .measure(MeasureQuestion(filter: filter, attribute: "yes", segmentation: segmentation())),
+            .measure(MeasureQuestion(filter: login, attribute: "none")),
             .legs(LegsQuestion(filter: TransactionFilter(), segmentation: segmentation())),
             .network(NetworkQuestion(filter: exchangeFilter(), grouping: .method)),
             .network(NetworkQuestion(transactions: filter)),

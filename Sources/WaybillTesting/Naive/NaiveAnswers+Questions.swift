@@ -10,6 +10,7 @@ extension NaiveAnswers {
         switch question {
         case .summary(let query): .summary(query, answer(query))
         case .duration(let query): .duration(query, try answer(query))
+        case .measure(let query): .measure(query, try answer(query))
         case .transitions(let query): .transitions(query, try answer(query))
         case .funnel(let query): .funnel(query, try answer(query))
         case .dropOff(let query): .dropOff(query, try answer(query))
@@ -159,6 +160,30 @@ extension NaiveAnswers {
         var answer = DurationAnswer(total: total, segments: segments)
         answer.weighed = weighing(asked.map(\.weight))
         return answer
+    }
+
+    private func answer(_ query: MeasureQuestion) throws(WaybillError) -> MeasureAnswer {
+        let asked = passing(query.filter)
+        try check(query.segmentation, query.filter, of: asked)
+        let (total, segments) = try segments(asked, by: query.segmentation) { runs, value in
+            let numbers = runs.map { run in (number(query.attribute, of: run), run.weight) }
+            return MeasureSegment(
+                value: value,
+                statistics: NumberStatistics(
+                    numbers.compactMap { number, weight in number.map { (value: $0, weight: weight) } }),
+                without: Self.count(numbers.filter { $0.0 == nil }.map(\.1)))
+        }
+        var answer = MeasureAnswer(total: total, segments: segments)
+        answer.weighed = weighing(asked.map(\.weight))
+        return answer
+    }
+
+    private func number(_ attribute: String, of run: Run) -> Double? {
+        switch latest(attribute, in: run) {
+        case .integer(let number): Double(number)
+        case .double(let number): number.isFinite ? number : nil
+        case .string, .bool, nil: nil
+        }
     }
 
     package func occurrences(_ point: TransactionPoint, _ run: Run) -> [Point] {

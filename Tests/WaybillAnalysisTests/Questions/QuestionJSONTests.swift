@@ -42,6 +42,10 @@ import Testing
                         segmentation: .attribute("app"))),
                 #"{\#(filter),"from":"sent","occurrence":"last","question":"duration","segmentation":"attribute.app","to":"$"}"#
             ),
+            (
+                .measure(MeasureQuestion(filter: logins, attribute: "bytes", segmentation: .appVersion)),
+                #"{"attribute":"bytes",\#(filter),"question":"measure","segmentation":"version"}"#
+            ),
             (.transitions(TransitionsQuestion(filter: logins)), #"{\#(filter),"question":"transitions"}"#),
             (
                 .funnel(

@@ -41,6 +41,7 @@ import WaybillCore
     private func everything(_ filter: TransactionFilter) -> [any Question] {
         [
             SummaryQuestion(filter: filter), DurationQuestion(filter: filter),
+            MeasureQuestion(filter: filter, attribute: "bytes"),
             TransitionsQuestion(filter: filter), FunnelQuestion(filter: filter, steps: [.begun]),
             DropOffQuestion(filter: filter), LegsQuestion(filter: filter), NetworkQuestion(transactions: filter),
             CompareQuestion(filter: filter, groups: .values(of: .app, "a", "b")),

@@ -21,6 +21,7 @@ extension Redacted<AnyAnswer> {
         switch value {
         case .summary(let query, let answer): SummaryText(query: query, answer: answer)
         case .duration(let query, let answer): DurationText(query: query, answer: answer, subject: subject)
+        case .measure(let query, let answer): MeasureText(query: query, answer: answer, subject: subject)
         case .transitions(_, let answer): TransitionsText(answer: answer, subject: subject)
         case .funnel(let query, let answer): FunnelText(query: query, answer: answer, subject: subject)
         case .dropOff(_, let answer): DropOffText(answer: answer, subject: subject)

@@ -21,6 +21,8 @@ struct Ask: AsyncParsableCommand {
                   How often was what done, and how did it end?
               waybill ask duration ./collected --use-case login --by variant
                   How long does it take, with either variant?
+              waybill ask measure ./collected --use-case upload --of bytes --by version
+                  How large are uploads, in each version?
               waybill ask transitions ./collected --use-case login
                   Between which events does the time go?
               waybill ask funnel ./collected --use-case login --steps '^,requestSent,$'
@@ -35,8 +37,8 @@ struct Ask: AsyncParsableCommand {
                   Which requests are slow, and which fail?
             """,
         subcommands: [
-            Summary.self, DurationBetween.self, Transitions.self, Funnel.self, DropOff.self, Legs.self, Compare.self,
-            Network.self,
+            Summary.self, DurationBetween.self, Measure.self, Transitions.self, Funnel.self, DropOff.self, Legs.self,
+            Compare.self, Network.self,
         ])
 }
 

@@ -53,6 +53,24 @@ extension Ask {
         }
     }
 
+    /// `waybill ask measure`.
+    struct Measure: AskCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "What a numeric attribute looks like: its percentiles, in all or by version.")
+
+        @OptionGroup var options: AskOptions
+
+        @Option(help: ArgumentHelp("The attribute's name.", valueName: "attribute"))
+        var of: String
+
+        @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
+        var by: SegmentArgument?
+
+        func question() -> AnyQuestion {
+            .measure(MeasureQuestion(attribute: of, segmentation: by?.segmentation))
+        }
+    }
+
     /// `waybill ask transitions`.
     struct Transitions: AskCommand {
         static let configuration = CommandConfiguration(abstract: "How long it takes from each event to the next.")
