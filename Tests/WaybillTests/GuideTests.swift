@@ -55,6 +55,24 @@ import WaybillTesting
         case done = 0
     }
 
+    private enum Launch: String, UseCase { case processStarted, imageDecoded }
+    private enum Upload: String, UseCase { case initiated }
+
+    @Test func whatHappenedBeforeOrElsewhere() throws {
+        let transactions = TransactionManager.testing()
+        let launch = transactions.begin(Launch.self)
+        let (processStart, start, end, count) = (Date.distantPast, Date(timeIntervalSince1970: 0), Date.now, 7)
+        launch.log(.processStarted, at: processStart)
+        launch.record(.imageDecoded, from: start, to: end)
+        transactions.record(Upload.self, from: start, to: end, attributes: ["bytes": count])
+        let (firstAttempt, upload) = (transactions.begin(Upload.self), transactions.begin(Upload.self))
+        upload.link(to: firstAttempt.id, as: "retry of")
+        #expect(transactions.events(Launch.self) == [.processStarted, .imageDecoded])
+        let uploads = transactions.transactions(Upload.self)
+        #expect(uploads.map(\.summary.outcome) == [.succeeded, .open, .open])
+        #expect(uploads.last?.links.map(\.transaction) == [firstAttempt.id])
+    }
+
     @Test func beginningOneBelowAnother() async throws {
         let transactions = TransactionManager.testing()
         let order = GUID()
@@ -208,7 +226,7 @@ import WaybillTesting
         let snippets = [guide[below..<delivery], guide[start..<end], guide[last...]].flatMap { part in
             part.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         }
-        #expect(snippets.count == 19)
+        #expect(snippets.count == 21)
         for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
             // In a test the store lies elsewhere.
             let code = line.trimmingCharacters(in: .whitespaces)

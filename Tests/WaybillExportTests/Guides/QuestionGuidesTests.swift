@@ -54,6 +54,10 @@ private enum Login: Int, UseCase {
         let answer = try await transactions.answer(question)
         print(answer.total.statistics.p90 ?? .zero, answer.segments.map(\.value))
         #expect(printed == [#"2.0 seconds [Optional("B")]"#])
+
+        let sizes = try await transactions.answer(MeasureQuestion(attribute: "bytes", segmentation: .appVersion))
+        print(sizes.total.statistics.p90 ?? 0)
+        #expect(printed.last == "0.0" && sizes.total.without == 1)
     }
 
     @Test func whereTheTimeGoes() async throws {

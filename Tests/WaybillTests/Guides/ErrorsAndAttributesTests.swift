@@ -66,11 +66,18 @@ extension Money: AttributeConvertible {
         let (sku, attempt, price, coupon) = ("A-1", 2, 9.5, nil as Coupon?)
         let checkout = transactions.begin(Checkout.self)
         checkout.log(.itemAdded, attributes: ["sku": sku, "attempt": attempt, "price": price, "coupon": coupon?.code])
+        let labels = ["color": "red"]
+        var attributes = Attributes(labels)  // [String: String]
+        attributes["attempt"] = attempt
+        checkout.log(.itemAdded, attributes)
         checkout.log(.itemAdded, attributes: ["plan": Plan.paid, "sum": Money(amount: 3, currency: "EUR")])
         let record = try #require(transactions.transactions(Checkout.self).first)
         #expect(
             record.timeline.filter { $0.kind == .event }.map(\.attributes)
-                == [["sku": "A-1", "attempt": 2, "price": 9.5], ["plan": "paid", "sum": "3 EUR"]])
+                == [
+                    ["sku": "A-1", "attempt": 2, "price": 9.5], ["color": "red", "attempt": 2],
+                    ["plan": "paid", "sum": "3 EUR"],
+                ])
     }
 
     /// Broken, the guide would show what nobody has compiled.
@@ -84,7 +91,7 @@ extension Money: AttributeConvertible {
                 $0.trimmingCharacters(in: .whitespaces)
             })
         let snippets = guide.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-        #expect(snippets.count == 4)
+        #expect(snippets.count == 5)
         for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
             let code = line.trimmingCharacters(in: .whitespaces)
             #expect(tested.contains(code), "\(code)")

@@ -21,8 +21,8 @@ struct Ask: AsyncParsableCommand {
                   How often was what done, and how did it end?
               waybill ask duration ./collected --use-case login --by variant
                   How long does it take, with either variant?
-              waybill ask measure ./collected --use-case upload --of bytes --by version
-                  How large are uploads, in each version?
+              waybill ask measure ./collected --use-case login --of bytes --by version
+                  How large is what was sent, in each version?
               waybill ask transitions ./collected --use-case login
                   Between which events does the time go?
               waybill ask funnel ./collected --use-case login --steps '^,requestSent,$'
