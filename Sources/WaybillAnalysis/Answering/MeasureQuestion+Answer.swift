@@ -11,11 +11,11 @@ extension MeasureQuestion: FoldedQuestion {
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedNumbers>> {
         let sources = try SourceDirectory(context.connection)
         let all = try TransactionCursor(filter, segmentation: segmentation, reading: [], sources: sources, context)
-        let said =
+        let query =
             "SELECT \(AttributeSQL(literally: attribute).latest) FROM parts p WHERE p.source = ? AND p.sequence = ?"
         let folded = try context.fold(all, into: Segmented(CollectedNumbers())) {
             (transactions, collected) throws(WaybillError) in
-            let said = try transactions.connection.statement(said)
+            let said = try transactions.connection.statement(query)
             try transactions.forEach { (transaction, _) throws(WaybillError) in
                 let detail = try said.first(transaction.source, transaction.sequence) { row in row.optionalText(0) }
                 let value = DetailColumn(detail ?? nil).attributes[attribute] as AttributeValue?

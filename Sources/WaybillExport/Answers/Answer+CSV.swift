@@ -66,7 +66,8 @@ extension MeasureAnswer {
                 numbers.minimum, numbers.p50, numbers.p75, numbers.p90, numbers.p95, numbers.p99, numbers.maximum,
                 numbers.mean,
             ]
-            return [.text(title), .integer(numbers.count)] + values.map { .number($0) } + [.integer(segment.without)]
+            return [.text(title), .integer(numbers.count)] + values.map { CSVTable.Value.number($0) }
+                + [.integer(segment.without)]
         }
         return table
     }

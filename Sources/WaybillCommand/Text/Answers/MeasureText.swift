@@ -12,18 +12,23 @@ struct MeasureText: AnswerText {
 
     var isEmpty: Bool { answer.total.statistics.count == 0 }
 
+    private static var columns: [(title: String, value: KeyPath<NumberStatistics, Double?>)] {
+        [
+            ("MIN", \.minimum), ("P50", \.p50), ("P75", \.p75), ("P90", \.p90), ("P95", \.p95), ("P99", \.p99),
+            ("MAX", \.maximum), ("MEAN", \.mean),
+        ]
+    }
+
     func lines(_ palette: Palette, width: Int) -> [String] {
+        let titles: [(String, TextTable.Alignment)] = Self.columns.map { ($0.title, .right) }
         var table = TextTable(
-            columns: [(query.segmentation?.description.uppercased() ?? "", .left)]
-                + ["COUNT", "MIN", "P50", "P75", "P90", "P95", "P99", "MAX", "MEAN"].map { ($0, .right) })
+            columns: [(query.segmentation?.description.uppercased() ?? "", .left), ("COUNT", .right)] + titles)
         let segments = [("all", answer.total)] + answer.segments.map { (Segmentation.title(of: $0.value), $0) }
-        table.rows = segments.map { title, segment in
-            let numbers = segment.statistics
-            return [Cell(title), Cell("\(numbers.count)")]
-                + [
-                    numbers.minimum, numbers.p50, numbers.p75, numbers.p90, numbers.p95, numbers.p99, numbers.maximum,
-                    numbers.mean,
-                ].map { Cell($0.map(Words.number) ?? "-") }
+        for (title, segment) in segments {
+            let numbers: [Cell] = Self.columns.map { column in
+                Cell(segment.statistics[keyPath: column.value].map(Words.number) ?? "-")
+            }
+            table.rows.append([Cell(title), Cell("\(segment.statistics.count)")] + numbers)
         }
         table.drop(["MIN", "P75", "P95", "MEAN"], width: width)
         table.cut(column: 0, width: width)
