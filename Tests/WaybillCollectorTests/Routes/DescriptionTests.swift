@@ -99,6 +99,7 @@ import WaybillReading
                 #"{"question":"summary","step_us":60000000}"#, #"{"question":"network"}"#,
                 #"{"question":"legs","segmentation":"day"}"#,
                 #"{"question":"duration","occurrence":"first","segmentation":"variant","filter":{"outcomes":[],"conditions":["event:requestSent"],"order":"oldest"}}"#,
+                #"{"question":"measure","attribute":"bytes","segmentation":"day"}"#,
                 #"{"question":"transitions","filter":{"use_case":0}}"#,
                 #"{"question":"funnel","steps":["^","$"],"is_strict":true,"window_us":1}"#,
                 #"{"question":"dropoff","filter":{"use_case":0,"outcomes":["failed"]}}"#,

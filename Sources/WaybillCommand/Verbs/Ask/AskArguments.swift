@@ -38,7 +38,7 @@ struct NoSegment: ParsableArguments {
     func validate() throws {
         guard let by else { return }
         throw ValidationError(
-            "This question takes no --by. Ask duration, funnel, legs or compare --by \(by.isEmpty ? "version" : by); or narrow this one with a filter, such as 'version:1.4'."
+            "This question takes no --by. Ask duration, measure, funnel, legs or compare --by \(by.isEmpty ? "version" : by); or narrow this one with a filter, such as 'version:1.4'."
         )
     }
 }

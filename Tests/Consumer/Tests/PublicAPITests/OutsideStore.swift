@@ -116,7 +116,7 @@ struct OutsideStore: ExplorableStore, ExportingStore {
             try ListRequest(conditions: parameters, about: .transactions).transactionFilter(names: [], now: Date()))
         {
         case .summary(let question): .summary(question, SummaryAnswer(useCases: []))
-        case .duration, .transitions, .funnel, .dropOff, .legs, .network, .compare:
+        case .duration, .measure, .transitions, .funnel, .dropOff, .legs, .network, .compare:
             throw QueryFailure.question("Not here.")
         }
     }

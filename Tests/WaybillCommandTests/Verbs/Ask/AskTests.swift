@@ -50,7 +50,7 @@ import WaybillCore
         #expect(answer.status == 64)
         #expect(
             answer.errors.hasPrefix(
-                "Error: This question takes no --by. Ask duration, funnel, legs or compare --by variant; or narrow this one with a filter, such as 'version:1.4'.\n"
+                "Error: This question takes no --by. Ask duration, measure, funnel, legs or compare --by variant; or narrow this one with a filter, such as 'version:1.4'.\n"
             ))
         #expect(try await Command.waybill("ask", question, "--help").output.contains("--by") == false)
     }
