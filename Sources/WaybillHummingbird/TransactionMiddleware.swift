@@ -68,9 +68,10 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
             } else {
                 // What the router makes of it: an error that is a response keeps its status, any other becomes a 500.
                 let status = (error as? any HTTPResponseError)?.status.code ?? 500
+                let recorded = recorded(error)
                 exchange.responded(ExchangeResponse(status: status), isTimed: false)
-                exchange.finish(error: error)
-                finish(transaction, status: status, error: error)
+                exchange.finish(error: recorded)
+                finish(transaction, status: status, error: recorded)
             }
             throw error
         }
@@ -84,6 +85,16 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
         } else {
             transaction.finish(.failed, error: status)
         }
+    }
+
+    /// Returns what to record of an error: if it is a response, its status is the code, where Swift has no number of
+    /// use. An error that says itself what is recorded of it keeps its own.
+    private func recorded(_ error: any Error) -> any Error {
+        guard let response = error as? any HTTPResponseError, !(error is any TransactionError) else { return error }
+        let keepsTexts = transactions.sources.settings?.keepsErrorTexts ?? false
+        var recorded = RecordedError(error, includingText: keepsTexts)
+        recorded.code = Int64(response.status.code)
+        return recorded
     }
 
     private func fields(_ fields: HTTPFields) -> [Fact.HeaderField] {

@@ -22,6 +22,16 @@ import FoundationNetworking
 
     struct DatabaseIsBroken: Error {}
 
+    struct SoldOut: HTTPResponseError, TransactionError {
+        static var recordedDomain: String { "shop" }
+        var recordedCode: Int { 7 }
+        var status: HTTPResponse.Status { .conflict }
+
+        func response(from request: Request, context: some RequestContext) throws -> Response {
+            Response(status: status)
+        }
+    }
+
     let client = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
     let server: TransactionManager = {
         var options = TransactionManager.Options()
@@ -110,6 +120,28 @@ import FoundationNetworking
         #expect(record.parts.map(\.outcome) == [outcome])
     }
 
+    /// Broken, every error that is a response is recorded as number 1, which is Swift's for a struct.
+    @Test(arguments: [("invalid", 422), ("teapot", 418), ("overloaded", 503)])
+    func anErrorThatIsAResponseIsRecordedWithItsStatus(_ path: String, _ status: Int) async throws {
+        try await withServer { url in
+            _ = try await client.session.data(
+                for: URLRequest(url: url.appending(path: path)), in: client.begin(Login.self))
+        }
+        let record = try #require(server.transactions(Login.self).first)
+        #expect(record.exchanges.map(\.error?.code) == [Int64(status)])
+        #expect(record.exchanges.first?.error?.domain.hasSuffix(".HTTPError") == true)
+        #expect(record.parts.map(\.error?.code) == [status < 500 ? nil : Int64(status)])
+    }
+
+    @Test func anErrorThatSaysWhatIsRecordedKeepsIt() async throws {
+        try await withServer { url in
+            _ = try await client.session.data(
+                for: URLRequest(url: url.appending(path: "sold-out")), in: client.begin(Login.self))
+        }
+        let error = try #require(server.transactions(Login.self).first?.exchanges.first?.error)
+        #expect(error.domain == "shop" && error.code == 7)
+    }
+
     @Test func aFinishInAHandlerWins() async throws {
         try await withServer { url in
             _ = try await client.session.data(
@@ -166,6 +198,9 @@ import FoundationNetworking
         }
         router.get("health") { _, _ in "fine" }
         router.get("teapot") { _, _ -> HTTPResponse.Status in throw HTTPError(.init(code: 418)) }
+        router.get("invalid") { _, _ -> HTTPResponse.Status in throw HTTPError(.unprocessableContent) }
+        router.get("overloaded") { _, _ -> HTTPResponse.Status in throw HTTPError(.serviceUnavailable) }
+        router.get("sold-out") { _, _ -> HTTPResponse.Status in throw SoldOut() }
         router.get("broken") { _, _ -> HTTPResponse.Status in throw DatabaseIsBroken() }
         router.get("gave-up") { _, _ -> HTTPResponse.Status in
             Login.current?.finish(.canceled)
