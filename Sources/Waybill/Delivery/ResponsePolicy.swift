@@ -21,7 +21,8 @@ struct ResponsePolicy {
             401...401, .refused, "does not take the token: nothing is sent until there is a new one",
             .waitForNewDelivery),
         ResponsePolicy(
-            403...403, .refused, "does not take the token: nothing is sent until there is a new one",
+            403...403, .refused,
+            "does not let this token send: create one with `--role ingest`; nothing is sent until there is a new one",
             .waitForNewDelivery),
         ResponsePolicy(404...404, .refused, "has nothing there: give the address that it serves at", .retry()),
         ResponsePolicy(408...408, .transport, "waited too long for the set", .retry()),

@@ -62,8 +62,13 @@ extension Problem {
     static let crossSite = Problem(.forbidden, "This was asked for by the page of another site.")
 
     static func forbidden(_ role: Role, for other: Role) -> Problem {
-        var problem = Problem(
-            .forbidden, "This token has the role \(role.rawValue), and this takes the role \(other.rawValue).")
+        let remedy =
+            switch other {
+            case .ingest: "may not send: create one with `--role ingest`."
+            case .read: "may not read: create one with `--role read`."
+            case .admin: "may not do this: it needs `--role admin`."
+            }
+        var problem = Problem(.forbidden, "This token has the role \(role.rawValue) and \(remedy)")
         problem.refusal = .role
         problem.headers[.wwwAuthenticate] = #"Bearer error="insufficient_scope""#
         return problem

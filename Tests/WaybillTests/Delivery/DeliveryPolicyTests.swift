@@ -73,7 +73,8 @@ struct DeliveryPolicyTests {
         Row(
             302, saying: "not followed", headers: [("Location", "http://127.0.0.1:9/sign-in"), ("Retry-After", "3600")]),
         Row(400, .refused, saying: "refused the set"),
-        Row(401, .refused, saying: "token", then: .stops), Row(403, .refused, saying: "token", then: .stops),
+        Row(401, .refused, saying: "token", then: .stops),
+        Row(403, .refused, saying: "create one with `--role ingest`", then: .stops),
         Row(404, .refused, saying: "address"), Row(405, .refused, saying: "refused the set"),
         Row(408, saying: "waited"),
         Row(409, .refused, saying: "refused the set"), Row(415, .refused, saying: "refused the set"),
