@@ -98,6 +98,7 @@ struct InstrumentAServerTests {
         let (folder, collectorURL, token): (URL, URL, String?) = (directory.url, server.url(), nil)
         var options = TransactionManager.Options()
         options.app = "shop-server"
+        options.appVersion = "1.4.2"
         options.useCases = [Login.code, Purchase.code]  // those that a header field may name; see below
         options.sourceAttributes = ["environment": "staging"]
         options.additionalSecretNames = ["customer-number"]
