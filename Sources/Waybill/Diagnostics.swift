@@ -1,25 +1,144 @@
+import Dispatch
 import Foundation
 import WaybillCore
 
-/// Tells the developer what they would want to know, each thing once.
-final class Diagnostics: Sendable {
-    private let told = Locked<Set<String>>([])
-    private let limit: Int
-    private let tell: @Sendable (String) -> Void
-
-    /// - Parameter limit: Different sentences that are enough.
-    init(limit: Int = 1000, _ tell: @escaping @Sendable (String) -> Void) {
-        self.limit = limit
-        self.tell = tell
+/// Tells the app's developer what they would want to know: each message once, and hints with a count in `health`.
+///
+/// The app's closure runs on a queue of its own, with no lock of the library's held: it may call any method of the
+/// manager, which waits for the store's thread.
+package final class Diagnostics: Sendable {
+    private struct State {
+        var told: Set<String> = []
+        /// How often each happened, by what it is about.
+        var hints: [Hint: [String: Int64]] = [:]
     }
 
-    /// What was told, in alphabetical order.
-    var sentences: [String] { told.withLock { $0.sorted() } }
+    /// Different messages that are enough.
+    private static let limit = 1000
+    /// Different subjects of one hint that are enough.
+    private static let subjectLimit = 20
 
-    /// Tells a sentence unless it was told before, or there were enough.
-    func once(_ sentence: @autoclosure () -> String) {
-        let sentence = sentence()
-        guard told.withLock({ $0.count < limit && $0.insert(sentence).inserted }) else { return }
-        tell(sentence)
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "waybill.diagnostics", qos: .utility)
+    private let tell: @Sendable (String) -> Void
+
+    init(_ tell: @escaping @Sendable (String) -> Void) { self.tell = tell }
+
+    /// Tells a message, unless it was told before.
+    func once(_ message: String) {
+        guard state.withLock({ $0.told.count < Self.limit && $0.told.insert(message).inserted }) else { return }
+        _ = Self.isFinishedAtExit
+        Self.untold.enter()
+        queue.async { [tell] in
+            tell(message)
+            Self.untold.leave()
+        }
+    }
+
+    /// Counts a hint, and tells it the first time.
+    ///
+    /// - Parameters:
+    ///   - subject: What it is about, e.g. the name of a use case.
+    ///   - count: How often it happened.
+    func note(_ hint: Hint, about subject: String = "", count: Int64 = 1) {
+        let isFirst = state.withLock { state in
+            var counts = state.hints[hint, default: [:]]
+            let before = counts[subject]
+            guard before != nil || counts.count < Self.subjectLimit else { return false }
+            let (sum, isTooLarge) = (before ?? 0).addingReportingOverflow(count)
+            counts[subject] = isTooLarge ? .max : sum
+            state.hints[hint] = counts
+            return before == nil
+        }
+        if isFirst { once(hint.message(about: subject, count: count)) }
+    }
+
+    /// All hints with their counts, in alphabetical order.
+    var hints: [String] {
+        state.withLock { $0.hints }
+            .flatMap { hint, counts in counts.map { hint.message(about: $0.key, count: $0.value) } }
+            .sorted()
+    }
+
+    /// Waits until everything was told; never called on the queue itself.
+    package func settle() { queue.sync {} }
+
+    // MARK: At the end of the process
+
+    private static let untold = DispatchGroup()
+    /// Gives a process that exits at once a moment to say why it recorded nothing.
+    private static let isFinishedAtExit =
+        atexit { _ = Diagnostics.untold.wait(timeout: .now() + .milliseconds(50)) } == 0
+}
+
+/// Something that records other than the developer probably meant, although nothing fails.
+enum Hint: Hashable, Sendable {
+    /// A request inside a transaction carried no header field; the subject is the whole message.
+    case uncorrelated
+    /// A request belongs to no transaction, although one was open; the subject is its use case.
+    case requestOutside
+    /// A task that outlives its transaction asked for it; the subject is the use case.
+    case afterEnd
+    /// A handle was used again after its transaction had ended; the subject is the use case.
+    case closedHandle
+    /// Events that the journal had no room for.
+    case refusedEvents
+    /// Transactions and exchanges that the journal had no room for.
+    case refusedOpenings
+    /// More attributes than are kept.
+    case tooManyAttributes
+    /// Attributes whose name or value is too long, or that are not finite numbers.
+    case cutAttributes
+
+    /// Attributes of the source that were cut or left out.
+    case cutSourceAttributes
+
+    func message(about subject: String, count: Int64) -> String {
+        switch self {
+        case .uncorrelated: return subject
+        case .requestOutside:
+            let requests =
+                count == 1
+                ? "1 request to a correlated host was made" : "\(count) requests to correlated hosts were made"
+            return
+                "\(requests) outside any transaction while `\(subject)` was open: pass the transaction with `in:`, or make it "
+                + "current with `makingCurrent`. `Task.detached`, Dispatch and completion handlers do not inherit it."
+        case .afterEnd:
+            let uses = count == 1 ? "1 request or event" : "\(count) requests and events"
+            return
+                "\(uses) came from a task of `\(subject)` more than \(OpenPart.graceSeconds) s after that transaction had ended, and "
+                + "belong to no transaction: begin another one in that task, or start it with `Task.detached`."
+        case .closedHandle:
+            let times = count == 1 ? "once" : "\(count) times"
+            return
+                "A handle of `\(subject)` was used \(times) after its transaction had ended: the outcome stays, and what is recorded "
+                + "counts as late. For several attempts, run each in `makingCurrent` and call `finish` once, or begin a "
+                + "child transaction for each."
+        case .refusedEvents:
+            let events = count == 1 ? "1 event was" : "\(count) events were"
+            return
+                "\(events) not recorded: so many were logged at once that the journal was full before the store had written "
+                + "them. Log one event with a count instead of one for each item of a loop."
+        case .refusedOpenings:
+            let openings = count == 1 ? "1 transaction or exchange was" : "\(count) transactions and exchanges were"
+            return
+                "\(openings) not recorded: too many were open, or too much was recorded at once. Finish each transaction, and "
+                + "end each exchange."
+        case .tooManyAttributes:
+            let times = count == 1 ? "once" : "\(count) times"
+            return
+                "More than \(Limits.attributes) attributes were given \(times): only the first \(Limits.attributes) by name are "
+                + "kept. Use fewer, or put some of them on events."
+        case .cutAttributes:
+            let values = count == 1 ? "1 attribute was" : "\(count) attributes were"
+            return
+                "\(values) changed to fit: a name has at most \(Limits.nameLength) characters, a value \(Limits.valueLength), and numbers are "
+                + "finite and below 2^53."
+        case .cutSourceAttributes:
+            let values = count == 1 ? "1 attribute" : "\(count) attributes"
+            return
+                "\(values) of `options.sourceAttributes` did not fit: there are at most \(Limits.attributes), with names of "
+                + "\(Limits.nameLength) and values of \(Limits.valueLength) characters."
+        }
     }
 }

@@ -4,9 +4,11 @@ public import WaybillCore
 public struct RecordingHealth: Sendable, Hashable {
     /// What is wrong at the moment, in sentences that say what to do; empty when nothing is.
     public var problems: [WaybillError]
-    /// Why nothing may arrive although nothing is wrong, in sentences that say what to do: recording is off, facts wait
-    /// and there is no delivery, or none was ever started, requests inside a transaction carried no header field.
-    /// Leaves ``isGood`` as it is.
+    /// What you probably did not mean, although nothing fails, in sentences that say what to do.
+    ///
+    /// Recording is off, facts wait and nothing delivers them, requests belong to no transaction or carry no header
+    /// field, a handle is used after its transaction has ended, attributes or events exceed their limits. Hints don't
+    /// change ``isGood``.
     public var hints: [String]
     /// Facts that were not taken for want of room.
     public var refused: Int64

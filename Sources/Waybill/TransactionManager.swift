@@ -103,6 +103,8 @@ public final class TransactionManager: Sendable {
         /// Asked before each set that is delivered, in flushes that were asked for, too; false: it stays pending. For
         /// policies such as Wi-Fi only.
         ///
+        /// The flush waits for it with no lock held. Don't call `flush()` inside: it returns at once, with an error.
+        ///
         /// ```swift
         /// options.canFlush = { await power.isCharging }
         /// ```
@@ -126,7 +128,11 @@ public final class TransactionManager: Sendable {
         public var willRecord: (@Sendable (RecordingDraft) -> RecordingDraft?)?
         /// The clocks to record by.
         public var clock: any TransactionClock = SystemClock()
-        /// Told, once each, what a developer would want to know; by default it is written to standard error.
+        /// Called with each message for the developer, once: what hinders recording or delivery, and hints about what
+        /// records other than you probably meant. Default: writes to standard error.
+        ///
+        /// It runs on a serial queue of its own, soon after the fact, so it may use the manager: read
+        /// ``TransactionManager/health``, log, flush. ``RecordingHealth/hints`` counts how often each hint applied.
         public var diagnostics: @Sendable (String) -> Void = {
             FileHandle.standardError.write(Data("waybill: \($0)\n".utf8))
         }
@@ -158,7 +164,7 @@ public final class TransactionManager: Sendable {
 
     /// What answers, slows down or fails the requests of this manager's sessions; off until it is turned on.
     public let rules: NetworkRules
-    let diagnostics: Diagnostics
+    package let diagnostics: Diagnostics
     let flusher: Flusher
     package let sources: SourceRegistry
     private let capturedSession = Locked<CapturedSession?>(nil)
@@ -200,6 +206,9 @@ public final class TransactionManager: Sendable {
         passiveCapture = PassiveCapture(sources: sources)
         live = LiveTransactions(sources)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
+        guard let truncated = settings?.truncatedAttributes, truncated > 0 else { return }
+        sources.counters.add(truncated, to: \.truncated)
+        self.diagnostics.note(.cutSourceAttributes, count: Int64(truncated))
     }
 
     deinit {
@@ -260,7 +269,7 @@ public final class TransactionManager: Sendable {
                 ].compactMap { $0 }
                 + rules.problems,
             hints: [sources.modeHint, flusher.hint(on: source), counts.unknownUseCaseHint].compactMap { $0 }
-                + sources.uncorrelated.sentences,
+                + diagnostics.hints,
             refused: source?.writer.recorder.refusedCount ?? 0, withheld: counts.withheld,
             omittedReports: counts.omittedReports,
             truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0,

@@ -8,7 +8,7 @@ import WaybillCore
 /// The message, the logger's label and the metadata are the event's attributes, redacted and cut as all attributes are; an
 /// error is the event's error. Outside any transaction nothing is recorded, and nothing is formatted. Of one part of a
 /// transaction a thousand lines and spans are kept; those beyond are counted in the manager's health. What is logged while
-/// a line is being recorded, e.g. by the manager's own `diagnostics`, is not recorded.
+/// a line is being recorded, e.g. by `options.willRecord`, is not recorded.
 ///
 /// ## Usage
 ///

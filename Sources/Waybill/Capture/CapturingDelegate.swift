@@ -81,7 +81,11 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
 // What both platforms' methods record.
 extension CapturingDelegate {
     private func note(_ exchange: ExchangeRecorder, of task: URLSessionTask) {
-        running.withLock { $0[ObjectIdentifier(task)] = Running(task: task, exchange: exchange) }
+        // What stood there is let go after the lock.
+        let last = running.withLock {
+            $0.updateValue(Running(task: task, exchange: exchange), forKey: ObjectIdentifier(task))
+        }
+        withExtendedLifetime(last) {}
     }
 
     /// The exchange of a task; nil where it is not known, or has ended.
@@ -144,7 +148,8 @@ extension CapturingDelegate {
     /// The task is over.
     func ended(_ task: URLSessionTask, _ error: (any Error)?) {
         let exchange = openedExchange(of: task)
-        running.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(task)) }
+        let last = running.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
+        defer { withExtendedLifetime(last) {} }
         if let response = ExchangeResponse(task.response) { exchange.responded(response, isTimed: false) }
         if let error { return exchange.fail(error) }
         // Empty bodies are not announced.

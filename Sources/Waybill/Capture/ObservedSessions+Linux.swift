@@ -50,13 +50,14 @@ enum Callers {
     private static let waiting = Locked<[URLRequest: Entry]>([:])
 
     static func note(_ part: OpenPart?, of request: URLRequest) {
-        waiting.withLock { waiting in
-            if let entry = waiting[request] {
-                waiting[request] = Entry(part: entry.part === part ? part : nil, count: entry.count + 1)
-            } else {
-                waiting[request] = Entry(part: part, count: 1)
-            }
+        // Let go after the lock: the last reference to a part closes it, about which the app is asked.
+        let before = waiting.withLock { waiting in
+            let entry = waiting[request]
+            waiting[request] = Entry(
+                part: entry == nil || entry?.part === part ? part : nil, count: (entry?.count ?? 0) + 1)
+            return entry
         }
+        withExtendedLifetime(before) {}
     }
 
     static func take(_ request: URLRequest) -> OpenPart? {

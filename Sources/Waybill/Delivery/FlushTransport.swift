@@ -29,6 +29,9 @@ public import WaybillCore
 public protocol FlushTransport: Sendable {
     /// Hands a set over, and returns what was said about it.
     ///
+    /// The flush waits for it with no lock held. It may use the manager, but not call `flush()`, which would wait for
+    /// itself: it returns at once, with an error.
+    ///
     /// - Throws: Any error that says why the facts are not known to have arrived. They stay pending.
     func send(_ set: OutgoingSet) async throws -> Receipt
 }

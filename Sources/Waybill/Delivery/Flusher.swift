@@ -1,3 +1,4 @@
+import WaybillAtomics
 import WaybillCore
 import WaybillStore
 
@@ -13,6 +14,36 @@ final class Flusher: Sendable {
         /// Delivers now and then; nil: not asked to, or no longer.
         var turns: Task<Void, Never>?
     }
+
+    /// A flush under way, in the task that runs it and in those that it starts.
+    private final class Running: Sendable {
+        let flusher: ObjectIdentifier
+        let outer: Running?
+        private let hasEnded = Atomic(false)
+
+        init(of flusher: Flusher, inside outer: Running?) {
+            (self.flusher, self.outer) = (ObjectIdentifier(flusher), outer)
+        }
+
+        func end() { hasEnded.store(true, ordering: .releasing) }
+
+        /// Whether a flusher waits for the current task.
+        func isAwaited(by flusher: Flusher) -> Bool {
+            var candidate: Running? = self
+            while let here = candidate {
+                if here.flusher == ObjectIdentifier(flusher), !here.hasEnded.load(ordering: .acquiring) { return true }
+                candidate = here.outer
+            }
+            return false
+        }
+    }
+
+    @TaskLocal private static var running: Running?
+
+    private static let nested = WaybillError(
+        .setting,
+        "`canFlush` or the transport asked for a flush while a flush was waiting for it. The flush under way delivers what "
+            + "is pending; ask for another one after it.")
 
     /// Told what happens.
     let events = DeliveryEvents()
@@ -124,6 +155,7 @@ final class Flusher: Sendable {
     /// - Returns: nil where there is nothing to deliver from.
     func start(_ sources: SourceRegistry, isAsked: Bool) -> Task<FlushReport, Never>? {
         guard let source = sources.readableSource else { return nil }
+        if Self.running?.isAwaited(by: self) == true { return Task { FlushReport(error: Self.nested) } }
         // Their facts have to be in the store before.
         let forerunners = sources.liveForerunners
         return state.withLock { state in
@@ -133,7 +165,9 @@ final class Flusher: Sendable {
                 for source in forerunners { try? await source.writer.drain() }
                 let gate = self.state.withLock { $0.generation == generation ? $0.gate : DeliveryGate() }
                 var flush = Flush(of: source, over: delivery?.transport, gate: gate, isAsked: isAsked, events: events)
-                let report = await flush.run()
+                let running = Running(of: self, inside: Self.running)
+                let report = await Self.$running.withValue(running) { await flush.run() }
+                running.end()
                 if let problem = source.sampling.problem { diagnostics.once(problem.message) }
                 if let error = report.error, !flush.wasHeld, !Task.isCancelled { diagnostics.once(error.message) }
                 self.state.withLock { state in

@@ -67,6 +67,7 @@ extension SourceRegistry {
             self.headers(for: request, part: part, exchange: exchange, of: source, traceContext)
         }
         guard source.settings.network.logs(request) else { return ExchangeRecorder(headers: headers(nil)) }
+        if let part { part.noteLateUse() } else { noteOutside(request, of: source) }
         let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
         return ExchangeRecorder(
             RecordingDraft.ExchangeOpened(request, transaction: part?.transaction), part: part, source: source,
@@ -78,6 +79,14 @@ extension SourceRegistry {
             headers: headers)
     }
 
+    /// Counts a request that belongs to no transaction, although the developer probably meant one.
+    private func noteOutside(_ request: ExchangeRequest, of source: SourceRecorder) {
+        let fields = source.settings.header.fieldNames
+        guard source.correlates(with: request.url), fields.allSatisfy({ request.value(for: $0) == nil }) else { return }
+        if TransactionScope.noteEnded(where: { _ in true }) { return }
+        if let useCase = context.latestBegun() { source.note(.requestOutside, about: useCase) }
+    }
+
     /// What ties a request to its transaction, where it is to be tied.
     private func headers(
         for request: ExchangeRequest, part: OpenPart?, exchange: Int64?, of source: SourceRecorder,
@@ -86,7 +95,7 @@ extension SourceRegistry {
         guard let part, part.source === source, !part.isWithheld else { return [:] }
         let header = source.settings.header
         guard source.correlates(with: request.url) else {
-            uncorrelated.once(
+            noteUncorrelated(
                 "A request to \(request.url.host() ?? "nowhere") inside a transaction carried no \(header.name) header field; add the host to "
                     + "correlatedHosts if it is yours.")
             return [:]

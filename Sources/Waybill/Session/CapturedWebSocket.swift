@@ -179,7 +179,16 @@ public final class CapturedWebSocket: Sendable {
     // MARK: On the way
 
     /// What there is of it, begun where it was not; nil where it was canceled before.
-    private var opened: Opened? { opening.withLock { _ in openedOnce } }
+    ///
+    /// Beginning asks the app whether and what to record of it; what the app does with the socket meanwhile finds it not
+    /// begun.
+    private var opened: Opened? {
+        if Self.beingOpened == ObjectIdentifier(self) { return state.withLock { $0.opened } }
+        return opening.withLock { _ in Self.$beingOpened.withValue(ObjectIdentifier(self)) { openedOnce } }
+    }
+
+    /// The socket whose handshake the current task begins.
+    @TaskLocal private static var beingOpened: ObjectIdentifier?
 
     private var openedOnce: Opened? {
         let (known, open) = state.withLock { state in

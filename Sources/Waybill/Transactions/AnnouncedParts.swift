@@ -12,13 +12,19 @@ final class AnnouncedParts: Sendable {
 
     /// The header field of a part is handed out.
     func note(_ part: OpenPart) {
-        state.withLock { state in
+        // Let go after the lock: the last reference to a part closes it, about which the app is asked.
+        let found = state.withLock { state -> [OpenPart] in
+            var found: [OpenPart] = []
             if state.entries.count >= state.limit {
-                state.entries = state.entries.filter { $0.value.part != nil }
+                let alive = state.entries.compactMapValues(\.part)
+                found = Array(alive.values)
+                state.entries = alive.mapValues { Entry(part: $0) }
                 state.limit = max(64, 2 * state.entries.count)
             }
             state.entries[part.transaction] = Entry(part: part)
+            return found
         }
+        withExtendedLifetime(found) {}
     }
 
     /// The part of a transaction, as long as its handle is held.

@@ -11,6 +11,8 @@ final class ContextKeeper: Sendable {
         var transaction: GUID
         var useCase: Int
         var sequence: Int64
+        /// Whether another process began its transaction.
+        var isJoined = false
 
         fileprivate var key: Key { Key(source: ObjectIdentifier(source), sequence: sequence) }
     }
@@ -87,16 +89,28 @@ final class ContextKeeper: Sendable {
     // MARK: Parts
 
     /// The attributes that a part is opened with: its own, and of the context those of other names.
-    func attributes(with own: Attributes) -> (all: Attributes, moment: Moment) {
+    ///
+    /// - Returns: `omitted` counts those of the context that there was no room for.
+    func attributes(with own: Attributes) -> (all: Attributes, omitted: Int, moment: Moment) {
         let moment = withState { Moment(attributes: $0.attributes, version: $0.version) }
-        if moment.attributes.isEmpty { return (own, moment) }
-        if own.isEmpty { return (moment.attributes, moment) }
-        var all = own
+        if moment.attributes.isEmpty { return (own, 0, moment) }
+        if own.isEmpty { return (moment.attributes, 0, moment) }
+        var (all, omitted) = (own, 0)
         // Where there is no room for all, the caller's own stay.
-        for name in moment.attributes.keys.sorted() where own[name] == nil && all.count < Limits.attributes {
-            all[name] = moment.attributes[name]
+        for name in moment.attributes.keys.sorted() where own[name] == nil {
+            if all.count < Limits.attributes { all[name] = moment.attributes[name] } else { omitted += 1 }
         }
-        return (all, moment)
+        return (all, omitted, moment)
+    }
+
+    /// The use case that was begun here last, of those that are open; `nil` if there is none.
+    ///
+    /// Looks at a hundred of them at most: for a hint, any of many will do.
+    func latestBegun() -> Int? {
+        state.withLock { state in
+            state.entries.values.lazy.prefix(100).map(\.part).filter { !$0.isJoined }
+                .max { $0.sequence < $1.sequence }?.useCase
+        }
     }
 
     /// A part was opened.

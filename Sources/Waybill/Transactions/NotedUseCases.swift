@@ -20,25 +20,28 @@ final class NotedUseCases: Sendable {
     ///
     /// - Returns: The names to record and what to report; `nil` if the type was noted before.
     func note<U: UseCase>(_ useCase: U.Type) -> (names: [RecordedName], problem: WaybillError?)? {
-        state.withLock { state in
-            guard state.types.insert(ObjectIdentifier(U.self)).inserted else { return nil }
-            let names = Self.names(of: U.self)
-            guard let first = state.names[U.code] else {
-                state.names[U.code] = names
+        let type = ObjectIdentifier(U.self)
+        guard state.withLock({ !$0.types.contains(type) }) else { return nil }
+        // The app's own code is not called with the lock held.
+        let (code, name, names) = (U.code, U.name, Self.names(of: U.self))
+        return state.withLock { state in
+            guard state.types.insert(type).inserted else { return nil }
+            guard let first = state.names[code] else {
+                state.names[code] = names
                 return (names, nil)
             }
             // The same enum may be in two modules of a program, of which one knows fewer events.
             let known = Dictionary(first.map { ($0.event, $0.name) }) { name, _ in name }
             if names.allSatisfy({ known[$0.event] == nil || known[$0.event] == $0.name }) {
                 let new = names.filter { known[$0.event] == nil }
-                state.names[U.code] = first + new
+                state.names[code] = first + new
                 return (new, nil)
             }
-            state.clashing.insert(ObjectIdentifier(U.self))
+            state.clashing.insert(type)
             let problem = WaybillError(
                 .setting,
-                "The use cases “\(known[nil] ?? "")” and “\(U.name)” (\(String(reflecting: U.self))) have the same code, \(U.code). "
-                    + "Events of “\(U.name)” appear under the names of “\(known[nil] ?? "")”. Give each use case a code of its own."
+                "The use cases “\(known[nil] ?? "")” and “\(name)” (\(String(reflecting: U.self))) have the same code, \(code). "
+                    + "Events of “\(name)” appear under the names of “\(known[nil] ?? "")”. Give each use case a code of its own."
             )
             state.problems.append(problem)
             // Two names of one code in one batch, which `verify` reports.
@@ -46,6 +49,9 @@ final class NotedUseCases: Sendable {
             return (Set(clash).count > 1 ? clash : [], problem)
         }
     }
+
+    /// The name of a use case by its code; `nil` if none was noted.
+    func name(of code: Int) -> String? { state.withLock { $0.names[code]?.first?.name } }
 
     /// Whether two types with one code are the same use case.
     func areSame<U: UseCase>(_ type: ObjectIdentifier, _ useCase: U.Type) -> Bool {

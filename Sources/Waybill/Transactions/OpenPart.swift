@@ -39,11 +39,18 @@ package final class OpenPart: Sendable {
     /// What other vendors say of that trace in `tracestate`, which its requests pass on; `nil` if none does.
     let otherVendors: String?
 
-    /// Bits: whether it was closed, whether the server's side of its exchange is recorded; and, above these, how many
-    /// reports came. In one word, of which each needs room of its own.
+    /// Bits: whether it was closed, whether the server's side of its exchange is recorded, whether ``endedAt`` is known;
+    /// and, above these, how many reports came. In one word, of which each needs room of its own.
     private let marks: Atomic<UInt64>
+    /// When it was closed, by the clock's uptime.
+    // right because it is written once, by whoever closes the part, before the mark that readers look for
+    private nonisolated(unsafe) var endedAt: Int64 = 0
 
-    private enum Mark { static let closed: UInt64 = 1, served: UInt64 = 2, report: UInt64 = 4 }
+    private enum Mark { static let closed: UInt64 = 1, served: UInt64 = 2, ended: UInt64 = 4, report: UInt64 = 8 }
+
+    /// How long a part stays current for the tasks that inherited it, once it has ended: work that a transaction has
+    /// started may finish in it, but what runs for hours is none of it.
+    package static let graceSeconds: Int64 = 60
 
     /// Spans and log lines that are recorded of one part: what others report has no end of its own.
     package static let reportLimit = 1_000
@@ -98,7 +105,33 @@ package final class OpenPart: Sendable {
     @inline(__always)
     private func logPlain(_ code: Int) -> LogResult {
         guard let borrowedSource else { return .off }
+        if isClosed { noteLateUse() }
         return borrowedSource._withUnsafeGuaranteedRef { $0.record(event: code, part: sequence) }
+    }
+
+    /// Whether it was closed, or never taken.
+    private var isClosed: Bool { marks.load(ordering: .relaxed) & Mark.closed != 0 }
+
+    /// Whether it ended so long ago that nothing inherits it any more.
+    ///
+    /// - Parameter start: When it was made current, by the clock's uptime, if that was after its end.
+    func isOver(since start: Int64? = nil) -> Bool {
+        guard marks.load(ordering: .acquiring) & Mark.ended != 0, let now = uptime else { return false }
+        return now &- max(endedAt, start ?? endedAt) > Self.graceSeconds * 1_000_000
+    }
+
+    /// The time if it was closed already; `nil` if it is open, as a rule.
+    var uptimeIfClosed: Int64? { isClosed ? uptime : nil }
+
+    private var uptime: Int64? { source?.settings.clock.uptimeMicroseconds() }
+
+    /// Counts that a handle was used when its part was over.
+    @inline(never)
+    func noteLateUse() { if isOver() { source?.note(.closedHandle, about: useCase) } }
+
+    /// Counts that a closure is to run in a part that was closed before.
+    func noteReuse() {
+        if sequence > 0, isClosed, let source, source.isOn { source.note(.closedHandle, about: useCase) }
     }
 
     // Not inlined, so that what is plain needs no room for an event on the stack.
@@ -122,6 +155,7 @@ package final class OpenPart: Sendable {
             return .withheld
         }
         guard sequence > 0, source.isCode(event.code) else { return .refused }
+        if past == nil { noteLateUse() }
         var event = event
         if let hook = source.hook {
             let draft = RecordingDraft.Event(
@@ -181,6 +215,7 @@ package final class OpenPart: Sendable {
             return .withheld
         }
         guard sequence > 0 else { return .refused }
+        noteLateUse()
         let part = ContextKeeper.Part(source: source, transaction: transaction, useCase: useCase, sequence: sequence)
         source.context.note(changes, of: part)
         return source.record(changes, of: part)
@@ -193,6 +228,8 @@ package final class OpenPart: Sendable {
         _ outcome: TransactionOutcome, error: RecordedError?, attributes: Attributes, at past: Int64? = nil
     ) {
         guard let source, marks.set(bits: Mark.closed) & Mark.closed == 0 else { return }
+        endedAt = source.settings.clock.uptimeMicroseconds()
+        _ = marks.set(bits: Mark.ended)
         source.context.closed(sequence, of: source)
         var closed = Fact.Closed(outcome: outcome, error: error, attributes: attributes)
         if let hook = source.hook {

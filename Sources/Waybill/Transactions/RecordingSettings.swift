@@ -30,6 +30,8 @@ package struct RecordingSettings: Sendable {
     package var offErasesPending = false
     package var describe: @Sendable (GUID) -> RecordedSource
     package var problems: [WaybillError] = []
+    /// How many attributes of the source were cut or left out.
+    var truncatedAttributes = 0
 
     package init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options) {
         self.init(store: store, correlatedHosts: correlatedHosts, options: options, launch: LaunchSettings())
@@ -52,9 +54,9 @@ package struct RecordingSettings: Sendable {
         willRecord = options.willRecord
         offErasesPending = options.offErasesPending
         catchesSignals = options.catchesSignals
-        let (app, appVersion, attributes) = (
-            options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0
-        )
+        let (attributes, truncated) = redactor.attributes(options.sourceAttributes)
+        truncatedAttributes = truncated
+        let (app, appVersion) = (options.app, options.appVersion)
         describe = { RecordedSource.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
 
         let checked = options.sampling.checked

@@ -12,6 +12,7 @@ package final class SourceRecorder: Sendable {
     package let counters: Counters
     let context: ContextKeeper
     let sampling: SamplingInForce
+    let diagnostics: Diagnostics
     /// nil: no body is kept.
     let bodies: BodyKeeper?
     let generation = ProcessGeneration.current
@@ -26,11 +27,10 @@ package final class SourceRecorder: Sendable {
     /// The use cases that it has recorded the names of.
     let useCases = NotedUseCases()
     private let namedEvents = NamedEvents()
-    private let tell: @Sendable (WaybillError) -> Void
 
     init(
         settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed,
-        context: ContextKeeper, sampling: SamplingInForce, tell: @escaping @Sendable (WaybillError) -> Void
+        context: ContextKeeper, sampling: SamplingInForce, diagnostics: Diagnostics
     ) {
         let source = settings.describe(GUID())
         id = source.id
@@ -39,12 +39,13 @@ package final class SourceRecorder: Sendable {
         self.counters = counters
         self.context = context
         self.sampling = sampling
-        self.tell = tell
+        self.diagnostics = diagnostics
         writer = SourceWriter(
             source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity,
             retention: settings.retention,
             bodyLimit: settings.network.bodies?.maximumStoreByteCount ?? 0, changes: changes,
-            catchesSignals: settings.catchesSignals, tell: tell, writesByItself: settings.writesByItself)
+            catchesSignals: settings.catchesSignals, tell: { diagnostics.once($0.message) },
+            writesByItself: settings.writesByItself)
         joins = JoinGate(useCases: settings.useCases, perMinute: settings.joinsPerMinute)
         appHook = settings.willRecord.map { RecordingHook(willRecord: $0, counters: counters) }
         bodies = settings.network.bodies.map { [writer, appHook] in
@@ -77,7 +78,9 @@ package final class SourceRecorder: Sendable {
             if content.isClosing { forgoClosing() }
             return .off
         }
-        return writer.recorder.record(content, part: part, at: past)
+        let recorded = writer.recorder.record(content, part: part, at: past)
+        if recorded.result == .refused { diagnostics.note(content.refusal) }
+        return recorded
     }
 
     /// Returns the time of a fact that happened at a date, in microseconds since the source started.
@@ -90,8 +93,19 @@ package final class SourceRecorder: Sendable {
     func record(event code: Int, part: Int64) -> LogResult {
         guard isOn, generation == ProcessGeneration.latest else { return .off }
         guard part > 0, isCode(code) else { return .refused }
-        return borrowedRecorder._withUnsafeGuaranteedRef { $0.record(event: code, part: part).result }
+        let result = borrowedRecorder._withUnsafeGuaranteedRef { $0.record(event: code, part: part).result }
+        if result == .refused { noteRefusedEvent() }
+        return result
     }
+
+    @inline(never)
+    private func noteRefusedEvent() { diagnostics.note(.refusedEvents) }
+
+    /// Counts a hint about a use case.
+    func note(_ hint: Hint, about useCase: Int) { diagnostics.note(hint, about: name(of: useCase)) }
+
+    /// The name of a use case, as far as its type was seen here.
+    private func name(of useCase: Int) -> String { useCases.name(of: useCase) ?? "use case \(useCase)" }
 
     /// Opens a part in a transaction that this source begins or joins.
     ///
@@ -105,14 +119,19 @@ package final class SourceRecorder: Sendable {
         traceParent: TraceParent? = nil, at past: Int64? = nil
     ) -> OpenPart {
         let own = opened.attributes
-        let (attributes, moment) = context.attributes(with: own)
+        let (attributes, omitted, moment) = context.attributes(with: own)
+        if omitted > 0 {
+            counters.add(omitted, to: \.truncated)
+            diagnostics.note(.tooManyAttributes)
+        }
         var opened = opened
         opened.attributes = attributes
         opened.sampling = sampling.sampling(of: opened.useCase, root: parent?.root ?? opened.transaction)
         let recorded = isCode(opened.useCase) ? recordOpening(opened, at: past) : .refused
         if recorded.sequence > 0 {
             let part = ContextKeeper.Part(
-                source: self, transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence)
+                source: self, transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence,
+                isJoined: opened.isJoined)
             if let missed = context.opened(part, own: own, since: moment) { _ = record(missed, of: part) }
         }
         return OpenPart(
@@ -147,6 +166,7 @@ package final class SourceRecorder: Sendable {
         }
         if changes.removed.count > Limits.attributes {
             counters.add(changes.removed.count - Limits.attributes, to: \.truncated)
+            diagnostics.note(.tooManyAttributes)
         }
         changes.attributes = attributes(changes.attributes)
         changes = changes.redacted(by: settings.redactor)
@@ -168,7 +188,7 @@ package final class SourceRecorder: Sendable {
     func note<U: UseCase>(_ useCase: U.Type) {
         guard let noted = useCases.note(U.self) else { return }
         if !noted.names.isEmpty { writer.note(noted.names) }
-        if let problem = noted.problem { tell(problem) }
+        if let problem = noted.problem { diagnostics.once(problem.message) }
     }
 
     /// The code of an event that has only a name, which is recorded with its first one.
@@ -185,7 +205,11 @@ package final class SourceRecorder: Sendable {
     func attributes(_ attributes: Attributes) -> Attributes {
         guard !attributes.isEmpty else { return attributes }
         let (kept, truncated) = settings.redactor.attributes(attributes)
-        if truncated > 0 { counters.add(truncated, to: \.truncated) }
+        guard truncated > 0 else { return kept }
+        counters.add(truncated, to: \.truncated)
+        let omitted = max(0, attributes.count - Limits.attributes)
+        if omitted > 0 { diagnostics.note(.tooManyAttributes) }
+        if truncated > omitted { diagnostics.note(.cutAttributes, count: Int64(truncated - omitted)) }
         return kept
     }
 
@@ -204,6 +228,14 @@ extension Recorded {
 }
 
 extension Fact.Content {
+    /// What to say where there was no room for it.
+    fileprivate var refusal: Hint {
+        switch self {
+        case .opened, .exchangeOpened: .refusedOpenings
+        case .event, .attributesSet, .closed, .exchangeClosed: .refusedEvents
+        }
+    }
+
     /// Whether it closes what another fact opened.
     fileprivate var isClosing: Bool {
         switch self {

@@ -17,17 +17,12 @@ package final class SourceRegistry: Sendable {
     private let contextProblem = Locked<WaybillError?>(nil)
 
     let diagnostics: Diagnostics
-    /// Told which hosts got requests without the header field, each once.
-    let uncorrelated: Diagnostics
 
     /// Says why a request carried no header field: a hint of `health`, told once.
-    package func noteUncorrelated(_ sentence: String) { uncorrelated.once(sentence) }
+    package func noteUncorrelated(_ sentence: String) { diagnostics.note(.uncorrelated, about: sentence) }
 
-    /// - Parameter diagnostics: Told what a developer would want to know, e.g. on the store's thread when the store is
-    ///   not the one asked for.
     init(_ settings: RecordingSettings?, diagnostics: Diagnostics) {
         self.diagnostics = diagnostics
-        uncorrelated = Diagnostics(limit: 20) { diagnostics.once($0) }
         self.settings = settings
         power = RecordingSwitch(isOn: settings?.recording == .on)
         context = ContextKeeper(
@@ -37,20 +32,14 @@ package final class SourceRegistry: Sendable {
             settings.map { [power, counters, changes, context, sampling] in
                 SourceRecorder(
                     settings: $0, power: power, counters: counters, changes: changes, context: context,
-                    sampling: sampling
-                ) {
-                    diagnostics.once($0.message)
-                }
+                    sampling: sampling, diagnostics: diagnostics)
             })
     }
 
     private func newSource(_ settings: RecordingSettings) -> SourceRecorder {
         SourceRecorder(
             settings: settings, power: power, counters: counters, changes: changes, context: context,
-            sampling: sampling
-        ) {
-            [diagnostics] in diagnostics.once($0.message)
-        }
+            sampling: sampling, diagnostics: diagnostics)
     }
 
     /// The source that records now; nil when recording is off.
@@ -172,7 +161,10 @@ package final class SourceRegistry: Sendable {
     func changeContext(_ attributes: Attributes, removed: [String], isRemembered: Bool) {
         guard settings != nil else { return }
         let change = context.change(attributes, removed: removed, isRemembered: isRemembered)
-        if change.truncated > 0 { counters.add(change.truncated, to: \.truncated) }
+        if change.truncated > 0 {
+            counters.add(change.truncated, to: \.truncated)
+            diagnostics.note(.tooManyAttributes)
+        }
         if power.isOn { for (part, changes) in change.parts { _ = part.source.record(changes, of: part) } }
         if change.isBeyondLimit {
             diagnostics.once(

@@ -24,8 +24,14 @@ public struct TransactionScope: Sendable {
     private final class Place: Sendable {
         let part: OpenPart
         let outer: Place?
+        /// When the part was made current here, where that was after its end.
+        let start: Int64?
 
-        init(_ part: OpenPart, inside outer: Place?) { (self.part, self.outer) = (part, outer) }
+        init(_ part: OpenPart, inside outer: Place?) {
+            (self.part, self.outer, start) = (part, outer, part.uptimeIfClosed)
+        }
+
+        var isOver: Bool { part.isOver(since: start) }
     }
 
     /// One of a list that only grows: it is read wherever somebody asks what is current, without a lock.
@@ -61,11 +67,19 @@ public struct TransactionScope: Sendable {
 
     package init(_ part: OpenPart) { place = Place(part, inside: Self.current?.place) }
 
+    private init(place: Place) { self.place = place }
+
     /// The innermost scope; nil outside any transaction.
     ///
     /// A carried one counts unless something became current inside of it: `perform` inside a span wins over the span,
     /// and a span inside `perform` keeps its transaction.
-    public static var current: TransactionScope? {
+    ///
+    /// A part that has ended stays current for a minute, for the tasks that it has started; then the one around it is,
+    /// if there is one.
+    public static var current: TransactionScope? { inherited?.live }
+
+    /// As ``current``, ended or not.
+    private static var inherited: TransactionScope? {
         var current = ofTask
         var carrier = carriers.first
         while let here = carrier {
@@ -77,7 +91,21 @@ public struct TransactionScope: Sendable {
 
     /// What is current where a context carries this scope that is not the current one.
     package static func current(carrying scope: TransactionScope?) -> TransactionScope? {
-        scope?.innermost(beside: ofTask) ?? ofTask
+        (scope?.innermost(beside: ofTask) ?? ofTask)?.live
+    }
+
+    /// Without the parts that ended too long ago.
+    private var live: TransactionScope? {
+        firstPlace { !$0.isOver }.map { $0 === place ? self : TransactionScope(place: $0) }
+    }
+
+    /// Counts that something asked for a transaction which the current task inherited, and which ended too long ago.
+    ///
+    /// - Returns: Whether there is one.
+    static func noteEnded(where isMeant: (OpenPart) -> Bool) -> Bool {
+        guard let part = inherited?.firstPlace(where: { $0.isOver && isMeant($0.part) })?.part else { return false }
+        part.source?.note(.afterEnd, about: part.useCase)
+        return true
     }
 
     /// This one, unless the other was made inside of it.
@@ -110,7 +138,7 @@ public struct TransactionScope: Sendable {
 
     /// The innermost part for which something holds; nil where there is none.
     static func innermost(where holds: (OpenPart) -> Bool) -> OpenPart? {
-        current?.firstPlace(where: { holds($0.part) })?.part
+        current?.firstPlace(where: { !$0.isOver && holds($0.part) })?.part
     }
 
     private func firstPlace(where holds: (Place) -> Bool) -> Place? {
@@ -131,7 +159,10 @@ extension UseCase {
     /// ```
     public static var current: UseCaseTransaction<Self>? {
         // A code may be shared by mistake, which is known once the names of both use cases are.
-        guard let nearest = TransactionScope.innermost(where: { $0.useCase == code }) else { return nil }
+        guard let nearest = TransactionScope.innermost(where: { $0.useCase == code }) else {
+            _ = TransactionScope.noteEnded { $0.useCase == code }
+            return nil
+        }
         nearest.source?.note(Self.self)
         return TransactionScope.innermost { $0.isOf(Self.self) }.map { UseCaseTransaction(part: $0) }
     }

@@ -88,6 +88,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     /// - Returns: Names and values; empty unless the host is on the manager's list of correlated hosts.
     public func headers(for url: URL) -> [String: String] {
         guard let source = part.source, source.isOn, !part.isWithheld, source.correlates(with: url) else { return [:] }
+        part.noteLateUse()
         source.announcedParts.note(part)
         let fields = part.headerFields(exchange: nil, as: source.settings.header)
         guard source.settings.traceContext != .off else { return fields }
@@ -116,6 +117,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     @discardableResult
     public func perform<Result>(_ body: (UseCaseTransaction<Event>) throws -> Result) rethrows -> Result {
         do {
+            part.noteReuse()
             let result = try TransactionScope.$ofTask.withValue(TransactionScope(part)) { try body(self) }
             finish()
             return result
@@ -131,7 +133,8 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     public func makingCurrent<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
-        try await TransactionScope.$ofTask.withValue(TransactionScope(part)) { try await body() }
+        part.noteReuse()
+        return try await TransactionScope.$ofTask.withValue(TransactionScope(part)) { try await body() }
     }
 
     private func finish(_ error: any Error) {

@@ -5,6 +5,8 @@ package import Foundation
 /// In microseconds, because every fact reads one of them: a `Duration` made and taken apart again would cost more than
 /// recording an event.
 ///
+/// Both are read on the threads that record, some of them with a lock held: an implementation must not use the manager.
+///
 /// `SystemClock` in an app; `ManualClock` of `WaybillTesting` in tests.
 public protocol TransactionClock: Sendable {
     /// Microseconds of a clock that never goes back and goes on while the device sleeps.

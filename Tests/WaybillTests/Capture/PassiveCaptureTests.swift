@@ -203,6 +203,7 @@ struct PassiveCaptureTests {
         tx.passiveCapture.give(up: NativeProtocol.isMissing)
         tx.passiveCapture.give(up: NativeProtocol.isMissing)
         #expect(tx.health.problems == [NativeProtocol.isMissing])
+        tx.diagnostics.settle()
         #expect(told.withLock { $0 } == [NativeProtocol.isMissing.message])
         tx.passiveCapture.stop()
         #expect(tx.health.isGood)

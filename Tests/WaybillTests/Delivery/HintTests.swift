@@ -64,6 +64,7 @@ import WaybillTesting
         for _ in 1...2 { _ = tx.openExchange(ExchangeRequest(url: url), in: login) }
         await tx.flush()
         #expect(tx.health.hints.count == 1 && tx.health.hints[0].contains("api.exmaple.com"))
+        tx.diagnostics.settle()
         #expect(told.withLock { $0 } == tx.health.hints, "told once, in the same words")
     }
 
@@ -88,6 +89,7 @@ import WaybillTesting
             await tx.flush()
             #expect(tx.health.problems.map(\.message) == ["The line is dead."])
         }
+        tx.diagnostics.settle()
         #expect(told.withLock { $0 } == ["The line is dead."], "told once")
     }
 }

@@ -84,13 +84,36 @@ struct SmallGuidesTests {
         let field = "\(TransactionHeader(transaction: GUID(), useCase: Purchase.code))"
         #expect(transactions.join(header: { $0 == "Waybill-Transaction" ? field : nil }) == nil)
         hints += transactions.health.hints.filter { $0.contains("options.useCases") }
-        #expect(hints.count == 6)
+        hints += try hintsOfMistakes()
+        #expect(hints.count == 11)
         for hint in hints {
             #expect(
                 guide.contains { $0.split(separator: "*").dropFirst().first.map { hint.contains($0) } == true },
                 "\(hint)")
         }
         #expect(guide.count == hints.count)
+    }
+
+    private func hintsOfMistakes() throws -> [String] {
+        let clock = ManualClock()
+        var options = TransactionManager.Options()
+        (options.memoryCapacity, options.diagnostics) = (64, { _ in })
+        let transactions = TransactionManager.testing(
+            clock: clock, correlatedHosts: ["api.example.com"], options: options)
+        let login = transactions.begin(Login.self)
+        transactions.openExchange(ExchangeRequest(url: try #require(URL(string: "https://api.example.com")))).finish()
+        login.finish()
+        login.perform { _ in }
+        transactions.perform(Login.self) { login in
+            login.finish()
+            clock.advance(by: .seconds(61))
+            #expect(Login.current == nil)
+        }
+        var attributes: Attributes = [:]
+        for number in 1...33 { attributes["a\(number)"] = .integer(Int64(number)) }
+        let other = transactions.begin(Login.self, attributes: attributes)
+        for _ in 1...100 { other.log(.initiated) }
+        return transactions.health.hints.filter { !$0.contains("facts wait") }
     }
 
     @Test(arguments: ["WriteATransport.md", "NothingArrives.md"]) func theGuidesShowWhatIsTested(guide: String) throws {

@@ -148,6 +148,7 @@ import WaybillTesting
         let records = try transactions.allRecords()
         #expect(records.count == open.count)
         #expect(records.count { $0.summary.attributes == ["user": "u-1"] } == 1_000)
+        transactions.diagnostics.settle()
         #expect(told.withLock { $0 }.contains { $0.contains("1000 transactions were open") })
     }
 

@@ -101,6 +101,7 @@ import WaybillTesting
             options: options)
         records(transactions)
         #expect(transactions.health.problems.count == 5)
+        transactions.diagnostics.settle()
         #expect(told.withLock { $0 }.count == 5, "each is told once")
     }
 

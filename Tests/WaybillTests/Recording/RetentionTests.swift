@@ -60,6 +60,7 @@ import WaybillTesting
             try? await transactions.sync()
         }
         #expect(try await transactions.list().rows.count == 3)
+        transactions.diagnostics.settle()
         #expect(told.all.count == 1 && told.all.first?.contains("was damaged") == true, "\(told.all)")
         #expect(transactions.health.problems.map(\.code) == [.damaged])
     }

@@ -100,6 +100,7 @@ private enum Numbered: Int, UseCase { case first = 1 }
                 #expect(Refund.current?.id == refund.id && Login.current?.id == login.id)
             }
         }
+        tx.diagnostics.settle()
         let sentence = try #require(told.withLock { $0 }.first)
         #expect(sentence.contains("“login” and “refund”") && sentence.contains("same code, 0"))
         #expect(told.withLock { $0 }.count == 1)

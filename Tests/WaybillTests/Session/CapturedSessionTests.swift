@@ -87,6 +87,7 @@ import FoundationNetworking
         let server = try LoopbackServer { _ in .text("") }
         let login = tx.begin(Login.self)
         for _ in 0..<3 { _ = try await tx.session.data(for: URLRequest(url: server.url()), in: login) }
+        tx.diagnostics.settle()
         #expect(told.withLock { $0 }.count == 1)
         #expect(told.withLock { $0 }.first?.contains("correlatedHosts") == true)
     }

@@ -282,6 +282,7 @@ import FoundationNetworking
         await #expect(throws: URLError.self) { _ = try await socket.receive() }
         let record = try #require(tx.exchanges.first)
         #expect(record.state == .failed && record.transfer.rule == "offline")
+        tx.diagnostics.settle()
         #expect(told.withLock { $0.isEmpty })
     }
 
@@ -321,6 +322,7 @@ import FoundationNetworking
             } == true)
         if server.requests.isEmpty {
             #expect(tx.exchanges.first?.error?.code == Int64(URLError.unsupportedURL.rawValue))
+            tx.diagnostics.settle()
             #expect(told.withLock { $0 }.filter { $0 == TaskWebSocket.refusal }.count == 1)
         }
     }

@@ -26,7 +26,7 @@ public struct NetworkOptions: Sendable {
     /// Asked last, about each request that the patterns leave; nil: all of them are recorded.
     ///
     /// It runs on the caller's thread before the request is sent, so it must be quick, and it sees what is not
-    /// redacted.
+    /// redacted. It is not asked about requests that it makes itself: those are recorded.
     public var shouldLog: (@Sendable (ExchangeRequest) -> Bool)?
     /// Which header fields are kept, of requests and responses.
     public var headers = HeaderPolicy()
@@ -39,8 +39,16 @@ public struct NetworkOptions: Sendable {
     /// Whether an exchange is to be recorded.
     func logs(_ request: ExchangeRequest) -> Bool {
         guard isEnabled, include.isEmpty || include.contains(where: { $0.matches(request) }) else { return false }
-        return !exclude.contains { $0.matches(request) } && shouldLog?(request) ?? true
+        return !exclude.contains { $0.matches(request) } && isWanted(request)
     }
+
+    private func isWanted(_ request: ExchangeRequest) -> Bool {
+        guard let shouldLog, !Self.isAsking else { return true }
+        return Self.$isAsking.withValue(true) { shouldLog(request) }
+    }
+
+    /// Whether ``shouldLog`` is being asked here.
+    @TaskLocal private static var isAsking = false
 
     /// What in it cannot work.
     var problems: [WaybillError] {
