@@ -87,6 +87,32 @@ import WaybillReading
         #expect(notes().count == 1 && notes()[0].contains("2 sources say that they began it"))
     }
 
+    /// Broken, what somebody sent or damaged ends the program of the person who looks at it.
+    @Test func timesAtTheLimitsOfTheFormatAreShown() throws {
+        let times = [Limits.largestInteger, -Limits.largestInteger, 0]
+        for (first, second) in times.flatMap({ first in times.map { (first, $0) } }) {
+            var record = try Login.record()
+            record.clocks = ClockAlignment(
+                reference: record.sources[0].id,
+                offsets: [
+                    ClockAlignment.Offset(
+                        source: record.sources[1].id, microseconds: second,
+                        uncertaintyMicroseconds: Limits.largestInteger, sampleCount: 3)
+                ])
+            record.parts[0].openedMicroseconds = first
+            record.parts[1].closedMicroseconds = second
+            record.exchanges[0].closedMicroseconds = first
+            record.summary.durationMicroseconds = second
+            for index in record.timeline.indices {
+                record.timeline[index].timeMicroseconds = index.isMultiple(of: 2) ? first : second
+            }
+            for clocks in ShownClocks.allCases {
+                let text = TransactionText(Redactor.off.redacted(record), clocks: clocks)
+                #expect(text.lines(Palette(isColored: false), width: 80).count > 10)
+            }
+        }
+    }
+
     @Test func twoSourcesOfOneAppAreNumbered() throws {
         var sources = try Login.record().sources
         sources[1].app = "app"
