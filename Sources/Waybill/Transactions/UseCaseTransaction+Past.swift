@@ -122,7 +122,7 @@ extension TransactionManager {
 extension Attributes {
     fileprivate func with(durationFrom start: Date, to end: Date) -> Attributes {
         var attributes = self
-        attributes["duration_us"] = max(0, end.microseconds - start.microseconds)
+        attributes["duration_us"] = Swift.max(0, end.microseconds - start.microseconds)
         return attributes
     }
 }
