@@ -196,11 +196,7 @@ import WaybillCore
     func behindTheGreatestNumberOfASourceIsTheFirstFree(
         id: Int64
     ) throws {
-        for _ in 0..<2 {
-            let writer = FactWriter()
-            writer.open(GUID())
-            try writer.record(into: store)
-        }
+        for _ in 0..<2 { try store.register(FactWriter().source) }
         let other = id == .max ? id - 1 : id + 1
         try store.connection.execute("UPDATE sources SET id = CASE id WHEN 1 THEN \(id) ELSE \(other) END")
         client.open(GUID())

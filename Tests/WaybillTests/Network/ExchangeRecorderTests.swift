@@ -76,7 +76,7 @@ import FoundationNetworking
     /// count wrongly.
     @Test func aNumberOfBytesThatCannotBeIsNotTaken() throws {
         let exchange = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
-        exchange.sends(byteCount: -1)
+        exchange.sends(byteCount: -1 as Int)
         exchange.received(byteCount: -1)
         exchange.received(byteCount: UInt64.max)
         exchange.received(byteCount: 1)

@@ -3,6 +3,7 @@ import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
 import WaybillExport
+import WaybillReading
 
 /// A line for each host and path, then what to look at.
 struct NetworkText: AnswerText {
