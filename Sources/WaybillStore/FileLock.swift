@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import WaybillCore
 
@@ -10,27 +11,23 @@ import WaybillCore
 /// A second file is the queue for it: one waits for the lock and the others for the queue. Without that, a process that
 /// writes on and on has taken the lock again each time that one who waits looks.
 final class FileLock {
+    /// What limits the waits of a store that several processes share; `nil` if each wait has SQLite's own limit.
+    let patience: Patience?
     private let lock: Int32
     private let queue: Int32
     private let path: String
-    private let waitLimit: UInt32
-    /// Microseconds that are enough where somebody is just writing.
-    private static let shortWait: UInt32 = 50_000
-    /// Whether somebody had the lock for longer than one waits, and may be suspended. From then on one hardly waits for
-    /// it, or all that a process asks of its store would be late for as long as that lasts.
-    private(set) var isHeldUp = false
+    private var parents: [ParentsFile]
 
     /// Opens the files beside a store, with mode 0600.
-    ///
-    /// - Parameter isShared: Whether the one who has the lock may be suspended: then there is less waiting for it.
-    init(of store: String, isShared: Bool = false) throws(WaybillError) {
+    init(of store: String, patience: Patience? = nil) throws(WaybillError) {
         path = store + "-lock"
-        waitLimit = isShared ? 1_000_000 : UInt32(Connection.busyMilliseconds) * 1000
+        self.patience = patience
         lock = try Self.opened(path)
         do { queue = try Self.opened(store + "-queue") } catch {
             close(lock)
             throw error
         }
+        parents = [ParentsFile(lock), ParentsFile(queue)]
     }
 
     private static func opened(_ path: String) throws(WaybillError) -> Int32 {
@@ -45,32 +42,83 @@ final class FileLock {
     }
 
     deinit {
+        parents = []
         close(lock)
         close(queue)
     }
 
-    /// Waits as long as SQLite would for one of its own locks; where processes may be suspended, a second.
+    /// Waits as long as ``patience`` allows, or as long as SQLite waits for one of its own locks.
     func acquire() throws(WaybillError) {
-        var waited: UInt32 = isHeldUp ? waitLimit - Self.shortWait : 0
-        try take(queue, &waited)
+        let patience = patience ?? Patience(milliseconds: Connection.busyMilliseconds)
+        try take(queue, patience)
         defer { flock(queue, LOCK_UN) }
-        try take(lock, &waited)
-        isHeldUp = false
+        try take(lock, patience)
+        patience.rewarded()
     }
 
-    private func take(_ descriptor: Int32, _ waited: inout UInt32) throws(WaybillError) {
+    private func take(_ descriptor: Int32, _ patience: Patience) throws(WaybillError) {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let reason = errno
-            guard reason == EWOULDBLOCK || reason == EINTR, waited < waitLimit else {
-                isHeldUp = reason == EWOULDBLOCK && waitLimit < UInt32(Connection.busyMilliseconds) * 1000
+            guard reason == EWOULDBLOCK || reason == EINTR, patience.wait() else {
                 throw WaybillError(
                     .store, "Another process is writing to the store of \(path). Try again when it has finished.",
                     cause: String(cString: strerror(reason)))
             }
-            usleep(1_000)
-            waited += 1_000
         }
     }
 
+    /// Takes the lock without waiting.
+    ///
+    /// - Returns: Whether it was free.
+    func acquireIfFree() -> Bool { flock(lock, LOCK_EX | LOCK_NB) == 0 }
+
     func release() { flock(lock, LOCK_UN) }
+}
+
+/// How long one piece of work may wait for other processes: all its waits together, for the store's lock and for SQLite's.
+///
+/// A process that was suspended in the middle of a write may have a lock for hours. Confined to one thread.
+final class Patience {
+    /// A piece of work waits a second at most where processes may be suspended.
+    static let sharedMilliseconds: Int32 = 1_000
+    /// Enough where another process is just writing.
+    private static let shortNanoseconds: UInt64 = 50_000_000
+
+    private let limit: UInt64
+    private var left: UInt64
+    /// The longest that any piece of work has waited, in nanoseconds.
+    private(set) var longestNanoseconds: UInt64 = 0
+    private var waited: UInt64 = 0
+    /// Whether the last wait was in vain, so that another process may be suspended. From then on each piece of work hardly
+    /// waits, or everything that a process asks of its store would be late for as long as that lasts.
+    private(set) var isHeldUp = false
+
+    init(milliseconds: Int32) {
+        limit = UInt64(max(0, milliseconds)) * 1_000_000
+        left = limit
+    }
+
+    /// Begins another piece of work.
+    func renew() { (left, waited) = (isHeldUp ? min(limit, Self.shortNanoseconds) : limit, 0) }
+
+    /// Sleeps for about a millisecond.
+    ///
+    /// - Returns: `false`, without a sleep, if the time is up.
+    func wait() -> Bool {
+        guard left > 0 else {
+            isHeldUp = true
+            return false
+        }
+        // Measured, because a sleep takes much longer than asked for on a busy machine.
+        let start = DispatchTime.now().uptimeNanoseconds
+        usleep(1_000)
+        let passed = DispatchTime.now().uptimeNanoseconds &- start
+        left -= min(left, passed)
+        waited &+= passed
+        longestNanoseconds = max(longestNanoseconds, waited)
+        return true
+    }
+
+    /// Notes that what was waited for came. The time that this piece of work may still wait stays as it is.
+    func rewarded() { isHeldUp = false }
 }

@@ -34,8 +34,17 @@ package final class Store {
     /// Names beyond which no more are taken from others.
     var nameLimit = Limits.names
 
+    /// Whether a newer version of Waybill has migrated the store since it was opened. It must be opened again, which says so.
+    private(set) var isSuperseded = false
+
     /// Pages in the WAL that make the store checkpoint after a write: about 4 MB.
     private static let checkpointPageCount = 1_000
+    /// Pages in the WAL that make a checkpoint wait for readers: about 16 MB.
+    private static let longWALPageCount = 4 * checkpointPageCount
+    /// How long a checkpoint waits for readers, for each of those 16 MB; a second at most.
+    private static let checkpointMilliseconds = 100
+    /// Pages that the WAL has to have before a checkpoint waits for readers again.
+    private var nextLongWALPageCount = longWALPageCount
 
     /// Opens a store to write; makes folder (mode 0700), file (0600) and tables where they are missing.
     ///
@@ -56,21 +65,26 @@ package final class Store {
         file = place.path.map { StoreFile(path: $0) }
         if let file {
             if let folder = place.folder { try StoreFolder.make(folder) }
-            if let lock { self.lock = lock } else { self.lock = try FileLock(of: file.path, isShared: place.isShared) }
+            if let lock { self.lock = lock } else { self.lock = try FileLock(of: file.path) }
             try Self.finishSalvage(file, self.lock, at: clock.wallMicroseconds())
             try Self.prepare(file.path)
         } else {
             self.lock = nil
         }
         identity = file?.identity
-        connection = try Connection(place.uri(), place.path == nil ? .create : .readWrite, at: place.description)
+        connection = try Connection(
+            place.uri(), place.path == nil ? .create : .readWrite, at: place.description, patience: lock?.patience)
         try locked { () throws(WaybillError) in
             try Schema.checkOwnership(connection)
             if place.path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
             try setUp(commitsAreSynced: commitsAreSynced)
             let isNew = try connection.transaction { () throws(WaybillError) in try Schema.migrate(connection) }
             // So that a new store is one also for those who cannot read its WAL.
-            if isNew && place.path != nil { try connection.checkpoint(.truncate) }
+            if isNew, let path = place.path {
+                try connection.checkpoint(.truncate)
+                // SQLite has no locks on this one.
+                StoreFolder.excludeFromBackup(URL(filePath: path + "-wal"))
+            }
         }
         files = StoreFiles(of: place)
     }
@@ -83,7 +97,11 @@ package final class Store {
         self.lock = lock
         file = place.path.map { StoreFile(path: $0) }
         identity = file?.identity
-        connection = try Connection(place.uri(), .readWrite, at: place.description)
+        connection = try Connection(place.uri(), .readWrite, at: place.description, patience: lock.patience)
+        // The first connection rebuilds the WAL's index. Under the lock, so that other processes do not run into one that
+        // was suspended while it did so. Where the lock is taken, another connection is open, and there is nothing to do.
+        let isLocked = lock.acquireIfFree()
+        defer { if isLocked { lock.release() } }
         try setUp()
         files = StoreFiles(of: place)
     }
@@ -92,6 +110,8 @@ package final class Store {
         // What is erased must be gone from the file's bytes, also where a page was split before.
         try connection.execute("PRAGMA secure_delete = ON")
         try connection.execute("PRAGMA synchronous = \(commitsAreSynced ? "FULL" : "NORMAL")")
+        // A WAL that became long while readers were in the way is cut when it begins anew.
+        try connection.execute("PRAGMA journal_size_limit = \(2 * Self.checkpointPageCount * 4_096)")
     }
 
     /// Puts a store that was made of a damaged one into its place, where that was interrupted.
@@ -118,6 +138,7 @@ package final class Store {
         let reason = errno
         if descriptor >= 0 {
             close(descriptor)
+            StoreFolder.excludeFromBackup(URL(filePath: path))
         } else if reason != EEXIST {
             throw WaybillError(
                 .store, "The store \(path) cannot be made. Check that its folder is one, and the permissions.",
@@ -161,20 +182,70 @@ package final class Store {
                     .damaged, "The store's file \(connection.place) was moved away or deleted while it was open.")
             }
             let result: Result
-            do throws(WaybillError) { result = try connection.transaction("BEGIN IMMEDIATE", body) } catch {
+            do throws(WaybillError) {
+                result = try connection.transaction("BEGIN IMMEDIATE") { () throws(WaybillError) in
+                    do throws(WaybillError) { try Schema.checkVersion(connection) } catch {
+                        isSuperseded = true
+                        throw error
+                    }
+                    return try body()
+                }
+            } catch {
                 // What was counted within it did not come to stay.
                 nameCount = nil
                 throw error
             }
-            // What was asked for is committed: a checkpoint that fails now is tried again after the next write.
-            if connection.walPageCount > Self.checkpointPageCount { try? connection.checkpoint(.passive) }
+            checkpointIfDue()
             return result
         }
     }
 
+    /// Checkpoints when the WAL has grown. What was asked for is committed: a checkpoint that fails now is tried again after
+    /// the next write.
+    ///
+    /// Where reads overlap, some reader is always in the way of a passive checkpoint, and SQLite appends to the WAL on and
+    /// on. So once it is long, a checkpoint waits a moment for the readers that are under way, while new ones read the
+    /// database file alone.
+    private func checkpointIfDue() {
+        guard connection.walPageCount > Self.checkpointPageCount,
+            let left = try? connection.checkpoint(.passive)
+        else { return }
+        guard left > nextLongWALPageCount else {
+            if left < Self.longWALPageCount { nextLongWALPageCount = Self.longWALPageCount }
+            return
+        }
+        let wait = min(1_000, Self.checkpointMilliseconds * (left / Self.longWALPageCount))
+        let isEmpty = (try? connection.checkpoint(.truncate, waiting: Int32(clamping: wait))) != nil
+        nextLongWALPageCount = isEmpty ? Self.longWALPageCount : left + Self.checkpointPageCount
+    }
+
+    /// Bytes that the WAL takes on the disk.
+    package var walByteCount: Int64 {
+        var status = stat()
+        guard let path = place.path, stat(path + "-wal", &status) == 0 else { return 0 }
+        return Int64(status.st_size)
+    }
+
+    /// Bytes that rows and indexes may take for the store's files to stay within a limit, the WAL among them.
+    ///
+    /// Where they are beyond it, the WAL is emptied first. Where readers are in the way of that, rows make room, but never
+    /// more than half.
+    ///
+    /// - Returns: `nil` if the files are within the limit.
+    func rowByteLimit(within limit: Int64) throws(WaybillError) -> Int64? {
+        guard try connection.usedByteCount() + walByteCount > limit else { return nil }
+        if walByteCount > 0 {
+            _ = try? locked { () throws(WaybillError) -> Int in try connection.checkpoint(.truncate, waiting: 0) }
+        }
+        guard try connection.usedByteCount() + walByteCount > limit else { return nil }
+        // Room for the WAL of the next writes, so that not each of them has to empty it.
+        let reserve = min(Int64(Self.checkpointPageCount) * 4_096, limit / 16)
+        return limit - min(max(reserve, walByteCount), limit / 2)
+    }
+
     /// Moves everything from the WAL into the file, synced, and empties the WAL; waits for readers.
     package func checkpoint() throws(WaybillError) {
-        try locked { () throws(WaybillError) in try connection.checkpoint(.truncate) }
+        _ = try locked { () throws(WaybillError) in try connection.checkpoint(.truncate) }
     }
 
     /// Waits until everything that was written is on the disk.

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 import WaybillCore
 
 /// The folder that a store lies in.
-enum StoreFolder {
+package enum StoreFolder {
     /// Makes it where it is missing: for its owner only, on Apple platforms kept out of backups and readable from the
     /// first unlock on.
     ///
@@ -28,11 +28,17 @@ enum StoreFolder {
         // Or a power cut takes the folder, and all that was synced in it. A folder that we do not own may not be
         // syncable: that is no reason to stop.
         for folder in made.reversed() { try? DurableFile.syncFolder(folder.deletingLastPathComponent()) }
+        excludeFromBackup(url)
+    }
+
+    /// Keeps a file or a folder that was just made out of backups, on Apple platforms. Never to be called for a file that
+    /// SQLite has open: to open and close it would drop SQLite's locks.
+    package static func excludeFromBackup(_ url: URL) {
         #if canImport(Darwin)
-        var folder = url
+        var url = url
         var values = URLResourceValues()
         values.isExcludedFromBackup = true
-        try? folder.setResourceValues(values)
+        try? url.setResourceValues(values)
         #endif
     }
 

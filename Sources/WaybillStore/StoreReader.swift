@@ -17,7 +17,10 @@ package final class StoreReader {
     ///
     /// - Throws: `.notFound` where there is nothing; `.store` for what is not a store, cannot be read, or comes from a
     ///   newer version.
-    package init(_ place: ResolvedLocation) throws(WaybillError) {
+    package convenience init(_ place: ResolvedLocation) throws(WaybillError) { try self.init(place, patience: nil) }
+
+    /// - Parameter patience: What limits the waits for other processes; confined to the same thread.
+    init(_ place: ResolvedLocation, patience: Patience?) throws(WaybillError) {
         self.place = place
         guard let path = place.path else {
             connection = try Connection(place.uri(), .readOnly, at: place.description)
@@ -28,7 +31,7 @@ package final class StoreReader {
         }
         try Self.checkPresence(of: place, path)
         if FileManager.default.fileExists(atPath: path + "-wal") {
-            (connection, warnings) = try Self.openBesideWriter(place)
+            (connection, warnings) = try Self.openBesideWriter(place, patience)
         } else {
             (connection, warnings) = try Self.openWithoutWAL(place)
         }
@@ -50,8 +53,10 @@ package final class StoreReader {
     }
 
     /// The store of a writer that runs, or has run here.
-    private static func openBesideWriter(_ place: ResolvedLocation) throws(WaybillError) -> (Connection, [String]) {
-        let connection = try Connection(place.uri(), .readOnly, at: place.description)
+    private static func openBesideWriter(_ place: ResolvedLocation, _ patience: Patience?) throws(WaybillError) -> (
+        Connection, [String]
+    ) {
+        let connection = try Connection(place.uri(), .readOnly, at: place.description, patience: patience)
         do throws(WaybillError) {
             try Schema.check(connection)
             return (connection, [])

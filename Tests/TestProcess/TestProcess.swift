@@ -57,6 +57,7 @@ struct TestProcess {
             fflush(nil)
             try await Task.sleep(for: .seconds(3_600))  // the reader of the files ends it
         case "fork": try await fork(transactions)
+        case "fork-orphan": try await leaveChild(transactions)
         case "obey", "ignore":
             options.obeysLaunchSettings = arguments[1] == "obey"
             options.diagnostics = { print($0) }
@@ -156,6 +157,25 @@ struct TestProcess {
                 return state?.split(separator: ")").last?.hasPrefix(" R") == true
             } <= 1
         }
+    }
+
+    /// Forks a child that does nothing, and is killed while a transaction is open.
+    private static func leaveChild(_ transactions: TransactionManager) async throws {
+        let login = transactions.begin(Login.self)
+        try await transactions.sync()
+        login.log(.initiated)
+        guard let symbol = dlsym(nil, "fork") else { exit(69) }
+        let child = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)()
+        if child == 0 {
+            alarm(60)  // at the latest; the test ends it
+            close(0)
+            close(1)
+            close(2)
+            while true { pause() }
+        }
+        print("\(child) \(login.id)")
+        fflush(nil)
+        kill(getpid(), SIGKILL)
     }
 
     /// Forks with a transaction open; parent and child both record.

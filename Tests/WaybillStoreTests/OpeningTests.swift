@@ -22,6 +22,26 @@ import WaybillCore
         return store
     }
 
+    #if os(Linux)
+    /// Breaks when a look at the header closes a descriptor of the file: all locks of this process on it would be gone, and
+    /// another process could damage the store.
+    @Test func aLookAtTheHeaderKeepsTheLocksOfThisProcess() throws {
+        let store = try Store(.folder(folder.url))
+        _ = try store.setting("installation")
+        let before = try FileLocks.held(by: getpid(), in: folder.url)
+        #expect(before.contains("waybill.sqlite"))
+        #expect(!HeaderRepair.isNeeded(for: folder.file("waybill.sqlite").path))
+        #expect(try FileLocks.held(by: getpid(), in: folder.url) == before)
+        // Where it is needed, too.
+        let damaged = folder.file("damaged.sqlite")
+        var bytes = try Data(contentsOf: folder.file("waybill.sqlite"))
+        bytes[0] = 0
+        try bytes.write(to: damaged)
+        #expect(HeaderRepair.isNeeded(for: damaged.path))
+        withExtendedLifetime(store) {}
+    }
+    #endif
+
     private func message(_ body: () throws -> Void) -> String {
         do {
             try body()

@@ -129,6 +129,92 @@ import WaybillCore
         #expect(count == 30_000)
     }
 
+    private var walByteCount: Int {
+        get throws {
+            let path = folder.file("waybill.sqlite-wal").path
+            return try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+        }
+    }
+
+    /// Appends events of so many bytes in all.
+    private func append(_ byteCount: Int, to store: Store, part: Int64) throws {
+        let first = Int64(app.facts.count)
+        for _ in 0..<byteCount / 1_000 {
+            app.event(1, part: part, attributes: ["text": .string(String(repeating: "x", count: 900))])
+        }
+        try app.record(into: store, first + 1...Int64(app.facts.count))
+    }
+
+    /// Breaks when a WAL that grew while a reader was in the way keeps its length for good.
+    @Test func aLongWALIsCutWhenTheReaderHasGone() throws {
+        let store = try Store(.folder(folder.url))
+        let part = app.open(GUID())
+        try app.record(into: store)
+        let reader = try StoreReader(.folder(folder.url))
+        try reader.reading {
+            _ = try reader.connection.integer("SELECT count(*) FROM events")
+            for _ in 0..<12 { try append(1_000_000, to: store, part: part) }
+        }
+        #expect(try walByteCount > 12_000_000)
+        #expect(store.walByteCount == Int64(try walByteCount))
+        for _ in 0..<3 { try append(10_000, to: store, part: part) }
+        #expect(try walByteCount <= 8_192_000)
+    }
+
+    /// Has each of two readers end its read when the other one has begun another.
+    private final class Turns: @unchecked Sendable {  // right because what changes is changed under `news`
+        private let news = NSCondition()
+        private var begun = [0, 0]
+        private var isOver = false
+
+        var areOn: Bool { news.withLock { !isOver } }
+        var count: Int { news.withLock { begun.min() ?? 0 } }
+
+        func waitForTheOther(of index: Int) {
+            news.withLock {
+                begun[index] += 1
+                news.broadcast()
+                let others = begun[1 - index]
+                while begun[1 - index] == others, !isOver { news.wait() }
+            }
+        }
+
+        func end() {
+            news.withLock {
+                isOver = true
+                news.broadcast()
+            }
+        }
+    }
+
+    /// Breaks when the WAL grows without a bound while reads overlap, so that at no moment there is none.
+    @Test func overlappingReadersDoNotKeepTheWALFromBeingEmptied() async throws {
+        let store = try Store(.folder(folder.url))
+        let part = app.open(GUID())
+        try app.record(into: store)
+        let turns = Turns()
+        let place = ResolvedLocation.folder(folder.url)
+        let readers = (0..<2).map { index in
+            Task.detached {
+                let thread = try StoreThread(label: "reader") { () throws(WaybillError) in try StoreReader(place) }
+                try await thread.run { reader throws(WaybillError) in
+                    while turns.areOn {
+                        try reader.read { () throws(WaybillError) in
+                            _ = try reader.connection.integer("SELECT count(*) FROM parts")
+                            turns.waitForTheOther(of: index)
+                        }
+                    }
+                }
+            }
+        }
+        defer { turns.end() }
+        try await eventually("both read") { turns.count > 4 }
+        for _ in 0..<50 { try append(1_000_000, to: store, part: part) }
+        #expect(try walByteCount < 32_000_000, "50 MB were written")
+        turns.end()
+        for reader in readers { try await reader.value }
+    }
+
     /// Breaks when two processes (here: two connections with their own locks) write or checkpoint at the same time, or
     /// when one gives up.
     @Test func severalWritersTakeTurns() async throws {
@@ -158,6 +244,42 @@ import WaybillCore
         }
         let verification = try StoreReader(place).verify()
         #expect(verification.problems == [] && verification.factCount == 603)
+    }
+
+    /// Breaks when each of several locks that a piece of work asks for has a wait of its own, or SQLite's has: while another
+    /// process is suspended, every call of an app would be late by seconds.
+    @Test func onePieceOfWorkHasOneLimitForAllItsWaits() throws {
+        let path = folder.file("waybill.sqlite").path
+        let (holder, other) = (try FileLock(of: path), try FileLock(of: folder.file("free").path))
+        _ = try Store(.folder(folder.url))
+        let patience = Patience(milliseconds: 100)
+        let lock = try FileLock(of: path, patience: patience)
+        let connection = try Connection(path, .readWrite, at: path, patience: patience)
+        let blocking = try Connection(path, .readWrite, at: path)
+        try holder.acquire()
+        try blocking.execute("BEGIN IMMEDIATE")
+        for _ in 0..<3 {
+            #expect(throws: WaybillError.self) { try lock.acquire() }
+            #expect(throws: WaybillError.self) { try connection.transaction { () throws(WaybillError) in } }
+        }
+        let waited = patience.longestNanoseconds
+        #expect(waited >= 100_000_000 && waited < 2_000_000_000, "a tenth of a second, and the end of one sleep")
+        #expect(patience.isHeldUp)
+
+        // Nor does a success give back what was spent, but the next piece of work waits as long as usual.
+        let free = try FileLock(of: folder.file("free").path, patience: patience)
+        try free.acquire()
+        #expect(!patience.isHeldUp)
+        #expect(throws: WaybillError.self) { try lock.acquire() }
+        #expect(patience.longestNanoseconds == waited)
+        free.release()
+        try other.acquire()
+        patience.renew()
+        #expect(throws: WaybillError.self) { try lock.acquire() }
+        #expect(patience.longestNanoseconds >= waited || patience.isHeldUp)
+        holder.release()
+        try lock.acquire()
+        #expect(!patience.isHeldUp)
     }
 
     /// Breaks when a process that writes on and on has the lock again each time that one who waits for it looks.

@@ -5,6 +5,7 @@ struct Claim {
     let set: GUID
     private let connection: Connection
     private let ranges: RangeRows
+    private let sourceLimit: Int
     private var factsLeft: Int
     private var bytesLeft: Int
 
@@ -16,6 +17,8 @@ struct Claim {
         self.connection = connection
         ranges = RangeRows(connection: connection)
         factsLeft = max(1, limit.factCount)
+        // A set that is as small as can be, because larger ones were refused, is of one source.
+        sourceLimit = limit.factCount <= 1 ? 1 : Limits.sources
         bytesLeft = max(1, limit.byteCount)
     }
 
@@ -37,7 +40,7 @@ struct Claim {
                 endedBy: row.sourceEnd(12))
         }
         var shares: [TransactionSet.Share] = []
-        for candidate in sources where factsLeft > 0 && bytesLeft > 0 && shares.count < Limits.sources {
+        for candidate in sources where factsLeft > 0 && bytesLeft > 0 && shares.count < sourceLimit {
             if let share = try share(of: candidate) { shares.append(share) }
         }
         return shares

@@ -2,6 +2,9 @@ package import WaybillCore
 
 /// Facts go out: claimed under a set's ID, until the collector's verdict or the end of the lease.
 extension Store {
+    /// How long facts may be leased by no process in particular: for uploads that outlive the one that began them.
+    package static let longestLeaseMicroseconds: Int64 = 3_600_000_000
+
     /// Claims pending facts, the oldest first, and makes a set of them.
     ///
     /// Also sources that have ended or given up facts since the collector last heard of them are in it, with no facts.
@@ -54,6 +57,20 @@ extension Store {
         try connection.integer(SQL.pendingCount)
     }
 
+    /// An upper bound for the number of sets that report news without facts: ends of sources, and dropped ranges beyond
+    /// those that one set can report.
+    package func newsSetCount() throws(WaybillError) -> Int64 {
+        let sources: Int64 = try connection.integer(
+            "SELECT count(*) FROM sources WHERE heard_us IS NULL AND news <> 0")
+        guard sources > 0 else { return 0 }
+        return sources
+            + (try connection.integer(
+                """
+                SELECT count(*) FROM dropped d JOIN sources s ON s.id = d.source \
+                WHERE s.heard_us IS NULL AND s.news <> 0 AND d.last > s.told
+                """) / Int64(RangeRows.toldLimit))
+    }
+
     /// Those of them that sampling holds back until their transactions have ended.
     package func heldCount() throws(WaybillError) -> Int64 { try HeldParts(connection: connection).count() }
 
@@ -84,7 +101,9 @@ extension Store {
         for lease in leases {
             // Much further ahead than a new lease would reach: of an earlier boot, whose uptime was higher. A little
             // further, and another process leased while this one, which had read its clock before, waited for the lock.
-            let hasExpired = lease.expires <= uptime || lease.expires > uptime + 2 * expiresIn
+            // Leases of no process reach further than those of a flush that waits for its answer.
+            let reach = lease.owner.isOfNoProcess ? max(expiresIn, Self.longestLeaseMicroseconds) : expiresIn
+            let hasExpired = lease.expires <= uptime || lease.expires > uptime + 2 * reach
             if lease.owner == owner || hasExpired || !isAlive(lease.owner) {
                 try LeaseRows(connection: connection).end(lease.set)
             } else {

@@ -14,7 +14,7 @@ extension Store {
         let erasure = try write { () throws(WaybillError) in try eraseRows(scope, at: wall) }
         // Damaged files that were moved aside cannot be erased from; all that could be read of them is here.
         file?.removeAside()
-        removeDamagedJournals()
+        removeJournalsSetAside()
         do throws(WaybillError) {
             // Also when nothing was found: the bytes of an erasure before this one may be there still.
             try checkpoint()

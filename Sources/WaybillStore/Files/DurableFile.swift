@@ -78,6 +78,8 @@ package enum DurableFile {
             errno = ELOOP
             return -1
         }
+        // Its folder may be one that the app has made, and that is in backups.
+        if flags & O_CREAT != 0, file.st_size == 0 { StoreFolder.excludeFromBackup(URL(filePath: path)) }
         return descriptor
     }
 

@@ -61,6 +61,7 @@ final class JournalFile: @unchecked Sendable {
                 cause: String(cString: strerror(errno)))
         }
         words = memory.bindMemory(to: UInt64.self, capacity: layout.wordCount)
+        if isMapped { file.leaveToParent(UnsafeMutableRawBufferPointer(start: memory, count: byteCount)) }
         // So that the pages are there. What is not mapped gets them as it is used, or all of it would count as memory
         // that this process has written, of which an extension may have little.
         if isMapped { words.update(repeating: 0, count: layout.wordCount) }
@@ -72,6 +73,7 @@ final class JournalFile: @unchecked Sendable {
 
     deinit {
         endMark.stop(words + JournalLayout.HeaderWord.end)
+        file.leaveToParent(nil)
         munmap(words, layout.wordCount * 8)
     }
 

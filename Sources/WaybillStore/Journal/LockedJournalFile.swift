@@ -10,6 +10,7 @@ import WaybillCore
 final class LockedJournalFile {
     let descriptor: Int32
     let path: String
+    private var parents: ParentsFile?
 
     /// Locks the file of a source; the lock goes with the process. Waits for those who are just looking whether it is
     /// locked.
@@ -28,6 +29,14 @@ final class LockedJournalFile {
                 .store, "\(path) cannot be made and locked. Check the permissions of its folder.",
                 cause: String(cString: strerror(errno)))
         }
+        parents = ParentsFile(descriptor)
+    }
+
+    /// Has a forked child let go of a mapping of the file, too, which would keep the lock as well; `nil` before it is
+    /// unmapped.
+    func leaveToParent(_ mapping: UnsafeMutableRawBufferPointer?) {
+        parents = nil
+        parents = ParentsFile(descriptor, mapping: mapping)
     }
 
     /// A descriptor that has the lock of the file of that name; -1, with `errno`, where there is none.
@@ -49,7 +58,10 @@ final class LockedJournalFile {
         }
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit {
+        parents = nil
+        if descriptor >= 0 { close(descriptor) }
+    }
 
     /// Whether the source runs.
     static func isLocked(for source: GUID, in folder: URL) -> Bool {
@@ -60,6 +72,14 @@ final class LockedJournalFile {
     }
 
     static let prefix = "journal-"
+    /// What follows the name of a journal that a newer version of Waybill has written.
+    static let newerSuffix = ".newer"
+
+    /// Whether there is a journal of a source, one of a newer version included.
+    static func isThere(for source: GUID, in folder: URL) -> Bool {
+        let path = path(of: source, in: folder)
+        return access(path, F_OK) == 0 || access(path + newerSuffix, F_OK) == 0
+    }
 
     static func path(of source: GUID, in folder: URL) -> String {
         folder.appending(path: prefix + source.description).path(percentEncoded: false)

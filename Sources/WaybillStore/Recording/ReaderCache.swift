@@ -4,11 +4,17 @@ import WaybillCore
 final class ReaderCache {
     private var opened: (reader: StoreReader, files: StoreFiles, isShared: Bool)?
 
+    /// What a read may wait for other processes that may be suspended.
+    private let patience = Patience(milliseconds: Patience.sharedMilliseconds)
+
+    /// To be called before each read.
+    func begin() { patience.renew() }
+
     /// Opened anew where the store's file has been replaced since.
     func reader(of place: ResolvedLocation) throws(WaybillError) -> StoreReader {
         let files = StoreFiles(of: place)
         if let opened, opened.files == files { return opened.reader }
-        let reader = try StoreReader(place)
+        let reader = try StoreReader(place, patience: place.isShared ? patience : nil)
         opened = (reader, files, place.isShared)
         return reader
     }

@@ -44,7 +44,8 @@ package final class SourceWriter: Sendable {
     let anchors: AnchorKeeper
     package let changes: ChangeFeed
     let thread: StoreThread<StoreSession>
-    private let readingThread = StoreThread(label: "waybill.reader", ends: { $0.rest() }, make: { ReaderCache() })
+    private let readingThread = StoreThread(
+        label: "waybill.reader", begins: { $0.begin() }, ends: { $0.rest() }, make: { ReaderCache() })
     let writesByItself: Bool
     let startMicroseconds: Int64
     let state = Locked(State())

@@ -7,7 +7,8 @@ extension Store {
     ///
     /// Of a journal that is damaged here and there, what can be read is stored, and the rest is booked as damaged. One
     /// of which nothing can be read is set aside under a name that says so, or stays as it is where it cannot be
-    /// renamed; it is never deleted.
+    /// renamed; only an erasure deletes it. One that a newer version has set aside, or written, is read again by each
+    /// launch, until a version that can read it does.
     ///
     /// - Parameters:
     ///   - installation: Of the sources that died before the store knew them.
@@ -20,7 +21,11 @@ extension Store {
             .sorted()
         var problems: [WaybillError] = []
         for name in names where name.hasPrefix(LockedJournalFile.prefix) {
-            guard let source = GUID(name.dropFirst(LockedJournalFile.prefix.count)) else { continue }
+            let isAside = name.hasSuffix(LockedJournalFile.newerSuffix)
+            let digits = name.dropFirst(LockedJournalFile.prefix.count)
+            guard let source = GUID(isAside ? digits.dropLast(LockedJournalFile.newerSuffix.count) : digits) else {
+                continue
+            }
             let path = folder.appending(path: name).path(percentEncoded: false)
             // Locked: its source runs, or it is being recovered already.
             guard let lockedFile = try? LockedJournalFile(path: path) else { continue }
@@ -35,18 +40,20 @@ extension Store {
                     problems.append(error)  // the journal stays for the next opening
                 }
             } catch {
+                if case .newer = error, isAside { continue }
                 problems.append(contentsOf: setAside(path, error))
             }
-            if access(path, F_OK) != 0 { gone(source) }
+            if !LockedJournalFile.isThere(for: source, in: folder) { gone(source) }
         }
         return problems
     }
 
-    /// Removes the journals that were set aside because nothing in them can be read.
-    func removeDamagedJournals() {
+    /// Removes the journals that were set aside because nothing in them can be read: nothing can be erased from them.
+    func removeJournalsSetAside() {
         guard let folder = journalFolder else { return }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
-        for name in names where name.hasPrefix(LockedJournalFile.prefix) && name.hasSuffix(Self.damagedSuffix) {
+        for name in names where name.hasPrefix(LockedJournalFile.prefix) {
+            guard [Self.damagedSuffix, LockedJournalFile.newerSuffix].contains(where: name.hasSuffix) else { continue }
             unlink(folder.appending(path: name).path(percentEncoded: false))
         }
     }
@@ -97,7 +104,7 @@ extension Store {
         case .empty:
             unlink(path)
             return []
-        case .newer: (suffix, reason) = (".newer", "was written by a newer version of Waybill")
+        case .newer: (suffix, reason) = (LockedJournalFile.newerSuffix, "was written by a newer version of Waybill")
         case .damaged: (suffix, reason) = (Self.damagedSuffix, "is damaged beyond reading")
         }
         let aside = path + suffix

@@ -35,6 +35,8 @@ package final class StoreSession {
     private var heartbeat: Heartbeat?
     /// What a store has that other processes use while this one may be suspended: it is closed after each piece of work.
     private var shared: (lock: FileLock, files: StoreFiles?)?
+    /// What a piece of work may wait for other processes, where these may be suspended.
+    let patience = Patience(milliseconds: Patience.sharedMilliseconds)
     private let activity: ExpiringActivity?
     private var hold: AnyObject?
     /// Whether the process is about to be suspended, and must not open the store.
@@ -95,7 +97,7 @@ package final class StoreSession {
             return try openOrSalvage()
         } catch {
             // The next piece of work may be luckier: another process has it locked, which may be suspended.
-            guard !place.isShared || !wasOpened && shared?.lock.isHeldUp != true else { throw error }
+            guard !place.isShared || !wasOpened && !patience.isHeldUp else { throw error }
             openingProblem = openingProblem ?? error
             // What is recorded waits in the journal for a store that was there before.
             guard !wasOpened else { throw error }
@@ -108,6 +110,8 @@ package final class StoreSession {
     /// Takes notice of what went wrong: where the store's file is damaged or gone, it is made anew when it is needed
     /// next.
     func notice(_ error: any Error) {
+        // Opened again, it says once that it is too new; what is recorded waits in the journal for an update of the app.
+        if store?.isSuperseded == true { (store, storeReader, shared) = (nil, nil, nil) }
         guard let error = error as? WaybillError, error.code == .damaged, case .folder = place, damaged == nil else {
             return
         }
@@ -136,7 +140,10 @@ package final class StoreSession {
             throw WaybillError(.damaged, "The store at \(place.description) is damaged. Check the disk.")
         }
         salvageCount += 1
-        if let told = try Salvage.replace(StoreFile(path: path), damaged: damaged, at: clock.wallMicroseconds()) {
+        let lock = try FileLock(of: path, patience: place.isShared ? patience : nil)
+        if let told = try Salvage.replace(
+            StoreFile(path: path), damaged: damaged, under: lock, at: clock.wallMicroseconds())
+        {
             openingProblem = told
         }
         damaged = nil
@@ -160,7 +167,7 @@ package final class StoreSession {
     package func reader() throws(WaybillError) -> StoreReader {
         _ = try opened()
         if let storeReader { return storeReader }
-        let reader = try StoreReader(place)
+        let reader = try StoreReader(place, patience: place.isShared ? patience : nil)
         storeReader = reader
         return reader
     }
@@ -232,7 +239,7 @@ package final class StoreSession {
     }
 
     private func hasJournal(_ source: GUID) -> Bool {
-        journalFolders.contains { access(LockedJournalFile.path(of: source, in: $0), F_OK) == 0 }
+        journalFolders.contains { LockedJournalFile.isThere(for: source, in: $0) }
             || place.folder.map { Heartbeat.isThere(for: source, in: $0) } ?? false
     }
 
@@ -277,6 +284,7 @@ package final class StoreSession {
     /// other processes that this one runs.
     func begin() {
         guard wanted.isShared else { return }
+        patience.renew()
         hold = activity?.hold("write what was recorded")
         isHeldBack = activity != nil && hold == nil
         if (try? heartbeat?.beat(at: clock.uptimeMicroseconds())) == true { wasSilent = true }
@@ -300,7 +308,7 @@ package final class StoreSession {
         guard place.isShared, let folder = place.folder, let path = place.path else { return nil }
         if let shared { return shared.lock }
         try StoreFolder.make(folder)
-        let lock = try FileLock(of: path, isShared: true)
+        let lock = try FileLock(of: path, patience: patience)
         shared = (lock, nil)
         return lock
     }

@@ -4,7 +4,8 @@
 /// What was not delivered is counted and told to the collector as dropped. What is being delivered stays until the
 /// collector has answered.
 public struct Retention: Sendable, Hashable {
-    /// Bytes that the store's rows and indexes may take; its file stops growing there. Default: 64 MiB, at least 1 MiB.
+    /// The number of bytes that the store's rows, indexes and write-ahead log may take. Its files stop growing there.
+    /// Default: 64 MiB, at least 1 MiB.
     public var maximumBytes: Int64 = 64 << 20
     /// How long after its last event a transaction is kept. Default: 30 days.
     ///

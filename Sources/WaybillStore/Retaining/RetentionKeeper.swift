@@ -46,15 +46,15 @@ struct RetentionKeeper {
         }
         let connection = store.connection
         let isAgeDue = ageChecked.map { now.now - $0 >= ageInterval } ?? true
-        let isTooLarge = try connection.usedByteCount() > retention.maximumBytes
+        let byteLimit = try store.rowByteLimit(within: retention.maximumBytes)
         if let uncounted { self.uncounted = uncounted + written }
         // Each transaction begins with a fact.
         let isCountDue = retention.maximumTransactions.map { uncounted ?? .max >= max(1, $0 / 100) } ?? false
-        guard isAgeDue || isTooLarge || isCountDue else { return [] }
+        guard isAgeDue || byteLimit != nil || isCountDue else { return [] }
         let sweep = try store.write { () throws(WaybillError) in
             var sweep = try RetentionSweep(connection, budget: budget)
             if isAgeDue { try sweep.removeOld(retention, device: now, wall: moment.wall) }
-            if !sweep.isExhausted { try sweep.shrink(to: retention.maximumBytes) }
+            if let byteLimit, !sweep.isExhausted { try sweep.shrink(to: byteLimit) }
             if isCountDue, !sweep.isExhausted, let count = retention.maximumTransactions {
                 try sweep.reduce(to: count)
             }

@@ -24,12 +24,13 @@ extension Store {
 
     /// One step: takes away the transactions that were received first, where the store is larger than it may be.
     ///
-    /// - Parameter byteCount: Of rows and indexes; a file does not shrink, but what is free in it is used before it
-    ///   grows.
+    /// - Parameter byteCount: Of rows, indexes and the WAL; a file does not shrink, but what is free in it is used before
+    ///   it grows.
     /// - Returns: How many facts went; 0: it is small enough, or nothing may go.
     package func retire(beyond byteCount: Int64, budget: Int = retirementBudget) throws(WaybillError) -> Int {
-        try write { () throws(WaybillError) in
-            guard try connection.usedByteCount() > byteCount else { return 0 }
+        guard let limit = try rowByteLimit(within: byteCount) else { return 0 }
+        return try write { () throws(WaybillError) in
+            guard try connection.usedByteCount() > limit else { return 0 }
             return try sweepFirst(budget: budget)
         }
     }

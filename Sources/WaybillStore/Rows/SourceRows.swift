@@ -133,10 +133,11 @@ package struct SourceRows {
             (first ?? .max) - 1, source)
     }
 
-    /// The next set tells what was sampled away, too; there need not be one for that alone.
+    /// Has the next set report what was sampled away. A running source needs no set for that alone; a source that has
+    /// ended does, because it may never have another one.
     func note(_ source: Int64, sampledFrom first: Int64) throws(WaybillError) {
         try connection.statement(
-            "UPDATE sources SET told = min(told, ?), news = CASE news WHEN 2 THEN 1 ELSE news END WHERE id = ?"
+            "UPDATE sources SET told = min(told, ?), news = iif(news = 2 OR ended, 1, news) WHERE id = ?"
         ).run(first - 1, source)
     }
 

@@ -48,8 +48,15 @@ package final class Connection {
     /// For programs of our own: in an app, SQLite's settings are the app's. Does nothing once SQLite was used.
     package static func disableMemoryStatistics() { waybill_sqlite3_disable_memory_statistics() }
 
+    /// What limits the waits for locks of other connections; `nil` if each may take ``busyMilliseconds``.
+    private let patience: Patience?
+
     /// Opens a database by its path or `file:` URI.
-    package init(_ name: String, _ access: Access, at place: String) throws(WaybillError) {
+    package convenience init(_ name: String, _ access: Access, at place: String) throws(WaybillError) {
+        try self.init(name, access, at: place, patience: nil)
+    }
+
+    init(_ name: String, _ access: Access, at place: String, patience: Patience?) throws(WaybillError) {
         let flags =
             switch access {
             case .readOnly: SQLITE_OPEN_READONLY
@@ -68,9 +75,10 @@ package final class Connection {
         }
         self.place = place
         self.name = name
+        self.patience = patience
         handle = opened
         walFrameCount.initialize(to: 0)
-        sqlite3_busy_timeout(handle, Self.busyMilliseconds)
+        limitWaits()
         _ = waybill_sqlite3_disable_checkpoint_on_close(handle)
         // A file may come from anybody.
         _ = waybill_sqlite3_distrust_schema(handle)
@@ -86,9 +94,24 @@ package final class Connection {
             }, walFrameCount)
     }
 
+    private func limitWaits() {
+        guard let patience else {
+            sqlite3_busy_timeout(handle, Self.busyMilliseconds)
+            return
+        }
+        sqlite3_busy_handler(
+            handle,
+            { context, _ in
+                guard let context else { return 0 }
+                return Unmanaged<Patience>.fromOpaque(context).takeUnretainedValue().wait() ? 1 : 0
+            }, Unmanaged.passUnretained(patience).toOpaque())
+    }
+
     /// A further one to the same database, for another thread, that only reads.
     package func another() throws(WaybillError) -> Connection {
-        let other = try Connection(name, .readOnly, at: place)
+        let other = try Connection(
+            name, .readOnly, at: place,
+            patience: patience.map { _ in Patience(milliseconds: Patience.sharedMilliseconds) })
         other.interruption = interruption
         other.absentColumns = absentColumns
         return other
@@ -251,25 +274,38 @@ package final class Connection {
 
     /// Moves pages from the WAL into the database: as many as readers allow (passive), or all, leaving the WAL empty
     /// (truncate).
-    package func checkpoint(_ mode: CheckpointMode) throws(WaybillError) {
+    ///
+    /// - Parameter milliseconds: How long it waits for readers; `nil`: as long as for any lock.
+    /// - Returns: Pages that are in the WAL afterwards.
+    @discardableResult
+    package func checkpoint(_ mode: CheckpointMode, waiting milliseconds: Int32? = nil) throws(WaybillError) -> Int {
+        if let milliseconds { sqlite3_busy_timeout(handle, milliseconds) }
+        defer { if milliseconds != nil { limitWaits() } }
+        var pageCount: Int32 = 0
         let code = sqlite3_wal_checkpoint_v2(
-            handle, nil, mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+            handle, nil, mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE, &pageCount, nil)
         guard code == SQLITE_OK else { throw error(code) }
         walFrameCount.pointee = 0
+        return Int(max(0, pageCount))
     }
 
     /// Whether the file says of itself that it has a WAL.
-    ///
-    /// Read through SQLite's own descriptor: opening and closing another one would drop SQLite's locks
-    /// (sqlite.org/howtocorrupt.html, 2.2).
     package var isWriteAheadLogged: Bool {
+        // sqlite.org/fileformat2.html, 1.3: the byte at 18 is the file format's write version, 2 for WAL.
+        firstBytes(19)?.last == 2
+    }
+
+    /// The first bytes of the file, whatever they are; `nil` if it is shorter.
+    ///
+    /// Read through SQLite's own descriptor: opening and closing another one would drop SQLite's locks in this process
+    /// (sqlite.org/howtocorrupt.html, 2.2).
+    func firstBytes(_ count: Int) -> [UInt8]? {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
             let methods = file.pointee.pMethods
-        else { return false }
-        // sqlite.org/fileformat2.html, 1.3: the byte at 18 is the file format's write version, 2 for WAL.
-        var version: UInt8 = 0
-        return methods.pointee.xRead?(file, &version, 1, 18) == SQLITE_OK && version == 2
+        else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        return methods.pointee.xRead?(file, &bytes, Int32(clamping: count), 0) == SQLITE_OK ? bytes : nil
     }
 
     /// A number that is another one after every commit of another connection

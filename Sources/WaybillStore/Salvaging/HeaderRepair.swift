@@ -39,12 +39,9 @@ struct HeaderRepair {
     }
 
     private static func header(of path: String) -> [UInt8]? {
-        guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.read(upToCount: byteCount),
-            bytes.count == byteCount
-        else {
-            return nil
-        }
-        return Array(bytes)
+        // Other connections of this process may be open, whose locks are lost when any descriptor of the file is closed.
+        let connection = try? Connection("file:" + ResolvedLocation.escaped(path), .readOnly, at: path)
+        return connection?.firstBytes(byteCount)
     }
 
     /// nil: it is as it should be.

@@ -18,10 +18,9 @@ struct Salvage {
     /// To be called with no connection to it open in this process.
     ///
     /// - Returns: What to tell about it; nil when there was nothing to do.
-    static func replace(_ file: StoreFile, damaged: StoreFile.Identity?, at wall: Int64) throws(WaybillError)
-        -> WaybillError?
-    {
-        let lock = try FileLock(of: file.path)
+    static func replace(
+        _ file: StoreFile, damaged: StoreFile.Identity?, under lock: FileLock, at wall: Int64
+    ) throws(WaybillError) -> WaybillError? {
         try lock.acquire()
         defer { lock.release() }
         guard let damaged, file.identity == damaged else { return nil }
@@ -42,6 +41,7 @@ struct Salvage {
         let descriptor = open(file.draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw cannotBeMade(String(cString: strerror(errno))) }
         close(descriptor)
+        StoreFolder.excludeFromBackup(URL(filePath: file.draft))
         let repaired = HeaderRepair(file.path)
         defer { repaired.remove() }
         do {

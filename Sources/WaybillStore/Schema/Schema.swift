@@ -70,15 +70,23 @@ package enum Schema {
     /// Makes sure that it is a store as it was made, and none of a newer version.
     static func check(_ connection: Connection) throws(WaybillError) {
         guard try connection.integer("PRAGMA application_id") == applicationID else { throw try notAStore(connection) }
-        let version = try connection.integer("PRAGMA user_version")
+        guard try checkVersion(connection) > 0 else { throw try notAStore(connection) }
+        try checkObjects(connection)
+    }
+
+    /// Makes sure that no newer version of Waybill has written it; costs a look at the file's header.
+    ///
+    /// - Returns: The version of its schema; 0 for a file without one.
+    @discardableResult
+    static func checkVersion(_ connection: Connection) throws(WaybillError) -> Int {
+        let version: Int = try connection.integer("PRAGMA user_version")
         guard version <= self.version else {
             throw WaybillError(
                 .store,
                 "The store at \(connection.place) was written by a newer version of Waybill (schema \(version), known here up to \(self.version)). "
                     + "Update Waybill to read it.")
         }
-        guard version > 0 else { throw try notAStore(connection) }
-        try checkObjects(connection)
+        return version
     }
 
     /// Makes sure that it lacks nothing, for callers that only read, and so cannot bring it up to date.

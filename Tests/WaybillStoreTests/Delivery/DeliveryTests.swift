@@ -115,6 +115,28 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
     }
 
+    /// Breaks when a flush that waits minutes for an answer takes the hour of an upload in the background for a lease of an
+    /// earlier boot, and sends its facts a second time.
+    @Test func theLeaseOfABackgroundUploadKeepsShorterOnesOut() throws {
+        write(2)
+        try app.record(into: store)
+        func lease(_ owner: GUID, at uptime: Int64, for microseconds: Int64 = 120_000_000) throws -> TransactionSet? {
+            try store.lease(
+                owner: owner, now: uptime, expiresIn: microseconds, isAlive: { $0 != app.id && $0.isOfNoProcess })
+        }
+        let hour = Store.longestLeaseMicroseconds
+        let uploads = GUID.ofNoProcess(named: "uploads")
+        let set = try #require(try lease(uploads, at: 0, for: hour))
+        for uptime in [0, hour / 2, hour - 1] { #expect(try lease(GUID(), at: uptime) == nil) }
+        #expect(try store.isLeased(set.id, now: hour - 1, expiresIn: hour))
+        let next = try #require(try lease(GUID(), at: hour))
+        #expect(next.id != set.id)
+        try store.release(next.id)
+        // Of an earlier boot, whose uptime was higher.
+        #expect(try lease(uploads, at: 5 * hour, for: hour) != nil)
+        #expect(try lease(GUID(), at: 0) != nil)
+    }
+
     /// Breaks when facts stay claimed for ever by a lease that nobody will settle.
     @Test(arguments: ["dead", "expired", "earlier boot", "own"])
     func aStaleLeaseIsEnded(_ why: String) throws {

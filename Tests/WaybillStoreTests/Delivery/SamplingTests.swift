@@ -157,6 +157,29 @@ import WaybillCore
         #expect(last.hasEnded && last.dropped.sequences == SequenceRanges([1...2, 4...5]))
     }
 
+    /// Breaks when a journal that could not be read at first brings something after the collector was told of the end of
+    /// its source: then no set would follow that reports what was sampled away.
+    @Test func whatIsSampledAwayAfterTheEndWasToldIsReportedAlone() throws {
+        app.close(app.open(GUID()), .succeeded)
+        try record()
+        _ = try store.endSources { _ in false }
+        #expect(try deliver() == [1, 2])
+        #expect(try store.lease() == nil)
+        let part = app.open(GUID(), sampling: notChosen)
+        app.close(part, .succeeded)
+        try record(3...4)
+        #expect(try store.newsSetCount() == 1)
+        let share = try #require(try store.lease()?.sources.first)
+        #expect(share.facts == [] && share.dropped == [DroppedRange(first: 3, last: 4, reason: .sampled)])
+        #expect(try deliver() == [])
+        // The same of an event that comes later still.
+        app.event(1, part: part)
+        try record(5...5)
+        #expect(try store.lease()?.sources.first?.dropped.sequences == SequenceRanges([3...5]))
+        #expect(try deliver() == [])
+        #expect(try store.lease() == nil && store.newsSetCount() == 0)
+    }
+
     /// Breaks when there is no room any more, and what nobody waits for stays in place of what is still to go out.
     @Test func whatWasSampledAwayGoesBeforeWhatIsPending() throws {
         let pending = app.open(GUID())

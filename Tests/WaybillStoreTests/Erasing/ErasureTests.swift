@@ -40,6 +40,31 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
     }
 
+    /// Breaks when facts that were given up before are booked a second time, or under the reason of what removes their rows.
+    @Test func whatWasDroppedBeforeKeepsItsReasonUnlessItIsErased() throws {
+        let (store, place) = try Store.inMemory()
+        let app = FactWriter()
+        app.close(app.open(GUID(), sampling: Fact.Sampling(perMillion: 0, isChosen: false)), .succeeded)
+        app.close(app.open(GUID()), .succeeded)
+        try app.record(into: store)
+        let row = try #require(try SourceRows(connection: store.connection).find(app.id))
+        for reason in [DropReason.quota, .age, .erased, .erased] {
+            try store.write { () throws(WaybillError) in
+                var eraser = FactEraser(store.connection, because: reason)
+                try eraser.erase(SequenceRanges([1...2]), of: row)
+                try eraser.finish()
+            }
+            let said = reason == .erased ? "erased" : "sampled"
+            #expect(try store.ledgers()[app.id] == Ledger(recorded: 4, dropped: [said: 2], pending: 2), "\(reason)")
+            let rows = RangeRows(connection: store.connection)
+            #expect(try rows.dropped(of: row.id).sequences == SequenceRanges([1...2]))
+            #expect(try StoreReader(place).verify().problems == [])
+        }
+        // The rest is erased, and what was erased with it for the second time.
+        _ = try store.erase(.all, at: 0)
+        #expect(try store.ledgers()[app.id] == Ledger(recorded: 4, dropped: ["erased": 4]))
+    }
+
     /// Breaks when what belongs to no transaction keeps names of use cases and events.
     @Test func namesGoWithTheLastTransactionAlsoWhereExchangesOutsideOfAnyAreLeft() throws {
         let (store, place) = try Store.inMemory()

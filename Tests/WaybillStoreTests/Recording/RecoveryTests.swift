@@ -81,6 +81,45 @@ import WaybillCore
         #expect(opened.problems == [])
     }
 
+    /// Has the journal of a source say that a newer version has written it, or this one.
+    private func write(version: UInt64, into name: String) throws {
+        let file = try FileHandle(forUpdating: folder.file(name))
+        defer { try? file.close() }
+        try file.seek(toOffset: UInt64(JournalLayout.HeaderWord.version * 8))
+        try file.write(contentsOf: withUnsafeBytes(of: version) { Data($0) })
+    }
+
+    /// Breaks when what a newer version recorded is lost with the launch of an older one in between, or comes twice.
+    @Test func aJournalOfANewerVersionIsReadOnceItCanBe() throws {
+        let source = try leave(300, drained: 200)
+        try Store(.folder(dead.url)).snapshot(to: folder.file("waybill.sqlite"))
+        let name = "journal-\(source)"
+        try write(version: JournalLayout.version + 1, into: name)
+        for _ in 0..<2 {
+            #expect(try open().facts[source]?.count == 200)
+            let names = try folder.names()
+            #expect(!names.contains(name) && names.contains(name + ".newer"))
+        }
+        // The next version has learned to read it.
+        try write(version: JournalLayout.version, into: name + ".newer")
+        for _ in 0..<2 {
+            let opened = try open()
+            #expect(opened.facts[source]?.map(\.sequence) == Array(1...300))
+            #expect(opened.problems == [])
+            #expect(try !folder.names().contains { $0.hasPrefix(name) })
+        }
+    }
+
+    /// Breaks when an erasure leaves the bytes of what it could not read.
+    @Test func anErasureRemovesTheJournalsThatCannotBeRead() throws {
+        let source = try leave(3)
+        try write(version: JournalLayout.version + 1, into: "journal-\(source)")
+        _ = try open()
+        #expect(try folder.names().contains("journal-\(source).newer"))
+        _ = try Store(.folder(folder.url)).erase(.all, at: 0)
+        #expect(try !folder.names().contains { $0.hasPrefix("journal-\(source)") })
+    }
+
     /// Breaks when the names of a process that died before its first batch are lost, or its transactions stay open for
     /// ever.
     @Test func namesComeWithTheFactsAndWhatWasOpenIsInterrupted() throws {

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import PowerLoss
 import TestSupport
 import Testing
@@ -24,6 +25,57 @@ import WaybillCore
 
     private func partCount(_ reader: StoreReader) throws -> Int {
         try reader.connection.integer("SELECT count(*) FROM parts")
+    }
+
+    /// Breaks when a process that runs on writes by its old schema into a store that a newer version has migrated, or says
+    /// so again with each batch.
+    @Test func whatRunsStopsWritingOnceANewerVersionHasMigratedTheStore() async throws {
+        let (time, said) = (ManualTime(), Locked<[WaybillError]>([]))
+        let writer = SourceWriter(
+            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time,
+            tell: { error in said.withLock { $0.append(error) } })
+        open(in: writer)
+        try await writer.drain()
+        let newer = try Connection(
+            folder.file("waybill.sqlite").path, .readWrite, at: folder.file("waybill.sqlite").path)
+        try newer.execute("PRAGMA user_version = \(Schema.version + 1)")
+        for _ in 0..<3 {
+            open(in: writer)
+            await #expect(throws: WaybillError.self) { try await writer.drain() }
+            try time.advance(by: .seconds(2))
+        }
+        await #expect(throws: WaybillError.self) { try await writer.sync() }
+        #expect(try newer.integer("SELECT count(*) FROM parts WHERE sequence > 0") == 1)
+        #expect(said.withLock(\.self).map { $0.message.contains("newer version") } == [true])
+        #expect(writer.problem?.message.contains("newer version") == true)
+        #expect(writer.recorder.hasJournal, "what was recorded since is in the journal, for an updated app")
+    }
+
+    /// Breaks when a batch counts as stored before it is written: what could not be written would be gone.
+    @Test(arguments: [true, false]) func aBatchThatCannotBeWrittenIsHandedOutAgain(hasJournal: Bool) async throws {
+        let time = ManualTime()
+        // A journal that no disk has room for.
+        let size = hasJournal ? JournalSize() : JournalSize(segmentCount: 1 << 10, segmentByteCount: 1 << 50)
+        let writer = SourceWriter(
+            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time,
+            journalSize: size)
+        open(in: writer)
+        _ = writer.problem
+        #expect(writer.recorder.hasJournal == hasJournal)
+        try writer.runAndWait { _, store in
+            try store.connection.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON parts BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+        }
+        for _ in 0..<3 {
+            open(in: writer)
+            try time.advance(by: .seconds(2))
+        }
+        #expect(writer.problem?.code == .store)
+        try writer.runAndWait { _, store in try store.connection.execute("DROP TRIGGER full") }
+        try time.advance(by: .seconds(2))
+        #expect(try await writer.read { try partCount($0) } == 4)
+        let ledger = try await writer.run { [source = writer.source] _, store in try store.ledgers()[source] }
+        #expect(ledger == Ledger(recorded: 4, pending: 4))
     }
 
     /// Breaks when each drain that comes early leaves one more timer behind: under load they would multiply, and the

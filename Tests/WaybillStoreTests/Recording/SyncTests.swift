@@ -28,9 +28,12 @@ import WaybillCore
             journalSize: journalSize)
     }
 
-    private func open(in writer: SourceWriter) {
-        _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
-        _ = writer.problem  // the store's thread has done what it was asked to
+    /// - Returns: Whether it is in the journal.
+    @discardableResult
+    private func open(in writer: SourceWriter, andWait waits: Bool = true) -> Bool {
+        let recorded = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
+        if waits { _ = writer.problem }  // the store's thread has done what it was asked to
+        return recorded.result == .journaled
     }
 
     /// The parts that are found when the power goes now, and nothing is there that was not synced.
@@ -65,6 +68,55 @@ import WaybillCore
         open(in: writer)
         try await writer.sync()
         #expect(try partCount() == 1)
+    }
+
+    /// Breaks when what the journal holds is freed, or overwritten, before the store is synced: then the power takes both.
+    @Test(arguments: ["a full journal", "the timer", "a sync", "an erasure"])
+    func whileTheStoreCannotBeSyncedTheJournalKeepsEverything(on occasion: String) async throws {
+        let writer = writer()
+        open(in: writer)
+        try writer.runAndWait { _, store in
+            try store.connection.execute(
+                """
+                CREATE TRIGGER full BEFORE INSERT ON settings WHEN new.key = 'syncs' \
+                BEGIN SELECT RAISE(ABORT, 'disk full'); END
+                """)
+        }
+        var count: Int64 = 1
+        switch occasion {
+        case "a full journal":
+            for _ in 0..<10 {
+                for _ in 0..<16 where open(in: writer, andWait: false) { count += 1 }
+                try writer.runAndWait { _, _ in }
+            }
+            #expect(writer.recorder.wantsSync && count > 20)
+        case "the timer":
+            open(in: writer)
+            count += 1
+            try time.advance(by: .seconds(5))
+        case "a sync": await #expect(throws: WaybillError.self) { try await writer.sync() }
+        default:
+            #expect(throws: WaybillError.self) {
+                try writer.runAndWait { _, store in
+                    _ = try writer.erase(.transactions([GUID()]), from: store, at: 0)
+                }
+            }
+        }
+        let stored: Int64 = try writer.runAndWait { _, store in
+            try store.connection.integer("SELECT count(*) FROM parts")
+        }
+        #expect(stored == count)
+        // The disk has the journal, and nothing of the store.
+        let found = folder.file("\(GUID())")
+        try disk.rebuild(after: PowerCut(after: disk.look(), reach: .everything), in: found)
+        let place = found.appending(path: "store")
+        for name in try FileManager.default.contentsOfDirectory(atPath: place.path) where name.hasPrefix("waybill") {
+            try FileManager.default.removeItem(at: place.appending(path: name))
+        }
+        let store = try Store(.folder(place))
+        #expect(try store.recoverJournals(in: place, installation: nil) == [])
+        #expect(try store.connection.integer("SELECT count(*) FROM parts") == count)
+        #expect(try store.connection.integer("SELECT count(*) FROM dropped") == 0)
     }
 
     /// Breaks when one failure leaves all that was stored since to chance, and nobody hears of it.

@@ -107,7 +107,8 @@ import WaybillCore
             "DROP TABLE names; CREATE VIEW names AS \(Self.endless) SELECT x AS use_case, -1 AS event, '' AS app, '' AS app_version, '' AS name FROM n"
         )
         let damaged = StoreFile(path: file.path)
-        let told = try Salvage.replace(damaged, damaged: damaged.identity, at: 1_000_000)
+        let told = try Salvage.replace(
+            damaged, damaged: damaged.identity, under: FileLock(of: damaged.path), at: 1_000_000)
         #expect(told?.message.contains("2 facts were taken over") == true, "\(told?.message ?? "nothing was done")")
         #expect(try StoreReader(.file(file)).all().count == 1)
     }

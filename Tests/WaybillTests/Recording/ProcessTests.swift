@@ -117,6 +117,26 @@ import WaybillTesting
         try await theNextLaunchSaysHowAProcessEnded(verb: "end-fork", status: 7, end: .exit)
     }
 
+    /// Broken, a child that runs on would keep its parent's journal locked: what that recorded last would not come in, and
+    /// its transactions would stay open.
+    @Test func aForkedChildDoesNotStandForItsParent() async throws {
+        let parent = try ChildProcess("TestProcess", ["fork-orphan", folder.url.path()])
+        let words = try #require(parent.line()).split(separator: " ")
+        let child = try #require(words.first.flatMap { Int32($0) })
+        defer { kill(child, SIGKILL) }
+        // Foundation takes it for running as long as the child has the other end of a pipe.
+        try await eventually("the parent has died") {
+            let state = try? String(contentsOfFile: "/proc/\(parent.id)/stat", encoding: .utf8)
+            return state?.contains(") Z ") ?? true
+        }
+        #expect(kill(child, 0) == 0, "it runs")
+        let record = try #require(try TransactionManager(store: .directory(folder.url)).allRecords().first)
+        #expect(record.summary.id.description == words.last.map(String.init))
+        #expect(record.summary.outcome == .interrupted)
+        #expect(record.timeline.compactMap(\.code) == [0], "from the journal")
+        #expect(kill(child, 0) == 0, "it still runs")
+    }
+
     /// Broken, parent and child would give out the same IDs and sequences, and the collector would take half of the
     /// facts for repeats.
     @Test func aForkedChildIsANewSourceAndTheParentGoesOn() throws {

@@ -7,6 +7,8 @@ import WaybillCore
 import WaybillReading
 import WaybillTesting
 
+@testable import WaybillStore
+
 /// A store that several processes use, any of which may stand still: as the system suspends apps and extensions.
 @Suite(.timeLimit(.minutes(5))) struct SharedStoreTests {
     let folder: TemporaryDirectory
@@ -210,6 +212,10 @@ import WaybillTesting
         #expect(try codes(id, in: other).filter { $0 == 1 }.count == count)
         #expect(try await other.list(limit: 100).rows.count == 26)
         #expect(other.health.isGood, "\(other.health.problems)")
+        // Whatever it did inside, and however busy this machine is.
+        let longest = try #require(
+            try other.sources.readableSource?.writer.runAndWait { opened, _ in opened.patience.longestNanoseconds })
+        #expect(longest < 2_000_000_000, "no call waited longer than a second for the child")
     }
 }
 #endif
