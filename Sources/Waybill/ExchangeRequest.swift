@@ -65,7 +65,7 @@ public struct ExchangeResponse: Hashable, Sendable {
 
 extension [Fact.HeaderField] {
     /// Of a dictionary, which has lost their order.
-    fileprivate init(byName fields: [AnyHashable: Any]) {
+    init(byName fields: [AnyHashable: Any]) {
         self = fields.map { Fact.HeaderField(name: "\($0.key)", value: "\($0.value)") }.sorted { $0.name < $1.name }
     }
 }

@@ -9,7 +9,7 @@ extension TransactionManager {
     /// erase it there, too. A transaction that is still open goes as well, and what its handle records later is booked
     /// as erased; unless its beginning was delivered already: then what follows is recorded and delivered as before, or
     /// the collector would never see it end. Another process that records into the same store keeps what it recorded in
-    /// its own journal for up to five seconds. With everything, and with the installation, the ``context`` goes, too,
+    /// its own journal for up to five seconds. Uploads in the background that hold erased facts end. With everything, and with the installation, the ``context`` goes, too,
     /// with what was remembered of it.
     ///
     /// - Returns: What was there to erase.
@@ -21,14 +21,21 @@ extension TransactionManager {
         case .all, .installation: try sources.context.forget()
         case .ids, .before, .networkLogs: break
         }
-        guard let source = await sources.drainedSource() else { return Erasure() }
+        let isEverything = selection == .all
+        guard let source = await sources.drainedSource() else {
+            if isEverything { sources.noteErasure(from: nil, isEverything: true) }
+            return Erasure()
+        }
         defer { sources.changes.tell(.reload) }
         let wall = source.settings.clock.wallMicroseconds()
         for source in sources.liveForerunners {
             try await source.writer.run { _, store in try source.writer.scrubJournal(store) }
         }
-        return try await source.writer.run { opened, store in
-            try source.writer.erase(selection.scope(installation: opened.source.installation), from: store, at: wall)
+        return try await source.writer.run { [sources] opened, store in
+            // Also where the rows are gone and their bytes are not yet: what is under way holds them, too.
+            defer { sources.noteErasure(from: store, isEverything: isEverything) }
+            let scope = selection.scope(installation: opened.source.installation)
+            return try source.writer.erase(scope, from: store, at: wall)
         }
     }
 

@@ -201,6 +201,11 @@ public final class TransactionManager: Sendable {
         self.diagnostics = Diagnostics(diagnostics)
         sources = SourceRegistry(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery, diagnostics: self.diagnostics)
+        if let clock = settings?.clock {
+            sources.whenErased { [flusher] store, isEverything in
+                flusher.endUploads(in: store, isEverything: isEverything, at: clock.uptimeMicroseconds())
+            }
+        }
         let clock = settings?.clock as? any RuleSchedule
         rules = NetworkRules(canBeOn: settings != nil) { clock ?? DispatchSchedule() }
         passiveCapture = PassiveCapture(sources: sources)

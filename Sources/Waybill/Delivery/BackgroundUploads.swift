@@ -12,7 +12,7 @@ import FoundationNetworking
 /// or waits for where that is still under way: a collector counts a set once, however often it comes.
 final class BackgroundUploads: Sendable {
     /// How long a set may be under way before its facts may be sent in another one.
-    static let leaseMicroseconds: Int64 = 3_600_000_000
+    static let leaseMicroseconds = Store.longestLeaseMicroseconds
 
     /// Who leases the sets: whatever process is there when the answer comes.
     let owner: GUID
@@ -84,6 +84,24 @@ final class BackgroundUploads: Sendable {
     func forget(_ set: GUID) {
         session.cancel("\(set)")
         for suffix in [Self.setSuffix, Self.bodySuffix] { unlink(file(set, suffix).path) }
+    }
+
+    /// Ends every upload, and removes its files: everything that was recorded was erased.
+    ///
+    /// - Returns: The sets that were under way.
+    func forgetAll() -> Set<GUID> {
+        var sets: Set<GUID> = []
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+            // What a process that died had begun to write is hidden.
+            let visible = name.drop { $0 == "." }
+            guard let id = GUID(visible.prefix { $0 != "." }),
+                [Self.setSuffix, Self.bodySuffix].contains(where: visible.contains)
+            else { continue }
+            sets.insert(id)
+            unlink(folder.appending(path: name).path)
+        }
+        for set in sets { session.cancel("\(set)") }
+        return sets
     }
 
     private static let setSuffix = ".set"

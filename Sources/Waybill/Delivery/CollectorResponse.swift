@@ -81,7 +81,7 @@ package struct CollectorResponse {
 
     /// What a status other than a success means.
     private func refusal(now: Date) -> DeliveryFailure {
-        ResponsePolicy.row(for: response.status)
+        ResponsePolicy.row(for: response.status, isExplained: problem != nil)
             .failure(at: place, status: response.status, retryAfter: retryAfter(now: now), problem: problem)
     }
 

@@ -58,6 +58,24 @@ struct DeliveryGate {
     /// Halves the sets, because one of so many facts was too large.
     mutating func lessen(from factCount: Int) { limit.factCount = max(1, factCount / 2) }
 
-    /// Lets sets be of full size again, because the one fact that was too large is out of the way.
-    mutating func restoreLimit() { limit = LeaseLimit() }
+    /// Smallest sets that were refused one after the other.
+    private var refusalCount = 0
+    /// Beyond this, something else than a fact is refused: what is left waits.
+    private static let refusalLimit = 20
+
+    /// Whether a smallest set that is refused may be settled as such, so that the rest goes on.
+    var mayRefuse: Bool { refusalCount < Self.refusalLimit }
+
+    /// Lets sets be of full size again, because the one fact that was refused is out of the way. Not yet where one follows
+    /// the other: to find each by halving would take a dozen requests.
+    mutating func noteRefusal() {
+        refusalCount += 1
+        if refusalCount == 1 { limit = LeaseLimit() }
+    }
+
+    /// Lets sets be of full size again where the facts that were refused are out of the way.
+    mutating func noteAcceptance() {
+        if refusalCount > 1 { limit = LeaseLimit() }
+        refusalCount = 0
+    }
 }

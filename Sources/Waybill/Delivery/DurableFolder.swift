@@ -20,6 +20,7 @@ struct DurableFolder {
                 try DurableFile.write(bytes, to: descriptor)
                 try DurableFile.sync(descriptor)
             }
+            StoreFolder.excludeFromBackup(URL(filePath: temporary))
             try DurableFile.rename(temporary, to: final)
         } catch {
             unlink(temporary)
@@ -32,5 +33,6 @@ struct DurableFolder {
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try DurableFile.syncFolder(url.deletingLastPathComponent())
+        StoreFolder.excludeFromBackup(url)
     }
 }

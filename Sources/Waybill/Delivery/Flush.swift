@@ -40,6 +40,8 @@ struct Flush {
             var remaining = try await source.writer.run { _, store in try store.pendingCount() }
             if let transport, try await mayBegin() {
                 remaining -= Int64(try await finishUploads(over: transport))
+                // Sets without facts that may follow: bounded, because a busy app has news again after each set.
+                var newsSets: Int64?
                 repeat {
                     guard await source.settings.canFlush() else {
                         events.tell(.heldBack)
@@ -47,7 +49,11 @@ struct Flush {
                     }
                     guard let lease = try await lease() else { break }
                     remaining -= Int64(try await deliver(lease, over: transport))
-                } while remaining > 0 && !Task.isCancelled
+                    if remaining <= 0 {
+                        let left = try await source.writer.run { _, store in try store.newsSetCount() }
+                        newsSets = min(left, newsSets.map { $0 - 1 } ?? left)
+                    }
+                } while (remaining > 0 || newsSets ?? 0 > 0) && !Task.isCancelled
                     && gate.blockingError(at: clock.uptimeMicroseconds(), isAsked: isAsked) == nil
                 if report.delivered + report.rejected > 0 {
                     try await source.writer.run { opened, _ in _ = opened.retain(wasSettled: true) }
@@ -77,7 +83,9 @@ struct Flush {
 
     private struct Lease {
         var set: OutgoingSet
-        /// The one fact of a set that cannot be halved.
+        /// Whether the set cannot be halved: one source, and one fact at most.
+        var isSmallest = false
+        /// The one fact of a set that cannot be halved; `nil` if it only reports news.
         var onlyFact: Fact.ID?
     }
 
@@ -90,11 +98,7 @@ struct Flush {
     private mutating func finishUploads(over transport: any FlushTransport) async throws -> Int {
         var settled = 0
         for set in uploads?.unfinished() ?? [] {
-            let now = clock.uptimeMicroseconds()
-            let isLeased = try await source.writer.run { [leaseMicroseconds] _, store in
-                try store.isLeased(set.id, now: now, expiresIn: leaseMicroseconds)
-            }
-            if isLeased {
+            if try await isLeased(set.id) {
                 settled += try await deliver(Lease(set: set), over: transport)
             } else {
                 // Its facts go out in another set, or have done so.
@@ -102,6 +106,13 @@ struct Flush {
             }
         }
         return settled
+    }
+
+    private func isLeased(_ set: GUID) async throws -> Bool {
+        let now = clock.uptimeMicroseconds()
+        return try await source.writer.run { [leaseMicroseconds] _, store in
+            try store.isLeased(set, now: now, expiresIn: leaseMicroseconds)
+        }
     }
 
     private func lease() async throws -> Lease? {
@@ -116,7 +127,8 @@ struct Flush {
             outgoing.openings = try store.openings(before: set)
             let facts = set.factCount == 1 ? set.sources.first { !$0.facts.isEmpty } : nil
             return Lease(
-                set: outgoing, onlyFact: facts.map { Fact.ID(source: $0.source.id, sequence: $0.facts[0].sequence) })
+                set: outgoing, isSmallest: set.factCount <= 1 && set.sources.count == 1,
+                onlyFact: facts.map { Fact.ID(source: $0.source.id, sequence: $0.facts[0].sequence) })
         }
     }
 
@@ -126,12 +138,14 @@ struct Flush {
         do {
             receipt = try await transport.send(lease.set).checked(for: lease.set)
         } catch is SetUnderWay {
-            // The lease stays: the answer settles it, when it comes.
+            // The lease stays: the answer settles it, when it comes. Without one the facts were erased meanwhile.
+            if try await !isLeased(lease.set.id) { uploads?.forget(lease.set.id) }
             throw WaybillError(.transport, "A set is under way, and its answer is awaited; its facts stay pending.")
         } catch {
             uploads?.forget(lease.set.id)
             return try await giveUp(lease, because: error)
         }
+        gate.noteAcceptance()
         source.sampling.take(receipt.samplingRates)
         let quiet = receipt.retryAfter.map { min($0, RetryAfter.longest) } ?? .zero
         try await settle(lease, receipt.rejections, quiet: quiet)
@@ -167,18 +181,20 @@ struct Flush {
     /// on at once.
     private mutating func giveUp(_ lease: Lease, because error: any Error) async throws -> Int {
         let failure = DeliveryFailure(wrapping: error)
-        if failure.remedy == .sendLess, let fact = lease.onlyFact {
-            let rejection = Rejection(
-                source: fact.source, sequence: fact.sequence, index: 0, reason: failure.error.description)
-            try await settle(lease, [rejection])
-            gate.restoreLimit()
-            return 1
+        if failure.remedy == .sendLess, lease.isSmallest, gate.mayRefuse {
+            let rejections = lease.onlyFact.map {
+                Rejection(source: $0.source, sequence: $0.sequence, index: 0, reason: failure.error.description)
+            }
+            // A set without a fact is settled as well: nobody can send that news in a smaller one.
+            try await settle(lease, rejections.map { [$0] } ?? [])
+            gate.noteRefusal()
+            return lease.set.factCount
         }
         // Its facts are free to be sent again.
         try await source.writer.run { _, store in try store.release(lease.set.id) }
         if error is CancellationError { throw error }
         switch failure.remedy {
-        case .sendLess where lease.set.factCount > 1:
+        case .sendLess where !lease.isSmallest:
             gate.lessen(from: lease.set.factCount)
             events.tell(.lessened(factCount: gate.limit.factCount))
             return 0

@@ -5,7 +5,9 @@ import WaybillStore
 /// Runs flushes one after the other, and remembers between them what they have learned.
 final class Flusher: Sendable {
     private struct State {
-        var delivery: Delivery?
+        var delivery: Delivery? { didSet { note(delivery) } }
+        /// Of all deliveries so far: what was under way when a delivery was replaced still is.
+        private(set) var uploads: [BackgroundUploads] = []
         /// Counts deliveries: what a flush learns of one that was replaced meanwhile does not count.
         var generation = 0
         var gate = DeliveryGate()
@@ -13,6 +15,18 @@ final class Flusher: Sendable {
         var problem: WaybillError?
         /// Delivers now and then; nil: not asked to, or no longer.
         var turns: Task<Void, Never>?
+
+        init(delivery: Delivery?) {
+            self.delivery = delivery
+            note(delivery)
+        }
+
+        private mutating func note(_ delivery: Delivery?) {
+            guard let uploads = (delivery?.transport as? URLSessionTransport)?.uploads,
+                !self.uploads.contains(where: { $0 === uploads })
+            else { return }
+            self.uploads.append(uploads)
+        }
     }
 
     /// A flush under way, in the task that runs it and in those that it starts.
@@ -64,6 +78,26 @@ final class Flusher: Sendable {
                 state.gate = DeliveryGate(isForNewDelivery: state.delivery != nil || state.gate.isForNewDelivery)
                 state.delivery = newValue
                 state.generation += 1
+            }
+        }
+    }
+
+    /// Ends the uploads whose facts were erased, and removes their files; to be called on the store's thread.
+    ///
+    /// - Parameters:
+    ///   - store: `nil` if there is none.
+    ///   - isEverything: Whether all were: then those that hold no fact end as well.
+    func endUploads(in store: Store?, isEverything: Bool, at uptime: Int64) {
+        for uploads in state.withLock({ $0.uploads }) {
+            if isEverything {
+                // Without a lease that nobody would end, or nothing could be delivered for an hour.
+                for set in uploads.forgetAll() { try? store?.release(set) }
+            } else if let store {
+                for set in uploads.unfinished() {
+                    let isLeased = try? store.isLeased(
+                        set.id, now: uptime, expiresIn: BackgroundUploads.leaseMicroseconds)
+                    if isLeased == false { uploads.forget(set.id) }
+                }
             }
         }
     }

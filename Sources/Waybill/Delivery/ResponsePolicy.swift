@@ -11,7 +11,13 @@ struct ResponsePolicy {
     let remedy: DeliveryFailure.Remedy
 
     /// The first row that holds the status.
-    static func row(for status: Int) -> ResponsePolicy { rows.first { $0.statuses.contains(status) } ?? anythingElse }
+    ///
+    /// - Parameter isExplained: Whether a problem document came with it, as collectors send one. What refuses a set without
+    ///   a word may stand in front of the collector, and may refuse everything.
+    static func row(for status: Int, isExplained: Bool = false) -> ResponsePolicy {
+        if isExplained, status == 400 || status == 422 { return invalid }
+        return rows.first { $0.statuses.contains(status) } ?? anythingElse
+    }
 
     static let rows = [
         ResponsePolicy(
@@ -32,6 +38,8 @@ struct ResponsePolicy {
         ResponsePolicy(500...599, .transport, "is in trouble", .retry()),
     ]
 
+    private static let invalid = ResponsePolicy(
+        400...499, .refused, "refused the set: smaller ones are sent, to find what it refuses", .sendLess)
     private static let anythingElse = ResponsePolicy(0...0, .transport, "gave an answer that is none", .retry())
 
     private init(

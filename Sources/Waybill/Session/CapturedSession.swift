@@ -39,6 +39,8 @@ public final class CapturedSession: Sendable {
     private let resourceTimeout: Duration?
     /// nil: the manager's.
     private let traceContext: TraceContextPolicy?
+    /// What the configuration adds to each request that does not have the field.
+    private let additionalFields: [Fact.HeaderField]
     /// Where the caller's closures are called: never on a queue that URLSession may wait for.
     private let callbacks = DispatchQueue(label: "waybill.session.callbacks")
 
@@ -57,9 +59,17 @@ public final class CapturedSession: Sendable {
         let timeout = configuration.timeoutIntervalForResource
         // The default, seven days, is not worth a timer for each request.
         resourceTimeout = timeout < 604_800 ? .seconds(max(0, timeout)) : nil
+        additionalFields = .init(byName: configuration.httpAdditionalHeaders ?? [:])
         self.sources = sources
         self.rules = rules
         self.traceContext = traceContext
+    }
+
+    /// The request as it will be sent, with the configuration's own header fields; `nil` if it has no address.
+    private func told(_ request: URLRequest?) -> ExchangeRequest? {
+        guard var told = request.flatMap({ ExchangeRequest($0) }) else { return nil }
+        told.headerFields += additionalFields.filter { told.value(for: $0.name) == nil }
+        return told
     }
 
     /// Calls back with what a sink made of an answer.
@@ -72,7 +82,7 @@ public final class CapturedSession: Sendable {
         of request: URLRequest?, body: OutgoingRequest.Body = .own, part: OpenPart?, deadline: Duration?,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) -> HTTPCall {
-        guard let request, var opened = ExchangeRequest(request) else {
+        guard let request, var opened = told(request) else {
             let nowhere = OutgoingRequest(request: URLRequest(url: URL(filePath: "/")))
             return HTTPCall(of: nowhere, by: FailedTransport(URLError(.badURL)))
         }
@@ -96,7 +106,7 @@ public final class CapturedSession: Sendable {
     ///
     /// - Parameter request: nil where its address was none.
     func webSocket(of request: URLRequest?, part: OpenPart?) -> CapturedWebSocket.Opened {
-        guard var request, let opened = ExchangeRequest(request) else {
+        guard var request, let opened = told(request) else {
             return .init(carrier: FailedWebSocket(URLError(.badURL)), record: ExchangeRecorder())
         }
         let record = sources.openExchange(opened, part: part, traceContext: traceContext)

@@ -15,6 +15,18 @@ package final class SourceRegistry: Sendable {
     private let forerunners = Locked<[Forerunner]>([])
     private let switchProblem = Locked<WaybillError?>(nil)
     private let contextProblem = Locked<WaybillError?>(nil)
+    private let erasureHandler = Locked<(@Sendable (Store?, Bool) -> Void)?>(nil)
+
+    /// Has `handler` called after each erasure, on the store's thread: with the store, if there is one, and whether
+    /// everything was erased.
+    func whenErased(_ handler: @escaping @Sendable (_ store: Store?, _ isEverything: Bool) -> Void) {
+        erasureHandler.withLock { $0 = handler }
+    }
+
+    func noteErasure(from store: Store?, isEverything: Bool) {
+        let handler: (@Sendable (Store?, Bool) -> Void)? = erasureHandler.withLock { handler in handler }
+        handler?(store, isEverything)
+    }
 
     let diagnostics: Diagnostics
 
@@ -191,6 +203,7 @@ package final class SourceRegistry: Sendable {
             try settings.mark?.set(isOn: mode == .on)
             if mode == .off, settings.offErasesPending, let store {
                 defer { changes.tell(.reload) }
+                defer { noteErasure(from: store, isEverything: false) }
                 _ = try source.writer.erase(.pending, from: store, at: settings.clock.wallMicroseconds())
             }
             return nil

@@ -71,6 +71,16 @@ import WaybillTesting
         #expect(await next.flush() == FlushReport())
     }
 
+    /// Broken, an app that delivers in another way while a set is under way would have its facts sent twice.
+    @Test func aFlushByAnotherTransportLeavesTheSetThatIsUnderWay() async throws {
+        _ = try await launchWithoutAnswer()
+        let collector = try ScriptedCollector()
+        let ordinary = URLSessionTransport(collector: collector.server.url("/"))
+        #expect(await launch(ordinary).flush() == FlushReport(pending: 3))
+        #expect(collector.taken.isEmpty)
+        #expect(await launch(transport(to: collector.server.url("/"))).flush() == FlushReport(delivered: 3))
+    }
+
     /// Broken, facts whose answer never comes would stay on the device for good.
     @Test func whereNoAnswerComesTheLeaseEndsAndTheFactsGoAgain() async throws {
         let clock = ManualClock(wallMicroseconds: SystemClock().wallMicroseconds())
@@ -94,6 +104,48 @@ import WaybillTesting
         #expect(report.pending == 3)
         #expect(files == [])
         #expect(await tx.flush() == FlushReport(delivered: 3))
+    }
+
+    /// Broken, what a user has erased would stay in files, with the proofs of who recorded it, and might still be sent.
+    @Test(arguments: [true, false]) func anErasureEndsTheUploadsAndRemovesTheirFiles(isReplaced: Bool) async throws {
+        let nobody = try RawListener()
+        let tx = launch(
+            transport(to: try #require(URL(string: "http://127.0.0.1:\(nobody.port)")), timeout: .seconds(1)))
+        let login = tx.begin(Login.self)
+        login.log(.requestSent)
+        login.finish()
+        #expect(await tx.flush().pending == 3)
+        try Data("half".utf8).write(to: folder.url.appending(path: "uploads/.\(GUID()).set.partial"))
+        #expect(files.count == 3)
+        let collector = try ScriptedCollector()
+        if isReplaced { tx.delivery = .collector(collector.server.url("/")) }
+        try await tx.erase(.ids([GUID()]))
+        #expect(files.count == 3, "of another transaction")
+        try await tx.erase(isReplaced ? .all : .ids([login.id]))
+        #expect(files.filter { !$0.hasPrefix(".") } == [])
+        try await tx.erase(.all)
+        #expect(files == [])
+        // And nothing waits for an answer to them.
+        tx.delivery = .collector(collector.server.url("/"))
+        tx.perform(Login.self) { _ in }
+        #expect(await tx.flush() == FlushReport(delivered: 2))
+    }
+
+    /// Broken, turning recording off would leave what it erases in files.
+    @Test func recordingOffEndsTheUploadsOfWhatItErases() async throws {
+        let nobody = try RawListener()
+        var options = TransactionManager.Options()
+        (options.offErasesPending, options.diagnostics) = (true, { _ in })
+        let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))
+        let tx = TransactionManager(
+            store: .directory(folder.url.appending(path: "store")),
+            delivery: .transport(transport(to: url, timeout: .seconds(1))), options: options)
+        tx.perform(Login.self) { $0.log(.requestSent) }
+        #expect(await tx.flush().pending == 3)
+        #expect(files.count == 2)
+        tx.recording = .off
+        _ = tx.health  // waits for the store's thread
+        #expect(files == [])
     }
 
     /// Broken, a file that was cut off when the device lost its power would hold up delivery.

@@ -217,6 +217,77 @@ struct DeliveryPolicyTests {
         try await place.expectEverythingIsSettled()
     }
 
+    // MARK: Refused
+
+    private static func problem(_ status: Int) -> LoopbackServer.Response {
+        .text(
+            #"{"title": "Invalid", "detail": "no app has that name"}"#, status: status, type: "application/problem+json"
+        )
+    }
+
+    /// Breaks when one fact that the collector cannot read holds up delivery for good.
+    @Test(arguments: [400, 422]) func aFactThatIsRefusedWithItsSetGoesIntoQuarantineAndHoldsUpNoOther(status: Int)
+        async throws
+    {
+        let answer: ScriptedCollector.Answer = { set in
+            let isBad = set.sources.contains { $0.facts.contains { [1, 23, 24].contains($0.sequence) } }
+            return isBad ? Self.problem(status) : .verdicts(on: set)
+        }
+        let collector = try ScriptedCollector(Array(repeating: answer, count: 100))
+        let place = Place(URLSessionTransport(collector: collector.server.url()))
+        place.tx.perform(Login.self) { login in for _ in 0..<38 { login.log(.requestSent) } }
+        #expect(await place.tx.flush() == FlushReport(delivered: 37, rejected: 3))
+        let refused = try await place.tx.quarantined()
+        #expect(refused.map(\.id.sequence).sorted() == [1, 23, 24])
+        #expect(refused.allSatisfy { $0.reason.contains("no app has that name") }, "\(refused.map(\.reason))")
+        #expect(collector.requestCount < 40)
+        try await place.expectEverythingIsSettled(quarantined: 3)
+    }
+
+    /// Breaks when a collector that refuses everything has a device put all it has into quarantine at once.
+    @Test func whereEverythingIsRefusedMostOfItWaits() async throws {
+        let collector = try ScriptedCollector(Array(repeating: { _ in Self.problem(400) }, count: 200))
+        let place = Place(URLSessionTransport(collector: collector.server.url()))
+        place.tx.perform(Login.self) { login in for _ in 0..<98 { login.log(.requestSent) } }
+        let report = await place.tx.flush()
+        #expect(report.rejected == 20 && report.pending == 80)
+        #expect(report.error?.code == .refused)
+        let asked = collector.requestCount
+        await place.tx.flushIfDue()
+        #expect(collector.requestCount == asked, "by itself it waits")
+    }
+
+    /// Breaks when a source whose description is refused holds up the others, or takes their facts into quarantine.
+    @Test func aSourceThatIsRefusedHoldsUpNoOther() async throws {
+        let folder = try TemporaryDirectory()
+        func launch(_ app: String, _ transport: InMemoryTransport) -> TransactionManager {
+            var options = TransactionManager.Options()
+            (options.app, options.diagnostics) = (app, { _ in })
+            return TransactionManager(
+                store: .directory(folder.url), delivery: .transport(transport), options: options)
+        }
+        // It has delivered its facts, and only its end is news.
+        do {
+            let earlier = launch("bad", InMemoryTransport())
+            earlier.perform(Login.self) { _ in }
+            #expect(await earlier.flush().delivered == 2)
+            try await earlier.sync()
+        }
+        let transport = InMemoryTransport()
+        for _ in 0..<100 {
+            transport.answerNext { set in
+                if set.sources.contains(where: { $0.source.app == "bad" }) {
+                    throw DeliveryFailure(WaybillError(.refused, "No such app."), remedy: .sendLess)
+                }
+                return Receipt(set: set.id, acceptedCount: set.factCount)
+            }
+        }
+        let next = launch("good", transport)
+        next.perform(Login.self) { $0.log(.requestSent) }
+        #expect(await next.flush() == FlushReport(delivered: 3))
+        #expect(try await next.quarantined().isEmpty)
+    }
+
     @Test func aFactThatIsTooLargeByItselfGoesIntoQuarantineAndHoldsUpNoOther() async throws {
         let transport = InMemoryTransport()
         for _ in 0..<40 {

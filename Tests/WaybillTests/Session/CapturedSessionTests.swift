@@ -188,6 +188,21 @@ import FoundationNetworking
         #expect(server.requests.first?.header("X-Always") == "yes")
     }
 
+    /// Breaks when a request joins two traces: that of the configuration's own field, and ours beside it.
+    @Test func aTraceOfTheConfigurationIsKept() async throws {
+        let server = try LoopbackServer { _ in .text("") }
+        let own = "00-0192f3a24f807b44ac6e9f8e7d6c5b4a-00f067aa0ba902b7-01"
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["TraceParent": own]
+        let session = tx.session(configuration: configuration, traceContext: .propagate)
+        _ = try await session.data(from: server.url(), in: tx.begin(Login.self))
+        _ = try await tx.session(configuration: .ephemeral, traceContext: .propagate)
+            .data(from: server.url(), in: tx.begin(Login.self))
+        #expect(server.requests.first?.header("traceparent") == own)
+        #expect(server.requests.first?.header("tracestate") == nil)
+        #expect(server.requests.last?.header("traceparent").map { $0 != own } == true, "the host is a correlated one")
+    }
+
     /// The app's own protocol answers, in more than one piece.
     @Test func theCallersProtocolClassesAnswer() async throws {
         final class Answering: URLProtocol {
