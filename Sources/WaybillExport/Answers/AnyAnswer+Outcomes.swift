@@ -6,7 +6,7 @@ extension AnyAnswer {
     /// Which outcomes the times of an answer are of, in a sentence; `nil` for answers that say so of themselves.
     package var outcomesSentence: String? {
         switch self {
-        case .summary, .duration, .network: nil
+        case .summary, .duration, .measure, .network: nil
         case .transitions(let question, _): Self.sentence(question.filter)
         case .funnel(let question, _): Self.sentence(question.filter)
         case .dropOff(let question, _): Self.sentence(question.filter)
