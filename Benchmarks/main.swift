@@ -5,7 +5,7 @@ import WaybillStore
 // Memory first: what the other rows leave behind would hide it.
 var allRows: [Row] = [
     .memory, .exportMemory, .log, .logContext, .logHook, .logHookChange, .logWritten, .log8, .logOneCore,
-    .logAllocations, .logFaults,
+    .logAllocations, .logFaults, .firstEvent,
 ]
 allRows += Row.logLatencies
 allRows += [.idle, .performNested, .disabledLog, .guid, .drain, .recover]

@@ -87,9 +87,8 @@ static inline void waybill_unwatch(int index, uint64_t *word) {
     for (int i = 0; i < 10000 && __atomic_load_n(&waybill_endings()->noting, __ATOMIC_SEQ_CST) > 0; i++) sched_yield();
 }
 
-static inline void waybill_note_exit(void) { waybill_note(waybill_end_exit); }
-
-static inline void waybill_watch_exit(void) { atexit(waybill_note_exit); }
+/// Has a function called by `exit`.
+static inline void waybill_watch_exit(void (*handler)(void)) { atexit(handler); }
 
 static inline void waybill_caught(int signal, siginfo_t *info, void *context) {
     int error = errno;

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,16 @@ static inline uint32_t waybill_file_system(int descriptor) {
     return fstatfs(descriptor, &about) == 0 ? (uint32_t)about.f_type : 0;
 }
 
-/// Makes pages writable that are there, without writing to them (MADV_POPULATE_WRITE, madvise(2)); does nothing before Linux 5.14.
-static inline void waybill_make_writable(void *start, size_t length) { madvise(start, length, 23); }
+/// Makes the pages of a shared mapping present and writable without changing them (MADV_POPULATE_WRITE, madvise(2)).
+///
+/// Linux before 5.14 does not know that advice; there, one word of each page is exchanged for itself. Other errors change nothing: where the
+/// file system cannot make a page writable, a write to it would raise SIGBUS.
+static inline void waybill_make_writable(void *start, size_t length) {
+    if (madvise(start, length, 23) == 0 || errno != EINVAL) return;
+    for (size_t at = 0; at < length; at += 4096) {
+        uint64_t *word = (uint64_t *)((char *)start + at);
+        uint64_t found = __atomic_load_n(word, __ATOMIC_RELAXED);
+        __atomic_compare_exchange_n(word, &found, found, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
+}
 #endif

@@ -122,8 +122,8 @@ enum Hint: Hashable, Sendable {
         case .refusedOpenings:
             let openings = count == 1 ? "1 transaction or exchange was" : "\(count) transactions and exchanges were"
             return
-                "\(openings) not recorded: too many were open, or too much was recorded at once. Finish each transaction, and "
-                + "end each exchange."
+                "\(openings) not recorded: too many were open, or too much was recorded at once. Finish each transaction, end "
+                + "each exchange, or raise `options.maximumOpen`."
         case .tooManyAttributes:
             let times = count == 1 ? "once" : "\(count) times"
             return

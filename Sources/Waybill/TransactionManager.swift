@@ -69,6 +69,11 @@ public final class TransactionManager: Sendable {
         public var keepsErrorTexts = false
         /// Facts that may wait in memory for the store.
         public var memoryCapacity = 16_384
+        /// How many transactions and exchanges may be open in this process at once, from 1 to 500,000. Default: 100,000.
+        ///
+        /// Those beyond are not recorded; ``RecordingHealth/refused`` counts them, and a hint says so. What is open can
+        /// always be closed.
+        public var maximumOpen = 100_000
         /// How much of what was recorded stays on the device, and for how long. Default: 64 MiB, 30 days.
         public var retention = Retention()
         /// Whether signals that end the process, such as SIGSEGV and SIGABRT, are caught to be noted; default: false.

@@ -3,17 +3,21 @@ import WaybillCore
 
 /// The folder that a store lies in.
 package enum StoreFolder {
-    /// Makes it where it is missing: for its owner only, on Apple platforms kept out of backups and readable from the
-    /// first unlock on.
+    /// Makes the folder if it is missing: for its owner only, on Apple platforms excluded from backups and readable from
+    /// the first unlock on.
     ///
-    /// A folder that is there stays as it is; it may hold more than ours. One that somebody else may have put there is
+    /// An existing folder stays as it is; it may hold other files, too. One that somebody else may have put there is
     /// refused.
-    static func make(_ url: URL) throws(WaybillError) {
+    ///
+    /// - Parameter syncs: Whether to wait until the new folder is on the disk.
+    /// - Returns: The folders that must be synced so that a power cut does not take the new one.
+    @discardableResult
+    static func make(_ url: URL, syncs: Bool = true) throws(WaybillError) -> [URL] {
         let path = url.path(percentEncoded: false)
         if let reason = DurableFile.reasonToDistrust(folder: url) {
             throw WaybillError(.store, "The folder \(path) \(reason). Name another place.")
         }
-        guard !FileManager.default.fileExists(atPath: path) else { return }
+        guard !FileManager.default.fileExists(atPath: path) else { return [] }
         let made = sequence(first: url) { $0.deletingLastPathComponent() }.prefix { folder in
             folder.pathComponents.count > 1
                 && !FileManager.default.fileExists(atPath: folder.path(percentEncoded: false))
@@ -25,10 +29,11 @@ package enum StoreFolder {
                 .store, "The folder \(path) cannot be made. Check the permissions of the one that holds it.",
                 cause: error.localizedDescription)
         }
-        // Or a power cut takes the folder, and all that was synced in it. A folder that we do not own may not be
-        // syncable: that is no reason to stop.
-        for folder in made.reversed() { try? DurableFile.syncFolder(folder.deletingLastPathComponent()) }
+        let parents = made.reversed().map { $0.deletingLastPathComponent() }
+        // A folder that we do not own may not be syncable: that is no reason to stop.
+        if syncs { for parent in parents { try? DurableFile.syncFolder(parent) } }
         excludeFromBackup(url)
+        return parents
     }
 
     /// Keeps a file or a folder that was just made out of backups, on Apple platforms. Never to be called for a file that

@@ -30,6 +30,10 @@ package final class StoreReader {
             return
         }
         try Self.checkPresence(of: place, path)
+        if let empty = try Self.emptyStore(inPlaceOf: place, path) {
+            (connection, warnings) = empty
+            return
+        }
         if FileManager.default.fileExists(atPath: path + "-wal") {
             (connection, warnings) = try Self.openBesideWriter(place, patience)
         } else {
@@ -38,15 +42,36 @@ package final class StoreReader {
         connection.absentColumns = try Schema.absentColumns(of: connection)
     }
 
+    /// An empty store in memory, in place of one that was never finished; `nil` if that at a path is finished.
+    private static func emptyStore(inPlaceOf place: ResolvedLocation, _ path: String) throws(WaybillError) -> (
+        Connection, [String]
+    )? {
+        // With its tables, a store has a few hundred times as many bytes.
+        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size <= 64 << 10,
+            let unfinished = try? Connection(place.uri(), .readOnly, at: place.description),
+            (try? Schema.isUnfinished(unfinished)) == true
+        else { return nil }
+        let memory = ResolvedLocation.memory(name: GUID().description)
+        let connection = try Connection(memory.uri(), .create, at: place.description)
+        _ = try connection.transaction { () throws(WaybillError) in try Schema.migrate(connection) }
+        let warning =
+            "The store at \(place.description) is not finished: the process that was making it has ended. The app finishes it at its next launch."
+        return (connection, [warning])
+    }
+
     private static func checkPresence(of place: ResolvedLocation, _ path: String) throws(WaybillError) {
         if ResolvedLocation.isFolder(URL(filePath: path)) {
             throw WaybillError(.store, "\(path) is a folder, and a store's file was expected.")
         }
         guard !FileManager.default.fileExists(atPath: path) else { return }
         if let folder = place.folder, ResolvedLocation.isFolder(folder) {
+            let journalCount = LockedJournalFile.sources(in: folder).count
+            let journals =
+                journalCount == 0
+                ? "" : " Its \(journalCount) journals hold what short programs recorded; the next launch stores it."
             throw WaybillError(
                 .notFound,
-                "The folder \(folder.path(percentEncoded: false)) holds no Waybill store: there is no \(URL(filePath: path).lastPathComponent) in it."
+                "The folder \(folder.path(percentEncoded: false)) holds no Waybill store: there is no \(URL(filePath: path).lastPathComponent) in it.\(journals)"
             )
         }
         throw WaybillError(.notFound, "There is no store at \(path).")

@@ -12,9 +12,18 @@ struct Faults: AsyncParsableCommand {
     /// Every case, in the order of the table.
     static let cases: [FaultCase] =
         [
-            .killed, .killedSampling, .drain, .flush, .answer, .two, .four, .clock, .full, .busy, .failing, .readOnly,
+            .killed, .killedSampling, .killedEarly, .drain, .flush, .answer, .two, .four, .clock, .full, .busy,
+            .failing, .readOnly,
             .permissions, .deleted, .power,
-        ] + FaultCase.journals + [.database, .chaos, .control]
+        ] + Self.linuxCases + FaultCase.journals + [.database, .chaos, .control]
+
+    private static var linuxCases: [FaultCase] {
+        #if os(Linux)
+        [.shutDown]
+        #else
+        []
+        #endif
+    }
 
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -28,6 +28,7 @@ struct TestProcess {
             return try await exchanges.run(in: URL(filePath: arguments[2]))
         }
         if let ending = Ending(rawValue: arguments[1]) { return try await ending.run(in: URL(filePath: arguments[2])) }
+        if let short = Short(rawValue: arguments[1]) { return short.run(in: URL(filePath: arguments[2])) }
         if let sharing = Sharing(rawValue: arguments[1]) {
             return try await sharing.run(in: URL(filePath: arguments[2]))
         }
@@ -56,7 +57,7 @@ struct TestProcess {
             print("erased \(erasure.transactionCount) \(erasure.factCount)")
             fflush(nil)
             try await Task.sleep(for: .seconds(3_600))  // the reader of the files ends it
-        case "fork": try await fork(transactions)
+        case "fork", "clone": try await fork(transactions, isBare: arguments[1] == "clone")
         case "fork-orphan": try await leaveChild(transactions)
         case "obey", "ignore":
             options.obeysLaunchSettings = arguments[1] == "obey"
@@ -96,7 +97,7 @@ struct TestProcess {
         let login = transactions.begin(Login.self)
         var number = 0
         while true {
-            // In memory for the first few milliseconds, and refused where the disk is behind: then it is not said.
+            // In memory while the journal is opened, and refused if the disk is behind: then it is not said.
             guard login.log(.requestSent, attributes: ["number": .integer(number)]) == .journaled else { continue }
             FileHandle.standardOutput.write(Data("\(number)\n".utf8))
             number += 1
@@ -179,7 +180,9 @@ struct TestProcess {
     }
 
     /// Forks with a transaction open; parent and child both record.
-    private static func fork(_ transactions: TransactionManager) async throws {
+    ///
+    /// - Parameter isBare: Whether the C library is not told, as where a process is cloned by clone(2) itself.
+    private static func fork(_ transactions: TransactionManager, isBare: Bool) async throws {
         let login = transactions.begin(Login.self)
         login.log(.initiated)
         try await transactions.sync()
@@ -187,8 +190,17 @@ struct TestProcess {
         // the first time in Swift's own runtime: then nothing of ours goes on, nor anything else.
         try waitUntilOthersSleep()
         // Swift hides fork(2), for good reasons; a host may call it all the same.
-        guard let symbol = dlsym(nil, "fork") else { exit(69) }
-        let child = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)()
+        guard let symbol = dlsym(nil, isBare ? "syscall" : "fork") else { exit(69) }
+        #if arch(arm64)
+        let clone = 220
+        #else
+        let clone = 56
+        #endif
+        typealias Call = @convention(c) (Int, Int, Int, Int, Int, Int) -> Int
+        let child =
+            isBare
+            ? unsafeBitCast(symbol, to: Call.self)(clone, Int(SIGCHLD), 0, 0, 0, 0)
+            : Int(unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)())
         let first = GUID()  // drawn from the same block of random bytes, unless the child notices that it is one
         if child == 0 {
             let ofParent = login.log(.requestSent)
@@ -200,7 +212,7 @@ struct TestProcess {
             _exit(0)
         }
         var status: Int32 = 0
-        waitpid(child, &status, 0)
+        waitpid(pid_t(child), &status, 0)
         login.log(.responseReceived)
         login.finish()
         try await transactions.sync()

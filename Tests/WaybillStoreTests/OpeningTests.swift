@@ -100,6 +100,34 @@ import WaybillCore
         #expect(message { _ = try Store(.file(file)) } == expected)
     }
 
+    enum Interruption: CaseIterable { case fileMade, walSet, tablesHalfMade }
+
+    /// Breaks when a store whose creation was interrupted is taken for another program's database.
+    @Test(arguments: Interruption.allCases) func aStoreWhoseCreationWasInterruptedOpens(_ interruption: Interruption)
+        throws
+    {
+        let file = folder.file("waybill.sqlite")
+        try Data().write(to: file)
+        if interruption != .fileMade {
+            let half = try Connection("file:\(file.path)", .readWrite, at: file.path)
+            try half.execute("PRAGMA journal_mode = WAL")
+            if interruption == .tablesHalfMade { try half.execute("BEGIN IMMEDIATE; CREATE TABLE sources(id)") }
+        }
+        let reader = try StoreReader(.file(file))
+        #expect(try reader.all().isEmpty)
+        #expect(reader.warnings.count == 1)
+        #expect(try reader.verify().problems == [])
+        app.open(GUID())
+        try app.record(into: Store(.file(file)))
+        #expect(try StoreReader(.file(file)).all().count == 1)
+    }
+
+    /// Breaks when whoever looks for what a short program recorded is not told that it is there.
+    @Test func journalsWithoutAStoreAreNamed() throws {
+        try Data().write(to: folder.file("journal-\(GUID())"))
+        #expect(message { _ = try StoreReader(.folder(folder.url)) }.hasSuffix("the next launch stores it."))
+    }
+
     @Test func aStoreOfANewerVersionIsNeitherReadNorWritten() throws {
         let store = try makeStore()
         try store.connection.execute("PRAGMA user_version = 99")

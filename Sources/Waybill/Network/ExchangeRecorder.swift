@@ -8,8 +8,9 @@ import WaybillStore
 /// client open it before the request is sent (``TransactionManager/openExchange(_:traceContext:)``), so that what never
 /// comes back is seen all the same; on a server when the request has come in
 /// (``TransactionManager/openServerExchange(method:authority:target:headerFields:in:)``). Sent is the request's body
-/// and received the response's, on both sides. End it once, and if that is forgotten it stays in progress. Nothing here
-/// throws, waits or changes the exchange, and every call may come from any thread.
+/// and received the response's, on both sides. End it once; if the last reference goes away before, it ends as canceled
+/// with the error `Waybill.Exchange 1 (abandoned)`. Nothing here throws, waits or changes the exchange, and every call
+/// may come from any thread.
 ///
 /// ## Usage
 ///
@@ -94,6 +95,9 @@ public final class ExchangeRecorder: Sendable {
     init(headers: [String: String] = [:]) {
         (sequence, part, source, bodies, asked, self.headers) = (0, 0, nil, nil, nil, headers)
     }
+
+    /// Nobody is left to end it: what it keeps room for would stay open for ever.
+    deinit { end(.canceled, error: RecordedError(domain: "Waybill.Exchange", code: 1, name: "abandoned")) }
 
     /// Whether the current task sends a request that is recorded already.
     @TaskLocal package static var isSending = false

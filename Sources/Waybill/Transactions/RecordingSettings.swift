@@ -15,6 +15,7 @@ package struct RecordingSettings: Sendable {
     package var visibleNames: [String] = []
     package var keepsErrorTexts = false
     package var capacity = BufferedRecorder.defaultCapacity
+    package var openLimit = OpenLimit.standard
     package var retention = Retention()
     package var catchesSignals = false
     var sampling = Sampling()
@@ -71,6 +72,15 @@ package struct RecordingSettings: Sendable {
                 WaybillError(
                     .setting, "A memory capacity of \(options.memoryCapacity) facts is too small; \(capacity) is used.")
             )
+        }
+        if (1...OpenLimit.most).contains(options.maximumOpen) {
+            openLimit = options.maximumOpen
+        } else {
+            problems.append(
+                WaybillError(
+                    .setting,
+                    "A limit of \(options.maximumOpen) open transactions is out of range; \(openLimit) is used. Choose 1 to \(OpenLimit.most)."
+                ))
         }
         decideHeader(options.header)
         for host in launch.correlatedHosts ?? correlatedHosts {

@@ -42,7 +42,7 @@ package final class SourceRecorder: Sendable {
         self.diagnostics = diagnostics
         writer = SourceWriter(
             source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity,
-            retention: settings.retention,
+            openLimit: settings.openLimit, retention: settings.retention,
             bodyLimit: settings.network.bodies?.maximumStoreByteCount ?? 0, changes: changes,
             catchesSignals: settings.catchesSignals, tell: { diagnostics.once($0.message) },
             writesByItself: settings.writesByItself)

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A value behind one lock.
 ///
@@ -22,6 +22,13 @@ package final class Locked<Value>: @unchecked Sendable {  // right because `valu
 
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
+        defer { lock.unlock() }
+        return try body(&value.pointee)
+    }
+
+    /// As ``withLock(_:)``; returns `nil` if another thread has the lock until then.
+    package func withLock<Result>(before limit: Date, _ body: (inout Value) throws -> Result) rethrows -> Result? {
+        guard lock.lock(before: limit) else { return nil }
         defer { lock.unlock() }
         return try body(&value.pointee)
     }

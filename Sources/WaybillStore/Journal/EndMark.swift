@@ -23,7 +23,7 @@ struct EndMark {
     init(_ word: UnsafeMutablePointer<UInt64>, _ layout: JournalLayout, file: Int32?, catchesSignals: Bool) {
         let isCaught = catchesSignals || Self.catchesSignals.load(ordering: .relaxed)
         word.pointee = layout.endSeal | UInt64(isCaught ? waybill_end_unseen : waybill_end_unwatched)
-        if !Self.watchesExit.exchange(true) { waybill_watch_exit() }
+        Self.watchExit()
         if catchesSignals, !Self.catchesSignals.exchange(true) { waybill_catch_signals() }
         index = waybill_watch(
             word, layout.endSeal, file ?? -1, off_t(JournalLayout.HeaderWord.end * MemoryLayout<UInt64>.size))
@@ -32,6 +32,18 @@ struct EndMark {
 
     private static let watchesExit = Atomic(false)
     private static let catchesSignals = Atomic(false)
+
+    /// Has `exit` bring what is still in memory into the journals, and note the end in each.
+    ///
+    /// To be called before there is anything in memory.
+    @inline(never)
+    static func watchExit() {
+        guard !watchesExit.exchange(true) else { return }
+        waybill_watch_exit {
+            Recorder.journalAll(within: .milliseconds(50))
+            waybill_note(UInt64(waybill_end_exit))
+        }
+    }
 
     /// Nothing more is noted in the word.
     @inline(never)

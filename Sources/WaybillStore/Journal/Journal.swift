@@ -18,6 +18,8 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     /// Closings that are still to come, for each of which room is kept.
     private let openCount: Atomic<Int>
     private let refused: Atomic<Int64>
+    private let openLimit: Int
+    private let overflow = JournalOverflow()
     private let turning = Locked(())
     private let reading: Locked<ReadingState>
 
@@ -44,12 +46,26 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     /// Kept besides, for what segments' ends leave unused.
     private static let marginWordCount = 1024
 
+    /// What must stay free behind a record.
+    private enum Reserve {
+        case nothing
+        /// Room for closings that are to come.
+        case closings
+        /// That, and an eighth of the journal for events.
+        case closingsAndEvents
+    }
+
     /// Takes over from a recorder in memory.
     ///
     /// - Parameters:
     ///   - lastSequence: The sequence before the journal's first.
     ///   - openCount: What was opened and not closed until then.
-    init(_ file: JournalFile, lastSequence: Int64, openCount: Int, refusedCount: Int64) {
+    ///   - openLimit: How many may be open at once.
+    init(
+        _ file: JournalFile, lastSequence: Int64, openCount: Int, refusedCount: Int64,
+        openLimit: Int = OpenLimit.standard
+    ) {
+        self.openLimit = openLimit
         self.file = file
         layout = file.layout
         words = file.words
@@ -78,36 +94,59 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     /// Appends an event of which there is no more to say.
     @inline(__always)
     func append(event code: Int, part: Int64, atMicroseconds: Int64) -> Appended {
-        append(.event, 1, part: part, atMicroseconds: atMicroseconds, isOpening: false) { $0.integer(code) }
+        counted(append(.event, 1, part: part, atMicroseconds: atMicroseconds, keeping: .closings) { $0.integer(code) })
+    }
+
+    @inline(__always)
+    private func counted(_ appended: Appended) -> Appended {
+        if case .refused = appended { refused.add(1) }
+        return appended
     }
 
     /// Appends a fact. For an `opened` the part is its own sequence.
     func append(_ content: Fact.Content, part: Int64, atMicroseconds: Int64) -> Appended {
         switch content {
         case .event, .attributesSet:
-            return appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: false)
+            return counted(append(content, part: part, atMicroseconds: atMicroseconds, keeping: .closings))
         case .opened, .exchangeOpened:
-            openCount.add(1)
-            let appended = appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: true)
+            var appended = Appended.refused
+            if openCount.add(1) <= openLimit {
+                appended = append(content, part: part, atMicroseconds: atMicroseconds, keeping: .closingsAndEvents)
+            }
             if case .refused = appended { openCount.subtract(1) }
-            return appended
+            return counted(appended)
         case .closed, .exchangeClosed:
             openCount.subtract(1)
-            let appended = appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: false)
-            guard case .refused = appended else { return appended }
-            // Room for the bare closing was kept; what was said about it has to go.
-            refused.subtract(1)
-            return appendCounted(content.bare, part: part, atMicroseconds: atMicroseconds, isOpening: false)
+            // A long one must not take the room that is kept for others; what was said about it has to go then.
+            for (content, reserve) in [(content, Reserve.closings), (content.bare, .nothing)] {
+                let appended = append(content, part: part, atMicroseconds: atMicroseconds, keeping: reserve)
+                if case .done = appended { return appended }
+            }
+            let sequence = overflow.append(content.bare, part: part, atMicroseconds: atMicroseconds) { takeSequence() }
+            return .done(sequence: sequence, isKept: false, isPressing: true)
+        }
+    }
+
+    /// Takes a sequence for a fact that has no record.
+    private func takeSequence() -> Int64 {
+        var old = head.load(ordering: .acquiring)
+        while true {
+            let turn = (Int64(truncatingIfNeeded: old & Self.positionMask) - 1) / segmentLength
+            let base = Int64(truncatingIfNeeded: (words + layout.index(of: turn * segmentLength))[1])
+            let (isExchanged, found) = head.weakCompareExchange(expected: old, desired: old &+ (1 << 44))
+            if isExchanged { return base + Int64(truncatingIfNeeded: old >> 44) + 1 }
+            old = found
         }
     }
 
     @inline(never)
-    private func appendCounted(_ content: Fact.Content, part: Int64, atMicroseconds: Int64, isOpening: Bool) -> Appended
-    {
+    private func append(
+        _ content: Fact.Content, part: Int64, atMicroseconds: Int64, keeping reserve: Reserve
+    ) -> Appended {
         var counter = JournalWordCounter()
         content.write(to: &counter)
         return append(
-            content.journalKind, counter.count, part: part, atMicroseconds: atMicroseconds, isOpening: isOpening
+            content.journalKind, counter.count, part: part, atMicroseconds: atMicroseconds, keeping: reserve
         ) {
             content.write(to: &$0)
         }
@@ -120,40 +159,40 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     func append(_ name: RecordedName) {
         var counter = JournalWordCounter()
         name.write(to: &counter)
-        _ = append(.name, counter.count, part: 0, atMicroseconds: 0, isOpening: false) { name.write(to: &$0) }
+        _ = append(.name, counter.count, part: 0, atMicroseconds: 0, keeping: .closings) { name.write(to: &$0) }
     }
 
     @inline(__always)
     private func append(
-        _ kind: JournalRecord.Kind, _ contentWordCount: Int, part: Int64, atMicroseconds: Int64, isOpening: Bool,
+        _ kind: JournalRecord.Kind, _ contentWordCount: Int, part: Int64, atMicroseconds: Int64,
+        keeping reserve: Reserve,
         write: (inout JournalWordWriter) -> Void
     ) -> Appended {
         let wordCount = JournalRecord.prefixWordCount + contentWordCount
         let isFact = kind != .name
-        // Closings may use what is kept for them.
+        let total = layout.segmentWordCount &* layout.segmentCount
+        // Closings beyond a quarter of the journal have room in memory.
         let kept: Int =
-            switch kind {
-            case .closed, .exchangeClosed: 0
-            default:
-                Self.marginWordCount &+ openCount.load(ordering: .relaxed) &* Self.closingWordCount
-                    &+ (isOpening ? layout.segmentWordCount * layout.segmentCount / 8 : 0)
-            }
+            reserve == .nothing
+            ? 0
+            : Self.marginWordCount &+ min(openCount.load(ordering: .relaxed) &* Self.closingWordCount, total / 4)
+                &+ (reserve == .closingsAndEvents ? total / 8 : 0)
         var isNewSegment = false
         var old = head.load(ordering: .acquiring)
         while true {
             let position = Int64(truncatingIfNeeded: old & Self.positionMask)
             let offset = layout.offset(of: position)
-            guard position &+ Int64(wordCount &+ kept) <= limit.load(ordering: .acquiring),
+            let fits = offset >= JournalLayout.segmentHeaderWordCount && offset &+ wordCount <= layout.segmentWordCount
+            // What the end of a segment leaves unused is not there for what room is kept for.
+            let unused =
+                fits
+                ? 0
+                : (offset == 0 ? 0 : layout.segmentWordCount &- offset) &+ JournalLayout.segmentHeaderWordCount
+            guard position &+ Int64(unused &+ wordCount &+ kept) <= limit.load(ordering: .acquiring),
                 wordCount <= layout.largestRecordWordCount
-            else {
-                if isFact { refused.add(1) }
-                return .refused
-            }
-            guard offset >= JournalLayout.segmentHeaderWordCount, offset &+ wordCount <= layout.segmentWordCount else {
-                guard turn(from: position) else {
-                    if isFact { refused.add(1) }
-                    return .refused
-                }
+            else { return .refused }
+            guard fits else {
+                guard turn(from: position) else { return .refused }
                 isNewSegment = true
                 old = head.load(ordering: .acquiring)
                 continue
@@ -246,13 +285,15 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
                 }
                 state.taken += Int64(heading.wordCount)
             }
+            overflow.merge(into: &facts, last: &state.takenSequence)
             return facts
         }
     }
 
     /// Whether something is there that was not handed out: not yet published, when it was looked at.
     var hasMore: Bool {
-        reading.withLock { $0.taken } < Int64(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
+        overflow.hasMore
+            || reading.withLock { $0.taken } < Int64(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
     }
 
     /// Why the file cannot be written; nil when it can.
@@ -262,6 +303,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     func confirm() {
         reading.withLock { state in
             state.stored = state.taken
+            overflow.confirm()
             state.lastSequence = state.takenSequence
             noteDrained(state.lastSequence)
         }
@@ -277,6 +319,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     func giveBack() {
         reading.withLock { state in
             state.taken = state.stored
+            overflow.giveBack()
             state.takenSequence = state.lastSequence
         }
     }
@@ -302,8 +345,14 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         file.touch()
     }
 
+    /// Leaves the file as it is; see `JournalFile.leave()`.
+    func leaveFile() { file.leave() }
+
     /// Overwrites what is stored also in the segment that is in use. Recovery steps over zeros.
-    func scrub() {
+    ///
+    /// - Parameter erases: Whether it is erased from the store next, so that a file that was left must go.
+    func scrub(erases: Bool = false) {
+        if erases { file.removeIfLeft() }
         confirmSync()
         reading.withLock { state in
             let first = state.freedTurn * segmentLength + Int64(JournalLayout.segmentHeaderWordCount)
@@ -318,7 +367,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     /// Takes the file away, if everything in it is stored.
     func removeIfStored() {
         let isStored = reading.withLock { $0.stored } >= Int64(head.load(ordering: .acquiring) & Self.positionMask)
-        if isStored { file.remove() }
+        if isStored, overflow.isEmpty { file.remove() }
     }
 }
 
@@ -331,41 +380,5 @@ extension Fact.Content {
             .exchangeClosed(Fact.ExchangeClosed(exchange: content.exchange, state: content.state))
         default: self
         }
-    }
-}
-
-extension RecordedName {
-    fileprivate func write(to sink: inout some JournalSink) {
-        sink.integer(useCase)
-        sink.optional(event)
-        sink.text(name)
-    }
-
-    /// Reads a record of that kind.
-    init?(_ record: UnsafeBufferPointer<UInt64>) {
-        guard record.count > JournalRecord.prefixWordCount else { return nil }
-        var reader = JournalWordReader(UnsafeBufferPointer(rebasing: record[JournalRecord.prefixWordCount...]))
-        guard let useCase = reader.int(), let event = reader.optionalInt(), let name = reader.text() else {
-            return nil
-        }
-        self.init(useCase: useCase, event: event, name: name)
-    }
-}
-
-extension Fact {
-    /// Reads a record that was published whole; nil where its words cannot be a fact.
-    init?(_ kind: JournalRecord.Kind, _ record: UnsafePointer<UInt64>, wordCount: Int) {
-        let prefix = JournalRecord.prefixWordCount
-        guard wordCount > prefix,
-            let content = Content(kind, UnsafeBufferPointer(start: record + prefix, count: wordCount - prefix))
-        else { return nil }
-        let numbers = (
-            Int64(bitPattern: record[1]), Int64(bitPattern: record[3]), Int64(bitPattern: record[2])
-        )
-        let range = 0...Limits.largestInteger
-        guard numbers.0 > 0, range.contains(numbers.0), range.contains(numbers.1), range.contains(numbers.2) else {
-            return nil
-        }
-        self.init(sequence: numbers.0, part: numbers.1, atMicroseconds: numbers.2, content: content)
     }
 }

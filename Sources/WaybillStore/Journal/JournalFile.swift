@@ -18,7 +18,9 @@ final class JournalFile: @unchecked Sendable {
     private let file: LockedJournalFile
     private let endMark: EndMark
     private let failure = Atomic<Int32>(0)
-    private let isDeleted = Atomic(false)
+    /// Whether records that reach the file do not outlive the process: it was deleted, or left.
+    private let isDetached = Atomic(false)
+    private let isLeft = Atomic(false)
 
     /// Makes the journal of a source that starts now.
     ///
@@ -53,6 +55,11 @@ final class JournalFile: @unchecked Sendable {
                 cause: String(cString: strerror(errno)))
         }
         isMapped = size.isMapped ?? file.canBeMapped
+        // What is written to a file is in memory at once; the first write to a mapped page reads many others before it.
+        if isMapped {
+            let start = [UInt8](repeating: 0, count: min(byteCount, Self.writtenByteCount))
+            _ = pwrite(file.descriptor, start, start.count, 0)
+        }
         let (flags, descriptor) = isMapped ? (MAP_SHARED, file.descriptor) : (MAP_PRIVATE | MAP_ANON, -1)
         guard let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, descriptor, 0), memory != MAP_FAILED
         else {
@@ -62,14 +69,14 @@ final class JournalFile: @unchecked Sendable {
         }
         words = memory.bindMemory(to: UInt64.self, capacity: layout.wordCount)
         if isMapped { file.leaveToParent(UnsafeMutableRawBufferPointer(start: memory, count: byteCount)) }
-        // So that the pages are there. What is not mapped gets them as it is used, or all of it would count as memory
-        // that this process has written, of which an extension may have little.
-        if isMapped { words.update(repeating: 0, count: layout.wordCount) }
         endMark = EndMark(
             words + JournalLayout.HeaderWord.end, layout, file: isMapped ? nil : file.descriptor,
             catchesSignals: catchesSignals)
         writeHeader(description, startMicroseconds: startMicroseconds, boot: boot)
     }
+
+    /// Bytes at the start that the first records meet in memory.
+    private static let writtenByteCount = 64 << 10
 
     deinit {
         endMark.stop(words + JournalLayout.HeaderWord.end)
@@ -89,9 +96,25 @@ final class JournalFile: @unchecked Sendable {
     /// it brings to the disk.
     func touch() {
         #if os(Linux)
-        if isMapped { waybill_make_writable(words, layout.wordCount * 8) }
+        if isMapped, !isLeft.load(ordering: .relaxed) { waybill_make_writable(words, layout.wordCount * 8) }
         #endif
     }
+
+    /// Leaves the file as it is, for the next launch: what is recorded from now on is in memory alone.
+    ///
+    /// For a store that has to be kept in memory: there nothing outlives the process, so that what was journaled must
+    /// not be overwritten.
+    func leave() {
+        guard !isLeft.exchange(true) else { return }
+        isDetached.store(true, ordering: .sequentiallyConsistent)
+        guard isMapped else { return }
+        // At the same addresses, in one step: other threads go on writing, to copies of the pages.
+        mmap(
+            words, layout.wordCount * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file.descriptor, 0)
+    }
+
+    /// Takes the file away that was left: what it holds is erased from the store.
+    func removeIfLeft() { if isLeft.load(ordering: .relaxed) { remove() } }
 
     /// Takes the file away: everything in it is in the store.
     func remove() { unlink(file.path) }
@@ -104,11 +127,12 @@ final class JournalFile: @unchecked Sendable {
     @discardableResult
     func write(_ range: Range<Int>) -> Bool {
         if isMapped { return isWrittenByItself }
+        guard !isLeft.load(ordering: .relaxed) else { return false }
         let isWritten =
             pwrite(file.descriptor, words + range.lowerBound, range.count * 8, off_t(range.lowerBound * 8)) == range
             .count * 8
         failure.store(isWritten ? 0 : errno, ordering: .relaxed)
-        return isWritten && !isDeleted.load(ordering: .relaxed)
+        return isWritten && !isDetached.load(ordering: .relaxed)
     }
 
     /// Overwrites words, in memory and in the file, that nobody writes to meanwhile.
@@ -138,17 +162,19 @@ final class JournalFile: @unchecked Sendable {
 
     /// Whether a record is in the file, under its name, as soon as it is in the words.
     @inline(__always)
-    var isWrittenByItself: Bool { isMapped && !isDeleted.load(ordering: .relaxed) }
+    var isWrittenByItself: Bool { isMapped && !isDetached.load(ordering: .relaxed) }
 
     /// Notices that the file was deleted: then what is in it does not survive the process.
     func checkPresence() {
         var status = stat()
-        if fstat(file.descriptor, &status) == 0, status.st_nlink == 0 { isDeleted.store(true, ordering: .relaxed) }
+        if fstat(file.descriptor, &status) == 0, status.st_nlink == 0 { isDetached.store(true, ordering: .relaxed) }
     }
 
     /// Why the last write failed; nil when it did not.
     var problem: WaybillError? {
-        if isDeleted.load(ordering: .relaxed) {
+        // Of a file that was left, the store says why.
+        guard !isLeft.load(ordering: .relaxed) else { return nil }
+        if isDetached.load(ordering: .relaxed) {
             return WaybillError(
                 .store, "The journal \(file.path) was deleted; what is recorded waits in memory until the next launch.")
         }

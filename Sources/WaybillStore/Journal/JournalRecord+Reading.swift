@@ -191,3 +191,39 @@ extension JournalWordReader {
         return fields
     }
 }
+
+extension RecordedName {
+    func write(to sink: inout some JournalSink) {
+        sink.integer(useCase)
+        sink.optional(event)
+        sink.text(name)
+    }
+
+    /// Reads a record of that kind.
+    init?(_ record: UnsafeBufferPointer<UInt64>) {
+        guard record.count > JournalRecord.prefixWordCount else { return nil }
+        var reader = JournalWordReader(UnsafeBufferPointer(rebasing: record[JournalRecord.prefixWordCount...]))
+        guard let useCase = reader.int(), let event = reader.optionalInt(), let name = reader.text() else {
+            return nil
+        }
+        self.init(useCase: useCase, event: event, name: name)
+    }
+}
+
+extension Fact {
+    /// Reads a record that was published whole; nil where its words cannot be a fact.
+    init?(_ kind: JournalRecord.Kind, _ record: UnsafePointer<UInt64>, wordCount: Int) {
+        let prefix = JournalRecord.prefixWordCount
+        guard wordCount > prefix,
+            let content = Content(kind, UnsafeBufferPointer(start: record + prefix, count: wordCount - prefix))
+        else { return nil }
+        let numbers = (
+            Int64(bitPattern: record[1]), Int64(bitPattern: record[3]), Int64(bitPattern: record[2])
+        )
+        let range = 0...Limits.largestInteger
+        guard numbers.0 > 0, range.contains(numbers.0), range.contains(numbers.1), range.contains(numbers.2) else {
+            return nil
+        }
+        self.init(sequence: numbers.0, part: numbers.1, atMicroseconds: numbers.2, content: content)
+    }
+}

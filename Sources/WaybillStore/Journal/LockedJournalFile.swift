@@ -81,6 +81,12 @@ final class LockedJournalFile {
         return access(path, F_OK) == 0 || access(path + newerSuffix, F_OK) == 0
     }
 
+    /// The sources whose journals lie in a folder, whether they run or not.
+    static func sources(in folder: URL) -> [GUID] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
+        return names.sorted().compactMap { $0.hasPrefix(prefix) ? GUID($0.dropFirst(prefix.count)) : nil }
+    }
+
     static func path(of source: GUID, in folder: URL) -> String {
         folder.appending(path: prefix + source.description).path(percentEncoded: false)
     }
@@ -89,6 +95,8 @@ final class LockedJournalFile {
 
     /// Gives the file room on the disk, zeroed; false, with `errno`, where there is none.
     func allocate(_ byteCount: Int) -> Bool {
+        // An attempt before this one may have left records.
+        guard ftruncate(descriptor, 0) == 0 else { return false }
         #if canImport(Darwin)
         // Not preallocated: on these systems it is not mapped, and a write that fails is no signal.
         return ftruncate(descriptor, off_t(byteCount)) == 0
@@ -98,15 +106,24 @@ final class LockedJournalFile {
         #endif
     }
 
-    /// Whether a write to a mapped page whose room is allocated cannot fail: on file systems that do not move a page
-    /// when it is written again.
-    ///
-    /// ext4, XFS and tmpfs were tested with a full disk; btrfs raises SIGBUS (linux/magic.h has the numbers).
+    /// Whether a write to a mapped page of the file cannot fail, once its room is allocated.
     var canBeMapped: Bool {
         #if os(Linux)
-        [0xEF53, 0x5846_5342, 0x0102_1994].contains(waybill_file_system(descriptor))
+        Self.canBeMapped(on: waybill_file_system(descriptor))
         #else
         false
         #endif
+    }
+
+    /// Whether a file system keeps a page where it is when the page is written again, and lets it be written after the
+    /// file system was shut down or its disk is full.
+    ///
+    /// ext4 and tmpfs do (`MappedFileTests`). XFS raises SIGBUS after a shutdown and on reflinked blocks, and btrfs on a
+    /// full disk. All others are unproven, so records are written to them by `pwrite`.
+    ///
+    /// - Parameter type: The `f_type` of statfs(2); linux/magic.h has the numbers.
+    static func canBeMapped(on type: UInt32) -> Bool {
+        let (ext4, tmpfs): (UInt32, UInt32) = (0xEF53, 0x0102_1994)
+        return type == ext4 || type == tmpfs
     }
 }

@@ -5,7 +5,7 @@ package import WaybillCore
 /// When it fills up, openings are refused first, then events; what was opened can always be closed, because its opening
 /// kept a place.
 package final class BufferedRecorder: Sendable {
-    /// Facts it holds at most, closings that are still to come included.
+    /// Openings and events that wait at most, besides closings.
     package static let defaultCapacity = 16_384
 
     private struct State {
@@ -18,13 +18,15 @@ package final class BufferedRecorder: Sendable {
         /// Whether a journal has taken over.
         var isHandedOver = false
 
-        var used: Int { waiting.count + batch.count + openCount }
+        /// - Parameter capacity: A quarter of it at most is kept for closings; the others are taken all the same.
+        func used(of capacity: Int) -> Int { waiting.count + batch.count + min(openCount, capacity / 4) }
     }
 
     private let state = Locked(State())
     private let clock: any TransactionClock
     private let startMicroseconds: Int64
     private let capacity: Int
+    private let openLimit: Int
     private let batchTrigger: Int
     private let wake: @Sendable (_ batchIsFull: Bool) -> Void
 
@@ -32,17 +34,19 @@ package final class BufferedRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - startMicroseconds: The clock's uptime when the source started.
-    ///   - capacity: Facts it holds at most.
+    ///   - capacity: Openings and events that wait at most.
+    ///   - openLimit: How many may be open at once.
     ///   - batchTrigger: How many waiting facts make a batch that should not wait any longer.
     ///   - wake: Called outside the lock when there is a first fact to store, and once more when a batch is full.
     package init(
         clock: any TransactionClock, startMicroseconds: Int64, capacity: Int = defaultCapacity,
-        batchTrigger: Int = 2_000,
+        openLimit: Int = OpenLimit.standard, batchTrigger: Int = 2_000,
         wake: @escaping @Sendable (_ batchIsFull: Bool) -> Void
     ) {
         self.clock = clock
         self.startMicroseconds = startMicroseconds
         self.capacity = capacity
+        self.openLimit = openLimit
         self.batchTrigger = min(batchTrigger, capacity / 2)
         self.wake = wake
     }
@@ -55,13 +59,14 @@ package final class BufferedRecorder: Sendable {
             if state.isHandedOver { return nil }
             switch content {
             case .opened, .exchangeOpened:
-                guard state.used + 2 <= capacity - capacity / 8 else {
+                guard state.openCount < openLimit, state.used(of: capacity) + 2 <= capacity - capacity / 8
+                else {
                     state.refusedCount += 1
                     return (.refused, 0)
                 }
                 state.openCount += 1
             case .event, .attributesSet:
-                guard state.used + 1 <= capacity else {
+                guard state.used(of: capacity) + 1 <= capacity else {
                     state.refusedCount += 1
                     return (.refused, 0)
                 }
@@ -117,13 +122,16 @@ package final class BufferedRecorder: Sendable {
         to takeOver: (_ facts: [Fact], _ lastSequence: Int64, _ openCount: Int, _ refusedCount: Int64) -> Bool
     ) {
         state.withLock { state in
-            guard takeOver(state.batch + state.waiting, state.lastSequence, state.openCount, state.refusedCount) else {
-                return
-            }
+            guard !state.isHandedOver,
+                takeOver(state.batch + state.waiting, state.lastSequence, state.openCount, state.refusedCount)
+            else { return }
             (state.batch, state.waiting) = ([], [])
             state.isHandedOver = true
         }
     }
+
+    /// Whether anything was recorded, in memory or in the journal that took over.
+    var hasRecorded: Bool { state.withLock { $0.lastSequence > 0 } }
 
     package var refusedCount: Int64 { state.withLock { $0.refusedCount } }
 }

@@ -1,13 +1,13 @@
+import Dispatch
+import Foundation
 import WaybillAtomics
 package import WaybillCore
 
 /// Takes facts on the caller's thread and gives each its sequence and its time; never blocks on the store, never
 /// throws.
 ///
-/// Into a journal as soon as there is one, into memory until then.
-///
-/// The journal is made on the store's thread, a few milliseconds after the first fact: no call that records waits for a
-/// file.
+/// The first call has the journal opened on another thread, and waits for it for 2 ms at most. Where the disk takes
+/// longer, facts wait in memory until the journal is open.
 package final class Recorder: Sendable {
     private let clock: any TransactionClock
     private let isSystemClock: Bool
@@ -17,19 +17,43 @@ package final class Recorder: Sendable {
     /// The address of the journal, 0 while there is none. ``owned`` keeps it alive, so that no caller has to count
     /// references.
     private let journal = Atomic<UInt>(0)
+    private let isJournalWanted: Atomic<Bool>
+    private let openJournal: @Sendable () -> Void
+    private let patience: Duration
+    private let openLimit: Int
+    private let generation = ProcessGeneration.current
+    /// Entered while a thread opens the journal.
+    let opening = DispatchGroup()
+    /// Entered while the store's thread takes in what processes before this one left.
+    let recovering = DispatchGroup()
     private let owned = Locked<Journal?>(nil)
     /// Whether the writer knows that there is something to store.
     private let isAwake = Atomic(false)
 
+    /// How long the first call waits for the journal.
+    package static let patience = Duration.milliseconds(2)
+
+    /// - Parameter openJournal: Starts to open the journal, on another thread, which enters ``opening``; `nil` if there
+    ///   is to be none.
     package init(
-        clock: any TransactionClock, startMicroseconds: Int64, capacity: Int,
+        clock: any TransactionClock, startMicroseconds: Int64, capacity: Int, openLimit: Int = OpenLimit.standard,
+        patience: Duration = patience, openJournal: (@Sendable () -> Void)? = nil,
         wake: @escaping @Sendable (_ batchIsFull: Bool) -> Void
     ) {
+        self.patience = patience
+        self.openLimit = openLimit
+        self.openJournal = openJournal ?? {}
+        isJournalWanted = Atomic(openJournal != nil)
         self.clock = clock
         isSystemClock = clock is SystemClock
         self.startMicroseconds = startMicroseconds
         self.wake = wake
-        memory = BufferedRecorder(clock: clock, startMicroseconds: startMicroseconds, capacity: capacity, wake: wake)
+        memory = BufferedRecorder(
+            clock: clock, startMicroseconds: startMicroseconds, capacity: capacity, openLimit: openLimit, wake: wake)
+        if openJournal != nil {
+            EndMark.watchExit()
+            Self.journaling.withLock { $0 = $0.filter { $0.recorder != nil } + [Reference(recorder: self)] }
+        }
     }
 
     /// Records a fact.
@@ -38,6 +62,11 @@ package final class Recorder: Sendable {
     package func record(_ content: Fact.Content, part: Int64, at past: Int64? = nil) -> Recorded {
         if let pointer = journalPointer {
             return record(in: pointer) { $0.append(content, part: part, atMicroseconds: past ?? $1) }
+        }
+        if isJournalWanted.load(ordering: .relaxed), isJournalWanted.exchange(false) {
+            openJournal()
+            _ = opening.wait(timeout: .now() + .microseconds(Int(patience.microseconds)))
+            if hasJournal { return record(content, part: part, at: past) }
         }
         if let recorded = memory.recordUnlessHandedOver(content, part: part, at: past) { return recorded }
         guard let pointer = journalPointer else { return .refused }
@@ -88,17 +117,46 @@ package final class Recorder: Sendable {
     /// Whether a journal has taken over.
     var hasJournal: Bool { journal.load(ordering: .acquiring) != 0 }
 
+    private struct Reference {
+        weak var recorder: Recorder?
+    }
+
+    /// The recorders that journal, in the order in which they were made.
+    private static let journaling = Locked<[Reference]>([])
+
+    /// Brings what is still in memory into the journals before the process exits, in the order in which the recorders
+    /// were made; and lets what earlier processes left come into the store, so that short programs do not leave ever
+    /// more of it.
+    ///
+    /// - Parameter duration: How long this may take in all.
+    static func journalAll(within duration: Duration) {
+        let limit = DispatchTime.now() + .microseconds(Int(duration.microseconds))
+        // After a fork another thread of the parent may have had the lock, for ever.
+        let soon = Date(timeIntervalSinceNow: 0.01)
+        let recorders = journaling.withLock(before: soon) { $0.compactMap(\.recorder) } ?? []
+        let own = recorders.filter { $0.generation == ProcessGeneration.latest }
+        for recorder in own where !recorder.hasJournal && recorder.memory.hasRecorded {
+            // Unless a thread is at it.
+            if recorder.opening.wait(timeout: .now()) == .success { recorder.openJournal() }
+        }
+        for recorder in own { _ = recorder.opening.wait(timeout: limit) }
+        for recorder in own { _ = recorder.recovering.wait(timeout: limit) }
+    }
+
     /// Goes on in a journal, with everything that waits in memory.
     ///
-    /// - Returns: Whether it fits; else memory goes on.
-    func begin(_ file: JournalFile, names: [RecordedName]) -> Bool {
+    /// - Parameter names: Gives the names to keep in the journal, once what is named later goes there by itself.
+    /// - Returns: Whether it fits; else memory goes on. False also if a journal was begun before.
+    func begin(_ file: JournalFile, names: () -> [RecordedName]) -> Bool {
+        var isBegun = false
         memory.handOver { facts, lastSequence, openCount, refusedCount in
             let first = facts.first?.sequence ?? lastSequence + 1
             // What the facts open and close is counted in `openCount`, and counted again as they are appended.
             var isOpenBefore = openCount
             for fact in facts { isOpenBefore -= fact.content.openCountChange }
-            let made = Journal(file, lastSequence: first - 1, openCount: isOpenBefore, refusedCount: refusedCount)
-            for name in names { made.append(name) }
+            let made = Journal(
+                file, lastSequence: first - 1, openCount: isOpenBefore, refusedCount: refusedCount,
+                openLimit: openLimit)
             for fact in facts {
                 if case .refused = made.append(fact.content, part: fact.part, atMicroseconds: fact.atMicroseconds) {
                     return false
@@ -106,12 +164,17 @@ package final class Recorder: Sendable {
             }
             owned.withLock { $0 = made }
             journal.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
+            isBegun = true
             return true
         }
-        guard hasJournal else { return false }
+        guard isBegun else { return false }
+        keep(names())
         wake(false)
         return true
     }
+
+    /// Leaves the journal's file as it is, for the next launch; see `JournalFile.leave()`.
+    func leaveJournal() { owned.withLock { $0 }?.leaveFile() }
 
     /// Keeps names for the recovery of the journal; they reach the store besides.
     func keep(_ names: [RecordedName]) {
@@ -122,7 +185,12 @@ package final class Recorder: Sendable {
     /// Takes the journal's file away, if everything in it is stored.
     func removeJournalIfStored() { owned.withLock { $0 }?.removeIfStored() }
 
+    /// Gives what the store does not have yet.
+    ///
+    /// Waits while the journal is being opened, because facts move there; for a second at most, after which facts of a
+    /// batch may be handed out twice.
     package func takeBatch(limit: Int) -> [Fact] {
+        _ = opening.wait(timeout: .now() + .seconds(1))
         guard let journal = owned.withLock({ $0 }) else { return memory.takeBatch(limit: limit) }
         isAwake.store(false, ordering: .sequentiallyConsistent)
         return journal.take(limit: limit)
@@ -140,8 +208,10 @@ package final class Recorder: Sendable {
 
     package func forgoClosing() { owned.withLock { $0 }.map { $0.forgoClosing() } ?? memory.forgoClosing() }
 
-    /// Overwrites everything that is stored and synced: what was erased from the store must not be left in the journal.
-    func scrub() { owned.withLock { $0 }?.scrub() }
+    /// Overwrites everything that is stored and synced.
+    ///
+    /// - Parameter erases: Whether it is erased from the store next, so that no file may keep it.
+    func scrub(erases: Bool = false) { owned.withLock { $0 }?.scrub(erases: erases) }
 
     package var wantsSync: Bool { owned.withLock { $0 }?.wantsSync ?? false }
 

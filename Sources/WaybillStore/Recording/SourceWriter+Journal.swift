@@ -1,21 +1,45 @@
+import Foundation
 package import WaybillCore
 
-/// The journal's life on the store's thread: made after the first fact, synced and freed while it is used.
+/// The journal's life: opened with the first fact, synced and freed while it is used.
 extension SourceWriter {
     /// How long what is stored may stay unsynced, and in the journal. A power cut costs five seconds at most: a batch
     /// waits before it is stored, and a sync takes its time.
     private static let syncAge = Duration.milliseconds(4_500)
 
-    /// Has the journal made, as soon as there is something to record; asked again by a later batch where that was not
-    /// possible.
+    /// Opens the journal on a thread of its own, which waits for no store; the first call that records waits for it for
+    /// a moment.
+    func openJournal() {
+        state.withLock { $0.isJournalAskedFor = true }
+        recorder.opening.enter()
+        Thread.detachNewThread { [self] in
+            let file = beginJournal()
+            recorder.opening.leave()
+            ownJournal.sync(file)
+            if file != nil, writesByItself, ownJournal.hasLeftovers { takeInLeftovers() }
+        }
+        if place.isShared, writesByItself { scheduleBeat() }
+    }
+
+    /// Opens the store at once, which takes in what processes before this one left: this one may be as short as they
+    /// were.
+    private func takeInLeftovers() {
+        let recovering = recorder.recovering
+        recovering.enter()
+        thread.perform { [weak self] store in
+            if self != nil { _ = try? store.opened() }
+            recovering.leave()
+        }
+    }
+
+    /// Has the journal opened by the store's thread where an attempt before failed: asked for with each batch.
     func askForJournal() {
         let isFirst = state.withLock { state in
             defer { state.isJournalAskedFor = true }
             return !state.isJournalAskedFor
         }
-        guard isFirst else { return }
-        thread.perform { [weak self] store in self?.makeJournal(store) }
-        if place.isShared, writesByItself { scheduleBeat() }
+        guard isFirst, place.journalFolder != nil else { return }
+        thread.perform { [weak self] store in self?.reopenJournal(store) }
     }
 
     /// Has a heartbeat be seen while there is nothing to write: each piece of work begins with one.
@@ -33,26 +57,40 @@ extension SourceWriter {
         }
     }
 
-    private func makeJournal(_ store: StoreSession) {
+    private func reopenJournal(_ store: StoreSession) {
+        do throws(WaybillError) { _ = try store.opened() } catch {
+            // Where a shared store is only late, the journal is what keeps all meanwhile.
+            guard place.isShared else { return note(error) }
+        }
+        // A journal would promise what a store in memory does not keep. The store's own problem says why there is none.
+        guard !store.hasFallenBack else {
+            return state.withLock { state in (state.isJournalAskedFor, state.journalProblem) = (false, nil) }
+        }
+        if let file = beginJournal() { ownJournal.sync(file) }
+    }
+
+    /// - Returns: `nil` if the journal was not begun now.
+    private func beginJournal() -> JournalFile? {
         do throws(WaybillError) {
-            guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds)
-            else {
-                state.withLock { $0.isJournalAskedFor = !store.hasFallenBack }
-                return
+            let file = try ownJournal.open(anchor: anchors.current(), startMicroseconds: startMicroseconds) { file in
+                recorder.begin(file) { state.withLock { $0.names } }
             }
-            let isBegun = recorder.begin(file, names: state.withLock { $0.newNames })
             state.withLock { state in
                 state.journalProblem = nil
-                state.isJournalAskedFor = isBegun  // what waits in memory did not fit: once it is stored
+                // What waits in memory did not fit: once it is stored.
+                state.isJournalAskedFor = recorder.hasJournal
             }
-            // Nothing waits for it. Where it fails, a power cut may take the journal, and the store is synced all the
-            // same.
-            try? file.sync()
+            return file
         } catch {
-            state.withLock { state in
-                state.journalProblem = error
-                state.isJournalAskedFor = false
-            }
+            note(error)
+            return nil
+        }
+    }
+
+    private func note(_ problem: WaybillError) {
+        state.withLock { state in
+            state.journalProblem = problem
+            state.isJournalAskedFor = false
         }
     }
 
@@ -104,15 +142,16 @@ extension SourceWriter {
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Throws: What `Store.erase` throws, or that the store could not be synced: then nothing is erased.
     package func erase(_ scope: ErasureScope, from store: Store, at wall: Int64) throws(WaybillError) -> Erasure {
-        try scrubJournal(store)
+        try scrubJournal(store, erases: true)
         return try store.erase(scope, at: wall)
     }
 
     /// Overwrites everything in this source's journal that is in the store; to be called on the store's thread.
     ///
+    /// - Parameter erases: Whether it is erased from the store next.
     /// - Throws: Where the store cannot be synced: then the journal keeps everything.
-    package func scrubJournal(_ store: Store) throws(WaybillError) {
+    package func scrubJournal(_ store: Store, erases: Bool = false) throws(WaybillError) {
         try store.sync()
-        recorder.scrub()
+        recorder.scrub(erases: erases)
     }
 }

@@ -42,6 +42,7 @@ package final class SourceWriter: Sendable {
     let source: GUID
     let place: ResolvedLocation
     let anchors: AnchorKeeper
+    let ownJournal: OwnJournal
     package let changes: ChangeFeed
     let thread: StoreThread<StoreSession>
     private let readingThread = StoreThread(
@@ -54,19 +55,22 @@ package final class SourceWriter: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: Facts that may wait in memory.
+    ///   - openLimit: How many transactions and exchanges may be open at once.
     ///   - retention: What the store keeps.
     ///   - bodyLimit: Bytes that bodies may take in the store.
     ///   - changes: Told what has reached the store.
     ///   - activity: Keeps the system from suspending the process while it writes to a store that others use.
+    ///   - journalPatience: How long the first call that records waits for the journal.
     ///   - catchesSignals: Whether the journal notes by which signal the process ends.
     ///   - tell: Told when the store is not the one that was asked for, or not as it was left; on the store's thread.
     ///   - timer: Calls the store's thread when a batch or a sync is due.
     ///   - writesByItself: false in tests: facts are then written when they are read.
     package init(
         source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, capacity: Int,
-        retention: Retention = Retention(),
+        openLimit: Int = OpenLimit.standard, retention: Retention = Retention(),
         bodyLimit: Int64 = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
-        journalSize: JournalSize = JournalSize(), activity: ExpiringActivity? = .system, catchesSignals: Bool = false,
+        journalSize: JournalSize = JournalSize(), journalPatience: Duration = Recorder.patience,
+        activity: ExpiringActivity? = .system, catchesSignals: Bool = false,
         tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
@@ -77,16 +81,23 @@ package final class SourceWriter: Sendable {
         self.bodyLimit = bodyLimit
         self.writesByItself = writesByItself
         startMicroseconds = start
-        recorder = Recorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
+        let ownJournal = OwnJournal(of: source, in: place, size: journalSize, catchesSignals: catchesSignals)
+        self.ownJournal = ownJournal
+        let openJournal: @Sendable () -> Void = { waker.openJournal?() }
+        recorder = Recorder(
+            clock: clock, startMicroseconds: start, capacity: capacity, openLimit: openLimit,
+            patience: journalPatience,
+            openJournal: place.journalFolder == nil ? nil : openJournal, wake: { waker.wake?($0) })
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(
             // Behind what the app does: what is recorded is safe in the journal.
             label: "waybill.store", qos: .utility, timer: timer, begins: { $0.begin() }, ends: { $0.end() },
             make: {  // opened when first needed
                 StoreSession(
-                    source: source, place: place, clock: clock, retention: retention, journalSize: journalSize,
-                    catchesSignals: catchesSignals, activity: activity, tell: tell)
+                    source: source, place: place, clock: clock, retention: retention, journal: ownJournal,
+                    activity: activity, tell: tell)
             })
+        waker.openJournal = { [weak self] in self?.openJournal() }
         waker.wake = { [weak self] batchIsFull in
             self?.askForJournal()
             self?.scheduleDrain(batchIsFull: batchIsFull)
@@ -106,6 +117,11 @@ package final class SourceWriter: Sendable {
         thread.perform { store in
             let facts = recorder.takeBatch(limit: .max)
             do {
+                if !facts.isEmpty || recorder.hasJournal {
+                    _ = try store.opened()
+                    // A store in memory goes away now: the journal keeps all for the next launch.
+                    guard !store.hasFallenBack else { return }
+                }
                 if !facts.isEmpty {
                     try store.opened().append(
                         RecordedBatch(
@@ -127,6 +143,7 @@ package final class SourceWriter: Sendable {
     package var problem: WaybillError? { thread.sync { problem(of: $0) ?? $0.recoveryProblem } }
 
     private func problem(of store: StoreSession) -> WaybillError? {
+        _ = recorder.opening.wait(timeout: .now() + .seconds(1))
         _ = try? store.opened()
         return state.withLock { $0.writeProblem ?? $0.syncProblem ?? $0.journalProblem ?? $0.bodyProblem } ?? recorder
             .problem
@@ -294,7 +311,9 @@ package final class SourceWriter: Sendable {
                 return lookAgainIfNeeded()
             }
             do {
-                try opened.opened().append(
+                let store = try opened.opened()
+                if opened.hasFallenBack { recorder.leaveJournal() }
+                try store.append(
                     RecordedBatch(source: source, facts: facts, names: names, clocks: clocks, refused: refused))
                 recorder.confirmBatch()
                 try syncWhenDue(opened.opened())
@@ -325,6 +344,7 @@ package final class SourceWriter: Sendable {
 }
 
 /// Lets the recorder, which is made first, call the writer, which holds it.
-private final class Waker: @unchecked Sendable {  // right because `wake` is set once, before the recorder is handed out
+private final class Waker: @unchecked Sendable {  // right because both are set once, before the recorder is handed out
     var wake: (@Sendable (_ batchIsFull: Bool) -> Void)?
+    var openJournal: (@Sendable () -> Void)?
 }

@@ -17,9 +17,9 @@ extension Store {
     func recoverJournals(
         in folder: URL, installation: GUID?, gone: (GUID) -> Void = { _ in }
     ) throws(WaybillError) -> [WaybillError] {
+        var problems: [WaybillError] = []
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? [])
             .sorted()
-        var problems: [WaybillError] = []
         for name in names where name.hasPrefix(LockedJournalFile.prefix) {
             let isAside = name.hasSuffix(LockedJournalFile.newerSuffix)
             let digits = name.dropFirst(LockedJournalFile.prefix.count)

@@ -17,9 +17,9 @@ package final class StoreSession {
     private(set) var recoveryProblem: WaybillError? {
         didSet { if let recoveryProblem, recoveryProblem != oldValue { tell(recoveryProblem) } }
     }
-    /// What sets of the source show that they are its: the same in whichever store it records.
-    private let proof = IdentityProof()
-    /// The same of its installation; the store's, once that is open.
+    /// The journal of the source, whose lock says that the source runs.
+    private let journal: OwnJournal
+    /// Shows that sets come from the installation; the store's, once that is open.
     private var installationProof = IdentityProof()
     private let tell: @Sendable (WaybillError) -> Void
 
@@ -31,7 +31,6 @@ package final class StoreSession {
     var wasReplaced = false
     private var store: Store?
     private var storeReader: StoreReader?
-    private var life: LockedJournalFile?
     private var heartbeat: Heartbeat?
     /// What a store has that other processes use while this one may be suspended: it is closed after each piece of work.
     private var shared: (lock: FileLock, files: StoreFiles?)?
@@ -53,19 +52,15 @@ package final class StoreSession {
     /// What others had changed when that was looked at last; nil: not yet.
     var seenChanges: Store.SeenChanges?
 
-    private let journalSize: JournalSize
-    private let catchesSignals: Bool
-
     init(
         source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, retention: Retention,
-        journalSize: JournalSize, catchesSignals: Bool, activity: ExpiringActivity? = .system,
+        journal: OwnJournal, activity: ExpiringActivity? = .system,
         tell: @escaping @Sendable (WaybillError) -> Void
     ) {
         self.source = source
         self.place = place
         self.clock = clock
-        self.journalSize = journalSize
-        self.catchesSignals = catchesSignals
+        self.journal = journal
         self.activity = activity
         self.tell = tell
         wanted = place
@@ -186,34 +181,6 @@ package final class StoreSession {
         return own == folder ? [folder] : [own, folder]
     }
 
-    /// Makes the journal of this source.
-    ///
-    /// - Returns: nil where the store lies in memory.
-    /// - Throws: Where it cannot be made; recording goes on in memory.
-    func makeJournal(anchor: ClockAnchor, startMicroseconds: Int64) throws(WaybillError) -> JournalFile? {
-        // Where the store fell back to memory, a journal would promise what is not kept. Where the store is only late,
-        // it is what keeps all meanwhile.
-        do throws(WaybillError) { _ = try opened() } catch {
-            guard place.isShared else { throw error }
-        }
-        guard let lockedFile = try lockedJournalFile() else { return nil }
-        // What recovery has to know of the source is an empty set of it.
-        let description = TransactionSet(
-            id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], sourceProof: proof)])
-        return try JournalFile(
-            lockedFile, description: description.encoded(), startMicroseconds: startMicroseconds,
-            size: journalSize, catchesSignals: catchesSignals)
-    }
-
-    private func lockedJournalFile() throws(WaybillError) -> LockedJournalFile? {
-        if let life { return life }
-        guard let folder = place.journalFolder else { return nil }
-        try StoreFolder.make(folder)
-        let lockedFile = try LockedJournalFile(of: source.id, in: folder)
-        life = lockedFile
-        return lockedFile
-    }
-
     // MARK: Retention
 
     /// Keeps the store within its limits, a step at a time; what goes wrong shows in ``problem``, and is tried again.
@@ -248,7 +215,7 @@ package final class StoreSession {
         let store = try Store(place, lock: sharedLock(), clock: clock)
         // Before the source can be seen in the store: others take a source without a locked file, and without a
         // heartbeat, for one that has ended.
-        _ = try lockedJournalFile()
+        if place.journalFolder != nil { try journal.lockedFile() }
         if place.isShared, let folder = place.folder {
             heartbeat = heartbeat ?? Heartbeat(of: source.id, in: folder)
             try heartbeat?.beat(at: clock.uptimeMicroseconds())
@@ -265,7 +232,7 @@ package final class StoreSession {
             try store.sync()
             source.installation = installation
         }
-        try store.register(source, proof: proof)
+        try store.register(source, proof: journal.proof)
         for folder in journalFolders {
             recoveryProblem =
                 try store.recoverJournals(in: folder, installation: source.installation) { source in

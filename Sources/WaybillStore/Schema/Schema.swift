@@ -67,6 +67,14 @@ package enum Schema {
         guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else { throw try notAStore(connection) }
     }
 
+    /// Whether it is a store that was never finished: the process that made it ended before its tables were there.
+    static func isUnfinished(_ connection: Connection) throws(WaybillError) -> Bool {
+        let application: Int = try connection.integer("PRAGMA application_id")
+        let version = try connection.integer("PRAGMA user_version")
+        guard [0, applicationID].contains(application), version == 0 else { return false }
+        return try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
+    }
+
     /// Makes sure that it is a store as it was made, and none of a newer version.
     static func check(_ connection: Connection) throws(WaybillError) {
         guard try connection.integer("PRAGMA application_id") == applicationID else { throw try notAStore(connection) }

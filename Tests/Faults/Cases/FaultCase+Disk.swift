@@ -27,6 +27,30 @@ extension FaultCase {
         }
     }
 
+    #if os(Linux)
+    /// The file system is shut down under a process that records: what is mapped must not end it by SIGBUS.
+    static let shutDown = FaultCase(name: "shut down") { _ in
+        var counts = FaultCounts()
+        for type in ["ext4", "xfs"] {
+            let directory = try TemporaryDirectory()
+            let mount = try Mount(
+                image: type, at: directory.url.appending(path: "disk", directoryHint: .isDirectory))
+            let harness = try Harness(client: mount.folder)
+            let worker = try harness.worker("--pause", "300", deliversTo: false)
+            try worker.wait(forMore: 500)
+            try mount.shutDown()
+            try worker.wait(untilIs: "ill")
+            // As long as it takes the kernel to bring pages to the disk, which it cannot.
+            sync()
+            usleep(500_000)
+            if !worker.isRunning { counts.problems.append("On \(type) the process has ended.") }
+            worker.kill()
+            counts.runs += 1
+        }
+        return counts
+    }
+    #endif
+
     /// Another program keeps the store's lock for longer than is waited for.
     static let busy = FaultCase(name: "busy") { setting in
         try repeated(setting.share(0.02)) { _ in

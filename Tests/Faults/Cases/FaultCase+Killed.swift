@@ -9,7 +9,12 @@ extension FaultCase {
     /// nothing is given up but what succeeded.
     static let killedSampling = killed("kill while sampling", "--sampling", "0.3")
 
-    private static func killed(_ name: String, _ options: String...) -> FaultCase {
+    /// The same in the first 50 ms of recording: most have no store yet, and what they journaled is all there is.
+    static let killedEarly = killed("kill in the first 50 ms", within: 50_000, "--pause", "200")
+
+    /// - Parameter microseconds: How long a worker records at most; `nil`: up to 600 ms, of which half of the workers use
+    ///   a part to start.
+    private static func killed(_ name: String, within microseconds: UInt32? = nil, _ options: String...) -> FaultCase {
         FaultCase(name: name) { setting in
             var chance = setting.chance
             var counts = FaultCounts()
@@ -26,13 +31,13 @@ extension FaultCase {
                 let kills = min(25, setting.kills - counts.runs)
                 for _ in 0..<kills {
                     let worker = try harness.worker(["--delivers"] + options)
-                    if Bool.random(using: &chance) { try worker.wait(for: "ready") }
-                    usleep(.random(in: 0...600_000, using: &chance))
+                    if microseconds != nil || Bool.random(using: &chance) { try worker.wait(for: "ready") }
+                    usleep(.random(in: 0...(microseconds ?? 600_000), using: &chance))
                     harness.kill(worker)
                 }
                 killer.cancel()
                 try await killer.value
-                counts = counts + (try harness.count(runs: kills, mayDrop: !options.isEmpty))
+                counts = counts + (try harness.count(runs: kills, mayDrop: options.contains("--sampling")))
             }
             return counts
         }

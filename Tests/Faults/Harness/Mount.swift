@@ -1,7 +1,7 @@
 #if Collector
 import Foundation
 
-/// A file system in memory of a size that can be reached, mounted while this lives.
+/// A file system of a size that can be reached, in memory or in an image, mounted while this lives.
 final class Mount: Sendable {
     let folder: URL
 
@@ -14,6 +14,34 @@ final class Mount: Sendable {
         guard status == 0 else { throw Skipped(reason: "a tmpfs cannot be mounted here: \(words)") }
     }
 
+    /// - Parameter type: Of the file system, which is made in an image beside the folder.
+    /// - Throws: ``Skipped`` where it cannot be made here, or this process may not mount.
+    init(image type: String, at folder: URL) throws {
+        self.folder = folder
+        let image = folder.deletingLastPathComponent().appending(path: type).path(percentEncoded: false)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for words in [
+            ["truncate", "-s", "320M", image], ["mkfs.\(type)", "-q", image],
+            ["mount", "-o", "loop", image, folder.path(percentEncoded: false)],
+        ] {
+            let (status, complaint) = try command(words)
+            guard status == 0 else { throw Skipped(reason: "no \(type) can be mounted here: \(complaint)") }
+        }
+    }
+
+    #if os(Linux)
+    /// Has the file system fail all that is asked of it from now on, as after an error of its disk.
+    func shutDown() throws {
+        let descriptor = open(folder.path(percentEncoded: false), O_RDONLY)
+        defer { close(descriptor) }
+        // XFS_IOC_GOINGDOWN, which ext4 has, too (`_IOR('X', 125, __u32)`): without writing the log.
+        var howSo: UInt32 = 2
+        guard ioctl(descriptor, 0x8004_587D, &howSo) == 0 else {
+            throw Trouble("\(folder) cannot be shut down: \(String(cString: strerror(errno)))")
+        }
+    }
+    #endif
+
     /// Lazily, since who was killed a moment ago may still be on the way out.
     deinit { _ = try? command("umount", "--lazy", folder.path()) }
 
@@ -25,7 +53,10 @@ final class Mount: Sendable {
 
 /// Runs a program of the system; its status, and what it complained about.
 @discardableResult
-func command(_ words: String...) throws -> (status: Int32, complaint: String) {
+func command(_ words: String...) throws -> (status: Int32, complaint: String) { try command(words) }
+
+@discardableResult
+func command(_ words: [String]) throws -> (status: Int32, complaint: String) {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = words

@@ -128,6 +128,16 @@ import WaybillCore
             ])
     }
 
+    /// Breaks when a page is mapped that the file system may not be able to write: that kills the app by SIGBUS.
+    @Test func onlyFileSystemsThatWereTriedAreMapped() {
+        // linux/magic.h: ext4 and tmpfs; XFS, btrfs, overlayfs, F2FS, NFS, FUSE, exFAT, ZFS, and what cannot be told.
+        let types: [UInt32] = [
+            0xEF53, 0x0102_1994, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0xF2F5_2010, 0x6969, 0x6573_5546, 0x2011_BAB0,
+            0x2FC1_2FC1, 0,
+        ]
+        #expect(types.filter { LockedJournalFile.canBeMapped(on: $0) } == [0xEF53, 0x0102_1994])
+    }
+
     /// What a process that dies now leaves behind, as version 1 wrote it: without how it ended, and the description two
     /// words earlier.
     private func leftByVersion1() throws -> URL {
@@ -265,6 +275,79 @@ import WaybillCore
         let facts = journal.take(limit: .max)
         #expect(facts.map(\.sequence) == Array(1...Int64(40 + events)))
         #expect(journal.refusedCount == 3)
+    }
+
+    /// What is open in a journal of the usual size that has no room for more events.
+    private func filled(openCount: Int, isMapped: Bool, event: Fact.Content) throws -> (Journal, parts: [Int64]) {
+        let journal = journal(try file(segments: 8, kibibytes: 256, isMapped: isMapped))
+        var parts: [Int64] = []
+        for _ in 0..<openCount {
+            let opening = Fact.Content.opened(Fact.Opened(transaction: GUID(), useCase: 0))
+            guard case .done(let part, _, _) = journal.append(opening, part: 0, atMicroseconds: 0) else {
+                throw TestFailure("\(parts.count) are open, and no more are taken")
+            }
+            parts.append(part)
+            guard parts.count.isMultiple(of: 2_000) else { continue }
+            _ = journal.take(limit: .max)
+            journal.confirm()
+            journal.confirmSync()
+        }
+        try eventually("the journal is full") {
+            if case .refused = journal.append(event, part: 1, atMicroseconds: 0) { true } else { false }
+        }
+        return (journal, parts)
+    }
+
+    private var longAttributes: Attributes {
+        var attributes: Attributes = [:]
+        for number in 0..<32 { attributes["attribute\(number)"] = .string(String(repeating: "x", count: 400)) }
+        return attributes
+    }
+
+    /// Breaks when the end of one transaction takes the room that is kept for the end of another, or when the unused end
+    /// of a segment does.
+    @Test(arguments: [1, 30_000]) func longClosingsLeaveRoomForOthers(eventBytes: Int) throws {
+        let text = String(repeating: "x", count: eventBytes)
+        let event = Fact.Content.event(Fact.Event(code: 1, attributes: ["text": .string(text)]))
+        let (journal, parts) = try filled(openCount: 1_500, isMapped: true, event: event)
+        let closing = Fact.Content.closed(Fact.Closed(outcome: .failed, attributes: longAttributes))
+        let kept = parts.count { part in
+            if case .done(_, true, _) = journal.append(closing, part: part, atMicroseconds: 0) { true } else { false }
+        }
+        #expect(kept == 1_500, "all are in the file")
+    }
+
+    /// Breaks when so many are open that the journal has no room for their ends, and these are lost, or come in another
+    /// order; or when what was not stored is not handed out again.
+    @Test func whateverIsOpenCanBeClosedAlsoWhereTheFileHasNoRoom() throws {
+        let (journal, parts) = try filled(openCount: 20_000, isMapped: true, event: .event(Fact.Event(code: 1)))
+        var keptCount = 0
+        for part in parts {
+            let closing = Fact.Content.closed(Fact.Closed(outcome: .succeeded, attributes: longAttributes))
+            guard case .done(_, let isKept, _) = journal.append(closing, part: part, atMicroseconds: 0) else {
+                throw TestFailure("part \(part) cannot be closed")
+            }
+            keptCount += isKept ? 1 : 0
+        }
+        #expect((4_000..<20_000).contains(keptCount))
+        let first = journal.take(limit: .max)
+        journal.giveBack()
+        var facts: [Fact] = []
+        try eventually("all is taken") {
+            let batch = journal.take(limit: 5_000)
+            facts += batch
+            journal.confirm()
+            journal.confirmSync()
+            return batch.isEmpty && !journal.hasMore
+        }
+        #expect(facts == first)
+        #expect(facts.map(\.sequence) == Array(20_001...20_000 + Int64(facts.count)))
+        #expect(facts.count { if case .closed = $0.content { true } else { false } } == 20_000)
+        guard case .done(let next, true, _) = journal.append(event: 1, part: 1, atMicroseconds: 0) else {
+            throw TestFailure("there is room again")
+        }
+        #expect(next == 20_001 + Int64(facts.count))
+        #expect(journal.take(limit: 5).map(\.sequence) == [next])
     }
 
     /// Breaks when room is used again before what was in it is on the disk: a power cut would take both.

@@ -23,6 +23,53 @@ import WaybillCore
             .opened(Fact.Opened(transaction: GUID(), useCase: 0, timeoutMicroseconds: 1_000_000)), part: 0)
     }
 
+    /// Breaks when the first facts wait for SQLite: a program that ends soon would lose them.
+    @Test func theFirstFactIsJournaledWithoutAStore() throws {
+        let writer = SourceWriter(
+            source: RecordedSource(id: GUID()), place: .folder(folder.file("new/store")), clock: SystemClock(),
+            capacity: 1_000, journalPatience: .seconds(60))
+        let held = DispatchSemaphore(value: 0)
+        writer.perform { _ in held.wait() }
+        writer.thread.perform { _ in held.wait() }
+        let opened = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
+        #expect(opened.result == .journaled)
+        #expect(writer.recorder.record(event: 0, part: opened.sequence).result == .journaled)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("new/store").path).count == 1)
+        for _ in 0..<2 { held.signal() }
+        #expect(try writer.runAndWait { _, store in try store.connection.integer("SELECT recorded FROM sources") } == 2)
+    }
+
+    /// Breaks when a disk that does not answer holds up the caller, or when what waits in memory meanwhile is lost or
+    /// doubled.
+    @Test func aJournalThatOpensLateTakesWhatWaitsInMemory() throws {
+        let source = GUID()
+        var lock: LockedJournalFile? = try LockedJournalFile(of: source, in: folder.url)
+        let writer = SourceWriter(
+            source: RecordedSource(id: source), place: .folder(folder.url), clock: SystemClock(), capacity: 1_000,
+            writesByItself: false)
+        let opened = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
+        #expect(opened.result == .inMemory)
+        #expect(lock != nil)
+        lock = nil
+        try eventually("the journal is open") { writer.recorder.hasJournal }
+        #expect(writer.recorder.record(event: 0, part: opened.sequence).result == .journaled)
+        let left = try RecoveredJournalCopy(of: source, in: folder)
+        #expect(left.facts.map(\.sequence) == [1, 2])
+        #expect(try writer.runAndWait { _, store in try store.facts(of: source).map(\.sequence) } == [1, 2])
+    }
+
+    /// What recovery would find in a journal whose process goes on.
+    private struct RecoveredJournalCopy {
+        let facts: [Fact]
+
+        init(of source: GUID, in folder: TemporaryDirectory) throws {
+            let copy = folder.file("copy")
+            try FileManager.default.copyItem(at: folder.file("journal-\(source)"), to: copy)
+            var journal = try RecoveredJournal(LockedJournalFile(path: copy.path))
+            facts = journal.next(limit: .max)
+        }
+    }
+
     private func partCount(_ reader: StoreReader) throws -> Int {
         try reader.connection.integer("SELECT count(*) FROM parts")
     }

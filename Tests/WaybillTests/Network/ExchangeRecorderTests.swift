@@ -118,10 +118,17 @@ import FoundationNetworking
         #expect(tx.exchanges.first?.state == .canceled)
     }
 
-    @Test func whatNeverEndsStaysInProgress() {
-        _ = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
-        #expect(tx.exchanges.count == 1)
-        #expect(tx.exchanges.first?.state == nil)
+    /// Broken, what was begun and forgotten would look as if it were under way, and keep room for its end for ever.
+    @Test func whatIsReleasedWithoutAnEndIsAbandoned() {
+        let login = tx.begin(Login.self)
+        var exchange: ExchangeRecorder? = tx.openExchange(ExchangeRequest(url: url), in: login)
+        exchange?.responded(ExchangeResponse(status: 200))
+        #expect(tx.exchanges.map(\.state) == [nil])
+        exchange = nil
+        #expect(tx.exchanges.map(\.state) == [.canceled])
+        #expect(tx.exchanges.first?.error?.name == "abandoned")
+        #expect(tx.exchanges.first?.status == 200)
+        #expect(exchange == nil)
     }
 
     @Test func theHeaderFieldNamesTheExchange() throws {

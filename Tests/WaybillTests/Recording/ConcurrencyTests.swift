@@ -36,6 +36,27 @@ import WaybillTesting
         #expect(transactions.health.isGood)
     }
 
+    /// Broken, a server with many open requests would stop recording, and nobody would be told what to do.
+    @Test func whatIsOpenBeyondTheLimitIsRefusedWithOneHint() async throws {
+        let told = Locked<[String]>([])
+        var options = TransactionManager.Options()
+        options.maximumOpen = 3
+        options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
+        let folder = try TemporaryDirectory()
+        let transactions = TransactionManager(store: .directory(folder.url), options: options)
+        let open = (0..<5).map { _ in transactions.begin(Login.self) }
+        #expect(open.map { $0.log(.initiated) == .refused } == [false, false, false, true, true])
+        try await transactions.sync()
+        transactions.diagnostics.settle()
+        #expect(transactions.health.hints.count { $0.contains("options.maximumOpen") } == 1)
+        #expect(told.withLock { $0.count { $0.contains("options.maximumOpen") } } == 1)
+        #expect(transactions.health.isGood)
+        open[0].finish()
+        let next = transactions.begin(Login.self)
+        #expect(next.log(.initiated) != .refused, "there is room again")
+        for login in open + [next] { login.finish() }
+    }
+
     /// Broken, a flood would eat the host's memory, or what was opened could not be closed.
     @Test func overflowIsRefusedAndCountedAndWhatWasOpenedCanClose() throws {
         var options = TransactionManager.Options()

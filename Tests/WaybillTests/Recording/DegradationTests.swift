@@ -8,8 +8,11 @@ import WaybillTesting
 
 /// What cannot work must not throw, block or crash the host: it degrades, goes on recording, and says so once.
 @Suite(.timeLimit(.minutes(5))) struct DegradationTests {
-    private func records(_ transactions: TransactionManager) {
-        transactions.perform(Login.self) { #expect($0.log(.initiated) == .inMemory) }
+    private func records(_ transactions: TransactionManager, _ result: LogResult? = .inMemory) {
+        transactions.perform(Login.self) { login in
+            let said = login.log(.initiated)
+            #expect(said == result ?? said)
+        }
         #expect(transactions.events(Login.self) == [.initiated])
     }
 
@@ -26,8 +29,37 @@ import WaybillTesting
         let folder = try TemporaryDirectory()
         try FileManager.default.createDirectory(at: folder.file("waybill.sqlite"), withIntermediateDirectories: true)
         let transactions = TransactionManager(store: .directory(folder.url))
-        records(transactions)
+        records(transactions, nil)
         #expect(transactions.health.problems.count == 1)
+    }
+
+    /// Breaks when what was journaled is lost because there was no store then but one in memory; or comes back although
+    /// it was erased.
+    @Test(arguments: [true, false]) func whatWasJournaledWithoutAStoreIsStoredByTheNextLaunch(isErased: Bool)
+        async throws
+    {
+        let folder = try TemporaryDirectory()
+        let obstacle = folder.file("waybill.sqlite")
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+        do {
+            let transactions = TransactionManager(store: .directory(folder.url))
+            records(transactions, nil)
+            try? await transactions.sync()
+            let late = transactions.begin(Login.self)
+            #expect(late.log(.requestSent) == .inMemory, "only memory has it")
+            if isErased { _ = try await transactions.erase(.all) }
+        }
+        try await eventually("the first manager has gone away, and its lock with it") {
+            try folder.names().filter { $0.hasPrefix("journal-") }.allSatisfy { name in
+                let descriptor = open(folder.file(name).path, O_RDWR)
+                defer { close(descriptor) }
+                return flock(descriptor, LOCK_SH | LOCK_NB) == 0
+            }
+        }
+        try FileManager.default.removeItem(at: obstacle)
+        let next = TransactionManager(store: .directory(folder.url))
+        #expect(next.transactions(Login.self).map(\.summary.outcome) == (isErased ? [] : [.succeeded]))
+        #expect(next.health.isGood)
     }
 
     @Test func aFileThatIsNotSQLiteIsMovedAsideWhole() throws {
@@ -35,7 +67,7 @@ import WaybillTesting
         let bytes = Data(repeating: 0x41, count: 5000)
         try bytes.write(to: folder.file("waybill.sqlite"))
         let transactions = TransactionManager(store: .directory(folder.url))
-        records(transactions)
+        records(transactions, nil)
         #expect(transactions.health.problems.map(\.code) == [.damaged])
         let aside = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter {
             $0.hasPrefix("waybill.sqlite.damaged-")

@@ -97,6 +97,46 @@ import WaybillTesting
         #expect(try !folder.names().contains("journal-\(record.sources[0].id)"), "what it held is in the store")
     }
 
+    private func shortRuns(_ verb: String, count: Int = 10) throws -> [String] {
+        try (0..<count).map { _ in
+            let (output, status) = try ChildProcess("TestProcess", [verb, folder.url.path()]).finish()
+            #expect(status == (verb == "short-kill" ? SIGKILL : 0))
+            return output
+        }
+    }
+
+    /// Broken, a tool of five lines would lose all that it recorded, or need a `sync()`.
+    @Test(arguments: ["short-end", "short-exit", "short-late"])
+    func aShortProgramKeepsEveryFact(verb: String) async throws {
+        let count = try shortRuns(verb).count
+        let next = TransactionManager(store: .directory(folder.url))
+        let records = try next.allRecords()
+        #expect(records.count == count)
+        #expect(records.allSatisfy { $0.timeline.compactMap(\.code) == [0, 1, 2] })
+        #expect(records.allSatisfy { $0.summary.outcome == .succeeded })
+        #expect(next.health.isGood)
+    }
+
+    /// Broken, `exit` would wait for a disk that does not answer.
+    @Test func aJournalThatCannotBeOpenedDoesNotKeepAProcessFromEnding() throws {
+        _ = try shortRuns("short-never", count: 1)
+    }
+
+    /// Broken, what `log` called journaled would be lost where the process was killed before it had a store.
+    @Test func whatWasJournaledInTheFirstMillisecondsSurvivesSIGKILL() throws {
+        let said = try shortRuns("short-kill", count: 20).flatMap { $0.split(separator: "\n").compactMap { Int($0) } }
+        let next = TransactionManager(store: .directory(folder.url))
+        let records = try next.allRecords()
+        let stored = records.flatMap(\.timeline).compactMap { entry -> Int? in
+            if case .integer(let number) = entry.attributes["number"] { Int(number) } else { nil }
+        }
+        let (saidCounts, storedCounts) = (Dictionary(grouping: said) { $0 }, Dictionary(grouping: stored) { $0 })
+        for (number, saidCount) in saidCounts {
+            #expect(storedCounts[number]?.count ?? 0 >= saidCount.count, "number \(number)")
+        }
+        #expect(next.health.isGood)
+    }
+
     /// Broken, two running processes on one store would take each other for dead.
     @Test func aSourceThatStillRunsIsNotTakenForDead() async throws {
         let first = TransactionManager(store: .directory(folder.url))
@@ -139,8 +179,8 @@ import WaybillTesting
 
     /// Broken, parent and child would give out the same IDs and sequences, and the collector would take half of the
     /// facts for repeats.
-    @Test func aForkedChildIsANewSourceAndTheParentGoesOn() throws {
-        let (output, status) = try ChildProcess("TestProcess", ["fork", folder.url.path()]).finish()
+    @Test(arguments: ["fork", "clone"]) func aForkedChildIsANewSourceAndTheParentGoesOn(verb: String) throws {
+        let (output, status) = try ChildProcess("TestProcess", [verb, folder.url.path()]).finish()
         #expect(status == 0)
         let lines = output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
         #expect(lines.count == 2, "\(output)")

@@ -128,7 +128,7 @@ import FoundationNetworking
     /// Broken, each ending that an app withholds would take room for ever, until nothing is recorded any more.
     @Test func whatIsWithheldHoldsNoRoom() async throws {
         var options = TransactionManager.Options.hooked { draft in if case .closed = draft { nil } else { draft } }
-        options.memoryCapacity = 16
+        options.maximumOpen = 16
         let tx = TransactionManager.testing(options: options)
         for number in 1...40 {
             let login = tx.begin(Login.self)

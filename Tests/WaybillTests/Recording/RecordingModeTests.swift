@@ -52,7 +52,7 @@ import FoundationNetworking
     /// never come.
     @Test func whatIsFinishedWhileOffGivesItsRoomBack() throws {
         var options = TransactionManager.Options()
-        options.memoryCapacity = 16
+        options.maximumOpen = 16
         let transactions = TransactionManager.testing(options: options)
         for _ in 0..<100 {
             transactions.recording = .on
