@@ -67,7 +67,8 @@ STUBS = {
 # What is for the screen alone: what does not import it does not depend on how platforms differ in it.
 SCREEN = re.compile(r"^[a-z @]*\bimport (UIKit|AppKit|WebKit|SwiftUI)\b", re.M)
 TOOLCHAIN = {"Dispatch": ALL, "Observation": ALL}
-ABSENT = {name: set() for name in ["FoundationNetworking", "Glibc", "Musl", "Android", "Bionic", "WinSDK", "WASILibc", "CRT"]}
+# Testing comes with Xcode, for tests: without it WaybillTesting has no trait.
+ABSENT = {name: set() for name in ["Testing", "FoundationNetworking", "Glibc", "Musl", "Android", "Bionic", "WinSDK", "WASILibc", "CRT"]}
 MODULES = STUBS | TOOLCHAIN | ABSENT
 
 
