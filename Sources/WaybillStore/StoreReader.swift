@@ -30,7 +30,7 @@ package final class StoreReader {
             return
         }
         try Self.checkPresence(of: place, path)
-        if let empty = try Self.emptyStore(inPlaceOf: place, path) {
+        if let empty = try Self.emptyStore(inPlaceOf: place, path, patience) {
             (connection, warnings) = empty
             return
         }
@@ -43,12 +43,13 @@ package final class StoreReader {
     }
 
     /// An empty store in memory, in place of one that was never finished; `nil` if that at a path is finished.
-    private static func emptyStore(inPlaceOf place: ResolvedLocation, _ path: String) throws(WaybillError) -> (
-        Connection, [String]
-    )? {
+    private static func emptyStore(
+        inPlaceOf place: ResolvedLocation, _ path: String, _ patience: Patience?
+    ) throws(WaybillError) -> (Connection, [String])? {
         // With its tables, a store has a few hundred times as many bytes.
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size <= 64 << 10,
-            let unfinished = try? Connection(place.uri(), .readOnly, at: place.description),
+            let unfinished = try? Connection(
+                place.uri(), .readOnly, at: place.description, patience: patience),
             (try? Schema.isUnfinished(unfinished)) == true
         else { return nil }
         let memory = ResolvedLocation.memory(name: GUID().description)
