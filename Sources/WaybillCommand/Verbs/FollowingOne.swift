@@ -76,8 +76,8 @@ struct FollowingOne {
         let redacted = Redactor.command.redacted(record)
         if isJSON { return [String(decoding: try JSONEncoder.waybill().encode(redacted), as: UTF8.self)] }
         let palette = Palette.standardOutput()
-        let shown = ShownRecord(redacted.value, clocks: clocks)
-        var table = TimelineText(shown).table
+        let displayed = ShownRecord(redacted.value, clocks: clocks)
+        var table = TimelineText(displayed).table
         if isFirst {
             widths = table.widths
             return TransactionText(redacted, clocks: clocks).lines(
@@ -85,7 +85,7 @@ struct FollowingOne {
         }
         let ids = Set(new.map(\.id))
         // A row for each fact, in the same order.
-        table.rows = zip(shown.timeline, table.rows).filter { ids.contains($0.0.id) }.map(\.1)
+        table.rows = zip(displayed.timeline, table.rows).filter { ids.contains($0.0.id) }.map(\.1)
         (table.hasTitles, table.leastWidths) = (false, widths)
         widths = table.widths
         var lines = new.isEmpty ? [] : table.lines(palette)

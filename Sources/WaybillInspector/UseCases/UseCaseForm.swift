@@ -43,7 +43,7 @@ struct UseCaseForm {
             switch asked {
             case .duration(let query): (query.from, query.to)
             case .compare(let query): (query.from, query.to)
-            case .summary, .transitions, .funnel, .dropOff, .legs, .network, nil:
+            case .summary, .measure, .transitions, .funnel, .dropOff, .legs, .network, nil:
                 (TransactionPoint(address["from"] ?? "^"), TransactionPoint(address["to"] ?? "$"))
             }
         return """
