@@ -1,7 +1,7 @@
-#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -26,7 +26,9 @@ static inline struct waybill_file *waybill_files(void) {
 }
 
 static inline void waybill_let_go_of_files(void) {
-    int nothing = open("/dev/null", O_RDWR);
+    // Something that is open and leads nowhere; not /dev/null, because fcntl.h declares what is Swift's C library's.
+    int ends[2];
+    int nothing = pipe(ends) == 0 ? ends[0] : -1;
     for (int i = 0; i < waybill_file_count; i++) {
         struct waybill_file *file = &waybill_files()[i];
         if (__atomic_load_n(&file->state, __ATOMIC_SEQ_CST) != 2) continue;
@@ -35,10 +37,13 @@ static inline void waybill_let_go_of_files(void) {
             mmap(file->memory, file->length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0);
         // The number stays taken, so that nobody who still has it reaches another file.
         if (nothing < 0 || dup2(nothing, file->descriptor) < 0) close(file->descriptor);
-        else fcntl(file->descriptor, F_SETFD, FD_CLOEXEC);
+        else ioctl(file->descriptor, FIOCLEX);
         __atomic_store_n(&file->state, 0, __ATOMIC_SEQ_CST);
     }
-    if (nothing >= 0) close(nothing);
+    if (nothing >= 0) {
+        close(ends[0]);
+        close(ends[1]);
+    }
 }
 
 static inline void waybill_watch_forks(void) { pthread_atfork(NULL, NULL, waybill_let_go_of_files); }

@@ -100,13 +100,11 @@ int *_Nonnull __error(void);
 #define O_EXCL 0x0800
 #define O_DIRECTORY 0x00100000
 #define O_CLOEXEC 0x01000000
-#define F_SETFD 2
 #define F_GETFL 3
 #define F_SETFL 4
 #define F_FULLFSYNC 51
 #define F_BARRIERFSYNC 85
 #define F_PREALLOCATE 42
-#define FD_CLOEXEC 1
 #define LOCK_SH 1
 #define LOCK_EX 2
 #define LOCK_NB 4
@@ -155,6 +153,7 @@ int fchmod(int descriptor, mode_t mode);
 int access(const char *_Nonnull path, int mode);
 int close(int descriptor);
 int dup2(int from, int to);
+int pipe(int ends[_Nonnull 2]);
 int dup(int descriptor);
 int fsync(int descriptor);
 int ftruncate(int descriptor, off_t length);
@@ -265,4 +264,5 @@ int kill(pid_t process, int signal);
 // semaphore.h, sys/ioctl.h: for the toolchain's own headers
 typedef int sem_t;
 sem_t *_Nullable sem_open(const char *_Nonnull name, int flags, ...);
+#define FIOCLEX 0x20006601
 int ioctl(int descriptor, unsigned long request, ...);
