@@ -213,8 +213,12 @@ def test_exchanges_of_every_state_are_exported(archives):
 def test_chromium_replays_an_archive(archives, browser):
     context = browser.new_context()
     context.route_from_har(archives["odd"][0], not_found="abort")
+    context.route(
+        "https://api.example/blank", lambda route: route.fulfill(body="<p>blank", content_type="text/html"))
     page = context.new_page()
     assert page.goto("https://api.example/items?a=1&b=%C3%A9+x&c").status == 200
+    assert page.url == "https://b.example/", "the redirect is replayed, too"
+    page.goto("https://api.example/blank")
     body = '{"name":"é \\"漢字\\"","list":[1,2,3]}'
     ask = """async body => {
         const answer = await fetch('/bodies/text', { method: 'POST', body });
