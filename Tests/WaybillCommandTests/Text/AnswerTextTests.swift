@@ -92,7 +92,7 @@ import WaybillCore
             case .summary: #expect(!lines[0].contains("P95"), "No times, and so none that could mislead.")
             case .duration:
                 #expect(lines.contains { $0.hasPrefix("Counted by how they ended: 3 succeeded, 1 abandoned.") })
-            case .network: #expect(answer.outcomesSentence == nil)
+            case .measure, .network: #expect(answer.outcomesSentence == nil)
             case .transitions, .funnel, .dropOff, .legs, .compare:
                 #expect(answer.outcomesSentence?.hasPrefix("Times are of transactions with any outcome.") == true)
             }
