@@ -43,6 +43,9 @@ import WaybillCore
             .duration(
                 DurationQuestion(filter: filter, from: .event(name), segmentation: .attribute(name)),
                 DurationAnswer(total: segment(nil), segments: [segment(nil), segment(name), segment("B")])),
+            .measure(
+                MeasureQuestion(filter: filter, attribute: name, segmentation: .attribute(name)),
+                MeasureAnswer(total: measured(nil), segments: [measured(nil), measured(name)])),
             .transitions(
                 TransitionsQuestion(filter: filter),
                 TransitionsAnswer(transitions: [
@@ -62,6 +65,11 @@ import WaybillCore
                     ])),
             .network(NetworkQuestion(), NetworkAnswer(exchanges: 20, groups: [timedOut])),
         ]
+    }
+
+    private static func measured(_ value: String?) -> MeasureSegment {
+        MeasureSegment(
+            value: value, statistics: NumberStatistics([(1_048_576, 1_000_000), (0.123456789, 3_000_000)]), without: 2)
     }
 
     /// Three that were quick, and 16 that took the whole timeout.
