@@ -86,11 +86,19 @@ final class OwnJournal: Sendable {
         try? file?.sync()
     }
 
-    /// Whether processes that have ended left journals in the folder.
-    var hasLeftovers: Bool {
+    /// Journals of short programs that may wait for one that lives longer: each takes 2 MiB.
+    private static let leftoverLimit = 4
+
+    /// Whether so many processes that have ended left journals in the folder that this one must store them, however
+    /// short it is.
+    var hasManyLeftovers: Bool {
         guard let folder else { return false }
-        return LockedJournalFile.sources(in: folder).contains { other in
-            other != source.id && !LockedJournalFile.isLocked(for: other, in: folder)
+        var count = 0
+        for other in LockedJournalFile.sources(in: folder)
+        where other != source.id && !LockedJournalFile.isLocked(for: other, in: folder) {
+            count += 1
+            if count == Self.leftoverLimit { return true }
         }
+        return false
     }
 }

@@ -24,7 +24,8 @@ package final class Recorder: Sendable {
     private let generation = ProcessGeneration.current
     /// Entered while a thread opens the journal.
     let opening = DispatchGroup()
-    /// Entered while the store's thread takes in what processes before this one left.
+    /// Entered until it is known whether processes before this one left many journals, and while the store's thread takes
+    /// these in.
     let recovering = DispatchGroup()
     private let owned = Locked<Journal?>(nil)
     /// Whether the writer knows that there is something to store.

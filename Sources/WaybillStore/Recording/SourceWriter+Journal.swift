@@ -12,11 +12,13 @@ extension SourceWriter {
     func openJournal() {
         state.withLock { $0.isJournalAskedFor = true }
         recorder.opening.enter()
+        recorder.recovering.enter()
         Thread.detachNewThread { [self] in
             let file = beginJournal()
             recorder.opening.leave()
+            if file != nil, writesByItself, ownJournal.hasManyLeftovers { takeInLeftovers() }
+            recorder.recovering.leave()
             ownJournal.sync(file)
-            if file != nil, writesByItself, ownJournal.hasLeftovers { takeInLeftovers() }
         }
         if place.isShared, writesByItself { scheduleBeat() }
     }
