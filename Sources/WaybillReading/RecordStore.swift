@@ -110,7 +110,8 @@ extension RecordStore {
     package func allSources() async throws -> [SourceRecord] {
         var request = ListRequest(matching: SourceFilter(), limit: ListRequest.limits.upperBound)
         var sources: [SourceRecord] = []
-        var pages = PageCount()
+        // Nothing is searched for here: hardly any page but the last is short.
+        var pages = PageCount(shortLimit: 100)
         repeat {
             let page = try await self.sources(request)
             sources += page.rows
@@ -138,13 +139,12 @@ extension RecordStore {
 package struct PageCount {
     /// Pages that have as many rows as were asked for.
     private static let fullLimit = 2_000
-    /// A search gives short pages, where its time is over.
-    private static let shortLimit = 1_000
-
+    private let shortLimit: Int
     private var (full, short) = (0, 0)
     private var last: String?
 
-    package init() {}
+    /// - Parameter shortLimit: Pages that have fewer rows: a search gives such, where its time is over.
+    package init(shortLimit: Int = 1_000) { self.shortLimit = shortLimit }
 
     /// The cursor of the next page; nil behind the last.
     ///
@@ -152,7 +152,7 @@ package struct PageCount {
     package mutating func next<Row>(after page: RecordPage<Row>) throws(WaybillError) -> String? {
         guard let next = page.next else { return nil }
         if page.rows.count < ListRequest.limits.upperBound { short += 1 } else { full += 1 }
-        guard next != last, full <= Self.fullLimit, short <= Self.shortLimit else {
+        guard next != last, full <= Self.fullLimit, short <= shortLimit else {
             throw WaybillError(
                 .refused,
                 "The list does not end: after \(full + short) pages there is still a next one. Is this a Waybill collector? Ask for less, or for the collector's folder."
