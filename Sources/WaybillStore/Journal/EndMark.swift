@@ -33,16 +33,11 @@ struct EndMark {
     private static let watchesExit = Atomic(false)
     private static let catchesSignals = Atomic(false)
 
-    /// Has `exit` bring what is still in memory into the journals, and note the end in each.
-    ///
-    /// To be called before there is anything in memory.
+    /// Has `exit` note the end of the process in each journal.
     @inline(never)
     static func watchExit() {
         guard !watchesExit.exchange(true) else { return }
-        waybill_watch_exit {
-            Recorder.journalAll(within: .milliseconds(50))
-            waybill_note(UInt64(waybill_end_exit))
-        }
+        waybill_watch_exit { waybill_note(UInt64(waybill_end_exit)) }
     }
 
     /// Nothing more is noted in the word.

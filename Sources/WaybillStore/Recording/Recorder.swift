@@ -1,3 +1,4 @@
+import CJournal
 import Dispatch
 import Foundation
 import WaybillAtomics
@@ -52,8 +53,14 @@ package final class Recorder: Sendable {
         memory = BufferedRecorder(
             clock: clock, startMicroseconds: startMicroseconds, capacity: capacity, openLimit: openLimit, wake: wake)
         if openJournal != nil {
-            EndMark.watchExit()
-            Self.journaling.withLock { $0 = $0.filter { $0.recorder != nil } + [Reference(recorder: self)] }
+            Self.journaling.withLock { journaling in
+                if !Self.watchesExit.exchange(true) {
+                    // `exit` calls the handler that was set last first, so the end is noted after everything is journaled.
+                    EndMark.watchExit()
+                    waybill_watch_exit { Recorder.journalAll(within: .milliseconds(50)) }
+                }
+                journaling = journaling.filter { $0.recorder != nil } + [Reference(recorder: self)]
+            }
         }
     }
 
@@ -124,6 +131,7 @@ package final class Recorder: Sendable {
 
     /// The recorders that journal, in the order in which they were made.
     private static let journaling = Locked<[Reference]>([])
+    private static let watchesExit = Atomic(false)
 
     /// Brings what is still in memory into the journals before the process exits, in the order in which the recorders
     /// were made; and lets what earlier processes left come into the store, so that short programs do not leave ever

@@ -7,12 +7,16 @@ import WaybillCore
 import WaybillReading
 @testable import WaybillTests
 
+extension Trait where Self == ConditionTrait {
+    fileprivate static var withRealServers: Self {
+        .enabled(
+            if: InstalledProgram.areRunnable("nginx", "openssl", "clang", "python3"),
+            "Needs nginx, OpenSSL, clang and Python. `make test` installs them.")
+    }
+}
+
 /// What is recorded of exchanges with nginx and with Python's http.server agrees with what those servers have logged.
-@Suite(
-    .timeLimit(.minutes(10)),
-    .enabled(
-        if: InstalledProgram.areRunnable("nginx", "openssl", "clang", "python3"),
-        "Needs nginx, OpenSSL, clang and Python. `make test` installs them."))
+@Suite(.timeLimit(.minutes(10)), .withRealServers)
 struct RealServerTests {
     enum Way: String, CaseIterable { case session, delegate, passive }
 
