@@ -48,7 +48,11 @@ package struct CurlCommand: Sendable {
         // Brackets and braces in a URL mean something to curl unless it is told otherwise.
         if url.utf8.contains(where: "[]{}".utf8.contains) { flags += "--globoff " }
         if url.contains("/.") { flags += "--path-as-is " }
-        if !exchange.transfer.redirects.isEmpty, stop(exchange) == nil { flags += "--location " }
+        if !exchange.transfer.redirects.isEmpty, stop(exchange) == nil {
+            flags += "--location "
+            // With another method than POST, the body goes along after a 301 or 302, too.
+            if !["GET", "HEAD", "POST"].contains(exchange.method) { flags += "--post301 --post302 " }
+        }
         if exchange.requestHeaderFields.value(for: "Accept-Encoding") != nil { flags += "--compressed " }
         return flags
     }

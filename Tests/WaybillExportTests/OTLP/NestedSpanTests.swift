@@ -58,10 +58,8 @@ private enum Payment: Int, UseCase {
         }
         #expect(spans.count == 4)
         #expect(Set(spans.map(\.traceId)) == [root.description.filter { $0 != "-" }])
-        for span in spans {
-            let isBelow = span.name == "GET" || span.name == "use case 1" || span.name == "Payment"
-            #expect(span.transaction == (isBelow ? child.description : nil), "\(span.name)")
-        }
-        #expect(spans.count { $0.transaction != nil } == 2)
+        #expect(spans.first { $0.name == "GET" }?.transaction == child.description)
+        #expect(spans.first { $0.name == "PUT" }.map { $0.transaction == nil } == true)
+        #expect(spans.count { $0.transaction == child.description } == 2 && spans.count { $0.transaction == nil } == 2)
     }
 }
