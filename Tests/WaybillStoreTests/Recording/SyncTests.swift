@@ -72,7 +72,8 @@ import WaybillCore
     /// Breaks when what the journal holds is freed, or overwritten, before the store is synced: then the power takes both.
     @Test(arguments: ["a full journal", "the timer", "a sync", "an erasure"])
     func whileTheStoreCannotBeSyncedTheJournalKeepsEverything(on occasion: String) async throws {
-        let writer = writer()
+        // Half of it is filled before a sync is wanted, and a quarter is kept for closings.
+        let writer = writer(JournalSize(segmentCount: 8, segmentByteCount: 8192))
         open(in: writer)
         try writer.runAndWait { _, store in
             try store.connection.execute(
@@ -85,7 +86,7 @@ import WaybillCore
         switch occasion {
         case "a full journal":
             for _ in 0..<100 where !writer.recorder.wantsSync {
-                for _ in 0..<10 {
+                for _ in 0..<20 {
                     let recorded = writer.recorder.record(.event(Fact.Event(code: 1)), part: 1)
                     try #require(recorded.result == .journaled)
                     count += 1
