@@ -36,7 +36,13 @@ package final class HTTPSession: Sendable {
     /// The header field with the cookies that the system adds to a request from the session's jar; `nil` if it adds none.
     func cookieField(for request: URLRequest) -> Fact.HeaderField? {
         let configuration = session.configuration
-        guard request.httpShouldHandleCookies, configuration.httpShouldSetCookies,
+        #if canImport(FoundationNetworking)
+        // swift-corelibs-foundation adds them whatever the request says.
+        let takesCookies = true
+        #else
+        let takesCookies = request.httpShouldHandleCookies
+        #endif
+        guard takesCookies, configuration.httpShouldSetCookies,
             request.value(forHTTPHeaderField: "Cookie") == nil, let url = request.url,
             let cookies = configuration.httpCookieStorage?.cookies(for: url), !cookies.isEmpty
         else { return nil }
