@@ -102,7 +102,8 @@ extension URL {
     /// Bytes of a file that holds a set: four times as many as a collector takes.
     private static let largestSet = 64 << 20
 
-    /// The bytes of a set that was written to a file. What is larger than any set is not read.
+    /// The bytes of a set that was written to a file. What is larger than any set is not read. Who names the file in
+    /// the errors is the caller.
     ///
     /// - Throws: `.format` where it is too large, `.notFound` where it cannot be read.
     func setBytes() throws(WaybillError) -> [UInt8] {
@@ -116,12 +117,12 @@ extension URL {
                 if bytes.count > Self.largestSet { break }
             }
         } catch {
-            throw WaybillError(.notFound, "The file \(relativePath) cannot be read.", cause: error.localizedDescription)
+            throw WaybillError(.notFound, "The file cannot be read.")
         }
         guard bytes.count <= Self.largestSet else {
             throw WaybillError(
                 .format,
-                "\(relativePath) has more than \(Self.largestSet >> 20) MiB, and so holds no set. Name a file that `FileTransport` wrote."
+                "The file has more than \(Self.largestSet >> 20) MiB, and so holds no set. Name a file that `FileTransport` wrote."
             )
         }
         return bytes

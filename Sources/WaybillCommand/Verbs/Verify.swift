@@ -37,7 +37,11 @@ struct Verify: AsyncParsableCommand {
     private func verification() async throws -> Verification {
         switch place.store {
         case .place(let file) where file.pathExtension.lowercased() == "json" && !file.isFolder:
-            return Verification(set: try file.setBytes())
+            do throws(WaybillError) {
+                return Verification(set: try file.setBytes())
+            } catch {
+                throw WaybillError(error.code, "\(file.relativePath): \(error.message)")
+            }
         case .place, .collector, .database: return Verification(try await place.opened(isTold: false).verify())
         }
     }
