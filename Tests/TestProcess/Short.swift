@@ -8,6 +8,8 @@ enum Short: String {
     case end = "short-end", exit = "short-exit", kill = "short-kill", late = "short-late", never = "short-never"
 
     func run(in folder: URL) {
+        // On a busy machine 50 ms may pass before another thread runs at all.
+        if self != .never { Recorder.setExitPatience(milliseconds: 60_000) }
         switch self {
         case .end: record(in: folder)
         case .exit:

@@ -43,7 +43,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     private static let positionMask: UInt64 = 1 << 44 - 1
     /// Kept for each closing that is to come: a record without attributes.
     private static let closingWordCount = 16
-    /// Kept besides, for what segments' ends leave unused.
+    /// Kept besides, for what segments' ends leave unused; at most a quarter of a small journal.
     private static let marginWordCount = 1024
 
     /// What must stay free behind a record.
@@ -175,7 +175,8 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         let kept: Int =
             reserve == .nothing
             ? 0
-            : Self.marginWordCount &+ min(openCount.load(ordering: .relaxed) &* Self.closingWordCount, total / 4)
+            : min(Self.marginWordCount, total / 4)
+                &+ min(openCount.load(ordering: .relaxed) &* Self.closingWordCount, total / 4)
                 &+ (reserve == .closingsAndEvents ? total / 8 : 0)
         var isNewSegment = false
         var old = head.load(ordering: .acquiring)

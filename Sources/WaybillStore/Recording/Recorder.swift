@@ -57,7 +57,7 @@ package final class Recorder: Sendable {
                 if !Self.watchesExit.exchange(true) {
                     // `exit` calls the handler that was set last first, so the end is noted after everything is journaled.
                     EndMark.watchExit()
-                    waybill_watch_exit { Recorder.journalAll(within: .milliseconds(50)) }
+                    waybill_watch_exit { Recorder.journalAll() }
                 }
                 journaling = journaling.filter { $0.recorder != nil } + [Reference(recorder: self)]
             }
@@ -125,6 +125,11 @@ package final class Recorder: Sendable {
     /// Whether a journal has taken over.
     var hasJournal: Bool { journal.load(ordering: .acquiring) != 0 }
 
+    /// How many milliseconds `exit` waits for journals and the store, in all; tests on a busy machine wait longer.
+    package static func setExitPatience(milliseconds: Int) { exitPatience.store(milliseconds, ordering: .relaxed) }
+
+    private static let exitPatience = Atomic(50)
+
     private struct Reference {
         weak var recorder: Recorder?
     }
@@ -135,11 +140,9 @@ package final class Recorder: Sendable {
 
     /// Brings what is still in memory into the journals before the process exits, in the order in which the recorders
     /// were made; and lets what earlier processes left come into the store, so that short programs do not leave ever
-    /// more of it.
-    ///
-    /// - Parameter duration: How long this may take in all.
-    static func journalAll(within duration: Duration) {
-        let limit = DispatchTime.now() + .microseconds(Int(duration.microseconds))
+    /// more of it. Takes 50 ms in all at most.
+    static func journalAll() {
+        let limit = DispatchTime.now() + .milliseconds(exitPatience.load(ordering: .relaxed))
         // After a fork another thread of the parent may have had the lock, for ever.
         let soon = Date(timeIntervalSinceNow: 0.01)
         let recorders = journaling.withLock(before: soon) { $0.compactMap(\.recorder) } ?? []
