@@ -87,6 +87,9 @@ final class JournalFile: @unchecked Sendable {
     /// Waits until the file is on the disk under its name, with its header: what is lost of the records can then be
     /// counted.
     func sync() throws {
+        // Before anything waits for the disk: a page that is not in memory yet cannot be written once the file system was
+        // shut down.
+        touch()
         try DurableFile.sync(file.descriptor)
         try DurableFile.syncFolder(URL(filePath: file.path).deletingLastPathComponent())
         touch()
