@@ -62,13 +62,10 @@ extension Problem {
     static let crossSite = Problem(.forbidden, "This was asked for by the page of another site.")
 
     static func forbidden(_ role: Role, for other: Role) -> Problem {
-        let remedy =
-            switch other {
-            case .ingest: "may not send: create one with `--role ingest`."
-            case .read: "may not read: create one with `--role read`."
-            case .admin: "may not do this: it needs `--role admin`."
-            }
-        var problem = Problem(.forbidden, "This token has the role \(role.rawValue) and \(remedy)")
+        var problem = Problem(
+            .forbidden,
+            "This token has the role \(role.rawValue), and this takes the role \(other.rawValue): create one with `waybill token add FOLDER --role \(other.rawValue)`."
+        )
         problem.refusal = .role
         problem.headers[.wwwAuthenticate] = #"Bearer error="insufficient_scope""#
         return problem

@@ -51,7 +51,7 @@ struct Token: AsyncParsableCommand {
         private static func end(_ text: String, now: Int64) -> Int64? {
             let latest: Int64 = 253_402_300_799_000_000
             if let length = TimeExpression.length(text) { return length <= latest - now ? now + length : nil }
-            return TimeExpression.microseconds(text, now: now).flatMap { (0...latest).contains($0) ? $0 : nil }
+            return TimeExpression.instant(text).flatMap { (0...latest).contains($0) ? $0 : nil }
         }
 
         func run() async throws {

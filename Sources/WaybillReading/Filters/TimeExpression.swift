@@ -6,13 +6,22 @@ package enum TimeExpression {
     /// The forms that can be read, for messages and help texts.
     package static let forms = "24h, 30m or 7d ago, an ISO 8601 date or time, or microseconds since 1970"
 
-    /// Microseconds since 1970; nil for anything that is none of the forms.
+    /// The years 1 to 9999, in microseconds since 1970: what ISO 8601 writes with four digits.
+    private static let years: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
+
+    /// Microseconds since 1970 that a filter can hold; nil for anything that is none of the forms. Nothing is recorded
+    /// before 1684 or after 2255, so that a time beyond these finds what the nearest one finds.
     ///
     /// - Parameter now: microseconds since 1970, for the times that are so long ago.
     package static func microseconds(_ text: String, now: Int64) -> Int64? {
-        if let microseconds = Int64(text), text.utf8.allSatisfy({ $0.isDigit }) { return microseconds.bounded }
         if let age = length(text) { return now.subtracting(age) }
-        return instant(text)
+        return instant(text)?.bounded
+    }
+
+    /// Microseconds since 1970 of a date, a time, or microseconds, in the years 1 to 9999; nil for anything else.
+    package static func instant(_ text: String) -> Int64? {
+        let time = text.utf8.allSatisfy(\.isDigit) ? Int64(text) : isoTime(text)
+        return time.flatMap { years.contains($0) ? $0 : nil }
     }
 
     /// A stretch of time, `48h..24h` or `2026-03-01..2026-03-02`, in microseconds since 1970; nil for anything else.
@@ -35,10 +44,11 @@ package enum TimeExpression {
         return isTooLong || isFarTooLong ? nil : microseconds
     }
 
-    private static func instant(_ text: String) -> Int64? {
+    private static func isoTime(_ text: String) -> Int64? {
         let styles: [Date.ISO8601FormatStyle] = [
             .iso8601, Date.ISO8601FormatStyle(includingFractionalSeconds: true), .iso8601.year().month().day(),
         ]
-        return styles.lazy.compactMap { try? $0.parse(text) }.first?.microseconds
+        let date = styles.lazy.compactMap { try? $0.parse(text) }.first
+        return date.flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1_000_000).rounded()) }
     }
 }

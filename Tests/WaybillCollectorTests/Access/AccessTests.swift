@@ -66,6 +66,7 @@ import WaybillTesting
             answer.expectProblem(403, "Forbidden")
             #expect(answer.header("WWW-Authenticate") == #"Bearer error="insufficient_scope""#)
             #expect(answer.text.contains("role ingest, and this takes the role read"))
+            #expect(answer.text.contains("`waybill token add FOLDER --role read`"))
         }
     }
 

@@ -48,7 +48,7 @@ import WaybillCore
     }
 
     private func begin(_ channel: EmbeddedChannel, _ token: String? = nil) throws {
-        var head = HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/v1/sets")
+        var head = HTTPRequest(method: .post, scheme: nil, authority: "collector.example", path: "/v1/sets")
         head.headerFields[.authorization] = token
         try channel.writeInbound(HTTPRequestPart.head(head))
     }

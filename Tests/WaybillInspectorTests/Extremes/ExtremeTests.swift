@@ -197,8 +197,8 @@ private struct ExtremeRound {
         let uses = views.map { "/use-cases/3\($0)" }
         return [
             "/transactions", "/transactions?q=duration%3A%3E1ms", "/transactions?q=sort%3Alongest",
-            "/transactions?since=0&until=9223372036854775807", "/transactions?since=99999999999w", "/network",
-            "/network?q=size%3E1kB", "/network?since=9223372036854775807", "/use-cases", "/use-cases.csv", "/sources",
+            "/transactions?since=0&until=253402300799999999", "/transactions?since=99999999999w", "/network",
+            "/network?q=size%3E1kB", "/network?since=253402300799999999", "/use-cases", "/use-cases.csv", "/sources",
             "/delivery", "/terms",
         ] + uses
     }()

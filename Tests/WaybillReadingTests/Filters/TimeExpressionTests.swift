@@ -22,9 +22,24 @@ import WaybillReading
         #expect(TimeExpression.microseconds("1772366400000001", now: 0) == 1_772_366_400_000_001)
     }
 
+    /// Breaks when a date that people write for “never” is refused, or counts as another one where no filter needs that.
     @Test(arguments: [
-        "", "h", "-3h", "3 h", "24H", "+5", "yesterday", "2026-13-01", "1e9", "99999999999999999999",
-        "9223372036854775807w", "²",
+        ("2999-12-31T12:00:00Z", 32_503_636_800_000_000), ("9999-12-31", 253_402_214_400_000_000),
+        ("32503636800000001", 32_503_636_800_000_001),
+    ])
+    func beyondTheFormatAFilterHasTheLastTimeOfTheFormat(text: String, instant: Int64) {
+        #expect(TimeExpression.instant(text) == instant)
+        #expect(TimeExpression.microseconds(text, now: now) == Limits.largestInteger)
+    }
+
+    @Test(arguments: ["32000-01-01", "300000000000000000", "9223372036854775807", "24h"])
+    func noInstantIsBeyondTheYear9999(text: String) {
+        #expect(TimeExpression.instant(text) == nil)
+    }
+
+    @Test(arguments: [
+        "32000-01-01", "300000000000000000", "9223372036854775807", "", "h", "-3h", "3 h", "24H", "+5", "yesterday",
+        "2026-13-01", "1e9", "99999999999999999999", "9223372036854775807w", "²",
     ])
     func anythingElseIsNoTime(text: String) {
         #expect(TimeExpression.microseconds(text, now: now) == nil)
