@@ -488,11 +488,13 @@ extension FileManager {
 open class NSLock: NSObject, @unchecked Sendable {
     open func lock() {}
     open func unlock() {}
+    open func lock(before limit: Date) -> Bool { true }
     public func withLock<R>(_ body: () throws -> R) rethrows -> R { try body() }
 }
 open class Thread: NSObject {
     open class var current: Thread { fatalError() }
     open class var isMainThread: Bool { false }
+    open class func detachNewThread(_ block: @escaping @Sendable () -> Void) {}
 }
 open class NSNotification: NSObject {
     public struct Name: RawRepresentable, Hashable, Sendable {
@@ -597,7 +599,16 @@ extension StringProtocol {
 // MARK: - Geometry, of Core Graphics, which Foundation brings along
 
 /// A type of its own there, to and from which the compiler converts by itself.
-public typealias CGFloat = Double
+public struct CGFloat: Sendable, Hashable, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral {
+    public init(floatLiteral value: Double) {}
+    public init(integerLiteral value: Int) {}
+}
+extension Double {
+    public init(_ value: CGFloat) { self = 0 }
+}
+extension String {
+    public init(format: String, _ arguments: any CVarArg...) { self = format }
+}
 public struct CGPoint: Hashable, Sendable {
     public var x: CGFloat, y: CGFloat
     public init(x: CGFloat, y: CGFloat) { (self.x, self.y) = (x, y) }
