@@ -6,8 +6,8 @@ package enum TimeExpression {
     /// The forms that can be read, for messages and help texts.
     package static let forms = "24h, 30m or 7d ago, an ISO 8601 date or time, or microseconds since 1970"
 
-    /// The years 1 to 9999, in microseconds since 1970: what ISO 8601 writes with four digits.
-    private static let years: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
+    /// The end of the year 9999, in microseconds since 1970: the last that ISO 8601 writes with four digits.
+    private static let latest: Int64 = 253_402_300_799_999_999
 
     /// Microseconds since 1970 that a filter can hold; nil for anything that is none of the forms. Nothing is recorded
     /// before 1684 or after 2255, so that a time beyond these finds what the nearest one finds.
@@ -18,10 +18,10 @@ package enum TimeExpression {
         return instant(text)?.bounded
     }
 
-    /// Microseconds since 1970 of a date, a time, or microseconds, in the years 1 to 9999; nil for anything else.
+    /// Microseconds since 1970 of a date, a time, or microseconds, until the year 9999; nil for anything else.
     package static func instant(_ text: String) -> Int64? {
         let time = text.utf8.allSatisfy(\.isDigit) ? Int64(text) : isoTime(text)
-        return time.flatMap { years.contains($0) ? $0 : nil }
+        return time.flatMap { $0 <= latest ? $0 : nil }
     }
 
     /// A stretch of time, `48h..24h` or `2026-03-01..2026-03-02`, in microseconds since 1970; nil for anything else.

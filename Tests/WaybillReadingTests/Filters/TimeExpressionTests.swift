@@ -32,6 +32,11 @@ import WaybillReading
         #expect(TimeExpression.microseconds(text, now: now) == Limits.largestInteger)
     }
 
+    /// Breaks when what programs write for “always” is refused.
+    @Test func theFirstDayOfAllIsTheFirstTimeOfTheFormat() {
+        #expect(TimeExpression.microseconds("0001-01-01", now: now) == -Limits.largestInteger)
+    }
+
     @Test(arguments: ["32000-01-01", "300000000000000000", "9223372036854775807", "24h"])
     func noInstantIsBeyondTheYear9999(text: String) {
         #expect(TimeExpression.instant(text) == nil)
