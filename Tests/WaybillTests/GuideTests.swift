@@ -56,7 +56,9 @@ import WaybillTesting
     }
 
     private enum Launch: String, UseCase { case processStarted, imageDecoded }
-    private enum Upload: String, UseCase { case initiated }
+    private enum Upload: String, UseCase {
+        case initiated, requestSent, responseReceived
+    }
 
     @Test func whatHappenedBeforeOrElsewhere() throws {
         let transactions = TransactionManager.testing()

@@ -118,7 +118,7 @@ final class LockedJournalFile {
     /// Whether a file system keeps a page where it is when the page is written again, and lets it be written after the
     /// file system was shut down or its disk is full.
     ///
-    /// ext4 and tmpfs do (`MappedFileTests`). XFS raises SIGBUS after a shutdown and on reflinked blocks, and btrfs on a
+    /// ext4 and tmpfs do (the case `shut down` of Tests/Faults). XFS raises SIGBUS after a shutdown and on reflinked blocks, and btrfs on a
     /// full disk. All others are unproven, so records are written to them by `pwrite`.
     ///
     /// - Parameter type: The `f_type` of statfs(2); linux/magic.h has the numbers.
