@@ -1,7 +1,7 @@
 import WaybillCore
 
 /// Puts the events of several sources into one order: within a source by its own clock and then by sequence, across
-/// sources by their wall clocks as far as that allows; ties by (source, sequence).
+/// sources by their wall clocks as far as that allows; ties by source.
 struct EventOrder {
     private let sources: SourceDirectory
     // Kept from transaction to transaction, so that they are made once.

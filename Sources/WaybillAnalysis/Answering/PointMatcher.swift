@@ -53,7 +53,7 @@ struct PointMatcher {
     /// Whether a point is where something of a transaction stands.
     func matches(_ event: TimePoint, _ index: Int) -> Bool { names[index] == event.name }
 
-    /// The first or the last occurrence of a point in a transaction: of each source by sequence, of those by their
+    /// The first or the last occurrence of a point in a transaction: of each source by its own clock, of those by their wall
     /// clocks.
     ///
     /// - Parameters:

@@ -131,17 +131,17 @@ extension Int64 {
 }
 
 extension [TransactionRecord.Entry] {
-    /// By sequence within a source, always; across sources by time as far as that allows; ties by (source, sequence).
+    /// Each source's as they are; across sources by time as far as that allows; ties by source.
     fileprivate mutating func putInOrder() {
         var latest: [GUID: Int64] = [:]
-        var placed: [(time: Int64, entry: TransactionRecord.Entry)] = []
-        for entry in sorted(by: { $0.id.sequence < $1.id.sequence }) {
+        var placed: [(time: Int64, number: Int, entry: TransactionRecord.Entry)] = []
+        for (number, entry) in enumerated() {
             let time = Swift.max(latest[entry.id.source] ?? .min, entry.timeMicroseconds)
             latest[entry.id.source] = time
-            placed.append((time, entry))
+            placed.append((time, number, entry))
         }
         self = placed.sorted {
-            ($0.time, $0.entry.id.source, $0.entry.id.sequence) < ($1.time, $1.entry.id.source, $1.entry.id.sequence)
+            ($0.time, $0.entry.id.source, $0.number) < ($1.time, $1.entry.id.source, $1.number)
         }.map(\.entry)
     }
 }

@@ -12,7 +12,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     public var parts: [Part]
     /// Everything that happened, in one order. Within a source it is that of the process's own clock, which cannot be set,
     /// and then that of the sequence. Across sources it is that of wall time as far as that allows; ties are resolved by
-    /// (source, sequence).
+    /// source.
     public var timeline: [Entry]
     /// The network exchanges, by time of opening.
     public var exchanges: [Exchange]

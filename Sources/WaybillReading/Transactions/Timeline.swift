@@ -12,7 +12,7 @@ struct Timeline {
     }
 
     /// Within a source by the clock that cannot be set, then by sequence; across sources by wall time as far as that
-    /// allows; ties by (source, sequence).
+    /// allows; ties by source.
     func entries() throws(WaybillError) -> [TransactionRecord.Entry] {
         var places: [Place] = []
         let sources = Dictionary(grouping: shares, by: \.id.source)
@@ -23,7 +23,7 @@ struct Timeline {
             for (frame, fact) in facts {
                 // A wall clock that was set back must not turn the source's own order round.
                 latest = max(latest, frame.share.clock.wall(fact.atMicroseconds))
-                places.append(Place(time: latest, entry: try entry(for: fact, in: frame)))
+                places.append(Place(time: latest, number: places.count, entry: try entry(for: fact, in: frame)))
             }
         }
         // Those of one source are in order already.
@@ -42,12 +42,12 @@ struct Timeline {
 
     private struct Place {
         var time: Int64
+        /// Greater than those of all before it of its source: times that tie do not turn the source's own order round.
+        var number: Int
         var entry: TransactionRecord.Entry
 
         static func precedes(_ left: Place, _ right: Place) -> Bool {
-            (left.time, left.entry.id.source, left.entry.id.sequence) < (
-                right.time, right.entry.id.source, right.entry.id.sequence
-            )
+            (left.time, left.entry.id.source, left.number) < (right.time, right.entry.id.source, right.number)
         }
     }
 

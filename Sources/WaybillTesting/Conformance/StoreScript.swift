@@ -40,7 +40,7 @@ struct StoreScript {
         let end = histories.flatMap { history in
             history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds }
         }.max()
-        start = (end ?? 1_700_000_000_000_000) + 900_000 + Int64.random(in: 0...200_000, using: &random)
+        start = (end ?? HistoryMaker.wall) + 900_000 + Int64.random(in: 0...200_000, using: &random)
         var sets = SetMaker(random: random)
         steps = sets.sets(of: histories).map(Step.add)
         random = sets.random
@@ -84,7 +84,7 @@ struct StoreScript {
         case 0: return .erase(.all)
         case 1, 2:
             return .erase(
-                .begunBefore(Date(microseconds: 1_700_000_000_000_000 + Int64.random(in: 0...100_000, using: &random))))
+                .begunBefore(Date(microseconds: HistoryMaker.wall + Int64.random(in: 0...100_000, using: &random))))
         case 3, 4:
             return .erase(
                 .installation(

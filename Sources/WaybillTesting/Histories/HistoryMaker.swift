@@ -29,6 +29,10 @@ package struct SourceHistory: Sendable {
 /// Makes random histories: transactions begun here and joined there, parts closed, left open or used after they were
 /// closed, exchanges in and outside of them.
 package struct HistoryMaker {
+    /// Microseconds since 1970: what sources' clocks say when they start, give or take 50 ms. What they sent arrives
+    /// about then, too.
+    package static let wall: Int64 = 1_700_000_000_000_000
+
     package var random: RandomNumbers
     /// Whether some of what is received was sampled.
     package var isSampling = false
@@ -56,7 +60,7 @@ package struct HistoryMaker {
         var clocks = [
             ClockAnchor(
                 atMicroseconds: 0,
-                offsetMicroseconds: 1_700_000_000_000_000 + Int64.random(in: 0...50_000, using: &random))
+                offsetMicroseconds: Self.wall + Int64.random(in: 0...50_000, using: &random))
         ]
         while random.oneIn(2), let last = clocks.last {
             clocks.append(

@@ -72,9 +72,7 @@ extension NaiveAnswers {
         return TransactionRecord(
             summary: summary(run), sources: sources.map(source), parts: run.parts.map { record($0, in: run) },
             timeline: sources.flatMap { timeline(run, in: $0) }.sorted {
-                ($0.time, $0.entry.id.source, $0.entry.id.sequence) < (
-                    $1.time, $1.entry.id.source, $1.entry.id.sequence
-                )
+                ($0.time, $0.entry.id.source, $0.number) < ($1.time, $1.entry.id.source, $1.number)
             }.map(\.entry), exchanges: exchanges.map(shown), clocks: sources.count > 1 ? alignment(run) : nil,
             family: family(of: run))
     }
@@ -87,14 +85,17 @@ extension NaiveAnswers {
             attributes: part.attributes)
     }
 
-    /// What one source saw, none earlier than what came before it.
-    private func timeline(_ run: Run, in source: Int) -> [(time: Int64, entry: TransactionRecord.Entry)] {
+    /// What one source saw, in the order of its own clock and none earlier than what came before it.
+    private func timeline(
+        _ run: Run, in source: Int
+    ) -> [(time: Int64, number: Int, entry: TransactionRecord.Entry)] {
         var latest = Int64.min
         return run.parts.filter { $0.source == source }.flatMap { part in part.facts.map { (part, $0) } }
-            .sorted { $0.1.sequence < $1.1.sequence }
-            .map { part, fact in
-                latest = max(latest, wall(fact.atMicroseconds, source))
-                return (latest, entry(fact, in: part))
+            .sorted { ($0.1.atMicroseconds, $0.1.sequence) < ($1.1.atMicroseconds, $1.1.sequence) }
+            .enumerated()
+            .map { number, each in
+                latest = max(latest, wall(each.1.atMicroseconds, source))
+                return (latest, number, entry(each.1, in: each.0))
             }
     }
 

@@ -48,6 +48,8 @@ package struct NaiveAnswers {
         package var at: Int64
         /// An event's name; `^` and `$` for beginning and outcome.
         package var name: String
+        /// What orders those of one source: its own clock, which cannot be set, then the sequence.
+        var place: (Int64, Int64) { (at, sequence) }
     }
 
     /// A transaction.
@@ -200,7 +202,7 @@ package struct NaiveAnswers {
     // MARK: Order
 
     package func isAfter(_ left: Point, _ right: Point) -> Bool {
-        if left.source == right.source { return left.sequence > right.sequence }
+        if left.source == right.source { return left.place > right.place }
         let times = (wall(left.at, left.source), wall(right.at, right.source))
         return times.0 == times.1 ? id(left) > id(right) : times.0 > times.1
     }
@@ -214,7 +216,7 @@ package struct NaiveAnswers {
     /// The first or last of each source, and of those the first or last by the clocks.
     package func choose(_ points: [Point], first: Bool) -> Point? {
         let best = Set(points.map(\.source)).compactMap { source in
-            let own = points.filter { $0.source == source }.sorted { $0.sequence < $1.sequence }
+            let own = points.filter { $0.source == source }.sorted { $0.place < $1.place }
             return first ? own.first : own.last
         }
         return best.first { candidate in
@@ -225,14 +227,14 @@ package struct NaiveAnswers {
     /// All events, none earlier than one before it of the same source.
     package func inOrder(_ run: Run) -> [Point] {
         func time(_ point: Point) -> Int64 {
-            run.events.filter { $0.source == point.source && $0.sequence <= point.sequence }.map {
+            run.events.filter { $0.source == point.source && $0.place <= point.place }.map {
                 wall($0.at, $0.source)
             }.max() ?? 0
         }
         return run.events.sorted { left, right in
             let times = (time(left), time(right))
             if times.0 != times.1 { return times.0 < times.1 }
-            return left.source == right.source ? left.sequence < right.sequence : id(left) < id(right)
+            return left.source == right.source ? left.place < right.place : id(left) < id(right)
         }
     }
 }

@@ -245,6 +245,24 @@ import WaybillCore
         #expect(timeline.map(\.label) == ["begun"] + tied + ["event 9"])
     }
 
+    /// Breaks when what was recorded later than it happened stands where it was recorded, raw or aligned; also where a
+    /// clock that was set back lets several facts stand at one time.
+    @Test func whatIsRecordedLaterStandsWhereItHappened() throws {
+        let id = GUID()
+        let part = client.open(id, at: 0)
+        client.event(3, part: part, at: 20)
+        client.event(1, part: part, at: 12)
+        client.event(2, part: part, at: 11)
+        client.clocks.append(ClockAnchor(atMicroseconds: 10_000_000, offsetMicroseconds: FactWriter.wall - 60_000_000))
+        server.open(id, joined: true, at: 21)
+        for writer in [client, server] { try store.ingest(writer.set()) }
+        let record = try #require(try reader.transaction(id, now: FactWriter.wall))
+        let aligned = ClockAlignment(reference: client.id, offsets: []).aligning(record)
+        for timeline in [record.timeline, aligned.timeline] {
+            #expect(timeline.filter { $0.id.source == client.id }.map(\.id.sequence) == [1, 4, 3, 2])
+        }
+    }
+
     /// Breaks when an exchange in progress, or one whose opening is still to come, cannot be shown.
     @Test func exchangesMayBeHalfKnown() throws {
         let id = GUID()

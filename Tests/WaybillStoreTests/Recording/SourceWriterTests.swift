@@ -28,14 +28,17 @@ import WaybillCore
         let writer = SourceWriter(
             source: RecordedSource(id: GUID()), place: .folder(folder.file("new/store")), clock: SystemClock(),
             capacity: 1_000, journalPatience: .seconds(60))
-        let held = DispatchSemaphore(value: 0)
-        writer.perform { _ in held.wait() }
-        writer.thread.perform { _ in held.wait() }
+        let (isHeld, held) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        writer.thread.perform { _ in
+            isHeld.signal()
+            held.wait()
+        }
+        isHeld.wait()
         let opened = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
         #expect(opened.result == .journaled)
         #expect(writer.recorder.record(event: 0, part: opened.sequence).result == .journaled)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("new/store").path).count == 1)
-        for _ in 0..<2 { held.signal() }
+        held.signal()
         #expect(try writer.runAndWait { _, store in try store.connection.integer("SELECT recorded FROM sources") } == 2)
     }
 
@@ -187,8 +190,9 @@ import WaybillCore
         let clock = CountingClock()
         let writer = SourceWriter(
             source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 1_000,
-            journalSize: JournalSize(segmentCount: 2, segmentByteCount: 4096))
+            journalSize: JournalSize(segmentCount: 2, segmentByteCount: 4096), journalPatience: .seconds(60))
         open(in: writer)
+        #expect(writer.recorder.hasJournal)
         try await writer.drain()
         let written = DispatchSemaphore(value: 0)
         writer.perform { _ in written.wait() }

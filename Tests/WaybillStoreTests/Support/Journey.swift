@@ -44,7 +44,9 @@ struct Journey {
         let fate = Int.random(in: 0..<6, using: &random)
         // 0: never sent; 1: sent, and the answer lost; 2: the same, and the lease given back; else: settled.
         if fate > 0 {
-            let receipt = try collector.ingest(try TransactionSet.decode(set.encoded()), receivedAt: uptime)
+            // By the clock of the sources, as far as both are right: a time far ahead of its arrival is not believed.
+            let receipt = try collector.ingest(
+                try TransactionSet.decode(set.encoded()), receivedAt: HistoryMaker.wall + uptime)
             if receipt.factCount != set.factCount || !receipt.rejections.isEmpty { surprises.append("\(receipt)") }
             if fate > 2, try !device.settle(set.id, rejections: receipt.rejections, at: uptime) {
                 surprises.append("the lease is gone")

@@ -86,7 +86,8 @@ import WaybillTesting
 
     private func deliver(_ sets: [TransactionSet], to store: Store) throws {
         for set in sets {
-            let receipt = try store.ingest(try TransactionSet.decode(set.encoded()), receivedAt: 5)
+            let receipt = try store.ingest(
+                try TransactionSet.decode(set.encoded()), receivedAt: HistoryMaker.wall)
             #expect(receipt.set == set.id && receipt.factCount == set.factCount && receipt.rejections.isEmpty)
         }
     }
