@@ -105,12 +105,12 @@ PREPARE = """
       UNION ALL SELECT c.transaction_id, c.source, c.sequence, c.at_us, c.time_us, '$' FROM facts c
         JOIN leaders l ON l.source = c.source AND l.part = c.part WHERE c.kind = 'closed';
     CREATE MACRO is_after(a, b) AS
-      CASE WHEN a.source = b.source THEN a.sequence > b.sequence ELSE (a.time_us, a.source) > (b.time_us, b.source) END;
+      CASE WHEN a.source = b.source THEN (a.at_us, a.sequence) > (b.at_us, b.sequence) ELSE (a.time_us, a.source) > (b.time_us, b.source) END;
     CREATE MACRO took(a, b) AS CASE WHEN a.source = b.source THEN b.at_us - a.at_us ELSE b.time_us - a.time_us END;
     CREATE TEMP VIEW ordered AS
-      SELECT *, row_number() OVER (PARTITION BY transaction_id ORDER BY merged, source, sequence) AS place FROM (
+      SELECT *, row_number() OVER (PARTITION BY transaction_id ORDER BY merged, source, at_us, sequence) AS place FROM (
         SELECT *, max(time_us) OVER (
-          PARTITION BY transaction_id, source ORDER BY sequence ROWS UNBOUNDED PRECEDING) AS merged FROM events);
+          PARTITION BY transaction_id, source ORDER BY at_us, sequence ROWS UNBOUNDED PRECEDING) AS merged FROM events);
 """
 
 
@@ -125,10 +125,10 @@ def statistics(took="took"):
 
 
 def first(table, direction="ASC"):
-    """Of each source by sequence, of those by their clocks."""
+    """Orders each source by time and sequence, and sources by their clocks."""
     return f"""SELECT * FROM (
           FROM {table}
-          QUALIFY row_number() OVER (PARTITION BY transaction_id, source ORDER BY sequence {direction}) = 1)
+          QUALIFY row_number() OVER (PARTITION BY transaction_id, source ORDER BY at_us {direction}, sequence {direction}) = 1)
         QUALIFY row_number() OVER (PARTITION BY transaction_id ORDER BY time_us {direction}, source {direction}) = 1"""
 
 
