@@ -139,13 +139,14 @@ def test_a_hundred_thousand_names_show_in_no_page(collector, attack):
     honest = Recorder(APP, STARTED)
     honest.open(0, guid(), 0)
     collector.post(honest.set())
-    recorder = Recorder(SMALL, STARTED, {})
-    recorder.open(0, guid(), 1_000)
-    collector.post(recorder.set(source_proof=PROOF))
     others = in_sqlite(collector.place / "waybill.sqlite", "SELECT count(*) FROM names")[0][0]
     with attack(collector, "500,000 names, and the pages that show names") as tried:
         refused = 0
         for number in range(5):
+            # A launch has one name for each code, so each number is a launch.
+            recorder = Recorder(SMALL, STARTED, {})
+            recorder.open(0, guid(), 1_000)
+            collector.post(recorder.set(source_proof=PROOF))
             kinds = [{"use_case": code, "name": f"a use case of {number} {code}"} for code in range(1_000, 51_000)]
             kinds += [{"use_case": 1_000, "event": code, "name": f"event {number} {code}"} for code in range(50_000)]
             status, answer = post(collector, share(guid(), names=kinds))

@@ -185,12 +185,16 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
     func whileConnected<Value: Sendable>(
         _ channel: any Channel, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let task = Task { try await body() }
-        let isHungUp = state.withLock { state in
+        let task = state.withLock { state in
+            let isHungUp = state.connections[ObjectIdentifier(channel)]?.isHungUp ?? true
+            let task = Task {
+                // Canceled from outside, it might have begun by then.
+                if isHungUp { withUnsafeCurrentTask { $0?.cancel() } }
+                return try await body()
+            }
             state.connections[ObjectIdentifier(channel)]?.cancel = { task.cancel() }
-            return state.connections[ObjectIdentifier(channel)]?.isHungUp ?? true
+            return task
         }
-        if isHungUp { task.cancel() }
         defer { state.withLock { $0.connections[ObjectIdentifier(channel)]?.cancel = nil } }
         return try await withTaskCancellationHandler {
             try await task.value
