@@ -93,7 +93,7 @@ extension TransactionManager {
     ///   - useCase: What the user was doing.
     ///   - start: When it began.
     ///   - end: When it ended; a time before `start` counts as `start`, a time in the future as now.
-    ///   - outcome: How it ended. Default: as ``UseCaseTransaction/finish(_:error:attributes:)`` derives it from the error.
+    ///   - outcome: How it ended. Default: as `finish(_:error:attributes:)` derives it from the error.
     ///   - error: Why it did not succeed.
     ///   - attributes: What describes the transaction.
     ///   - parent: The transaction below which it ran; `nil` for none. Default: the current one.

@@ -12,7 +12,7 @@ public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case question(String)
     /// What was asked for is no ID, no support code, or not there.
     case notFound(String)
-    /// Several transactions share the support code; of very many, the first ``namedTransactions`` and one more.
+    /// Several transactions share the support code; at most 21 of them, of which the description names 20.
     case ambiguous(SupportCode, [GUID])
     /// Several exchanges have what was asked for.
     case ambiguousExchange(String, [Fact.ID])
