@@ -110,10 +110,9 @@ final class JournalFile: @unchecked Sendable {
     func leave() {
         guard !isLeft.exchange(true) else { return }
         isDetached.store(true, ordering: .sequentiallyConsistent)
-        guard isMapped else { return }
-        // At the same addresses, in one step: other threads go on writing, to copies of the pages.
-        mmap(
-            words, layout.wordCount * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file.descriptor, 0)
+        #if os(Linux)
+        if isMapped { waybill_detach(words, layout.wordCount * 8, file.descriptor) }
+        #endif
     }
 
     /// Takes the file away that was left: what it holds is erased from the store.
