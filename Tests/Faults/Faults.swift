@@ -50,7 +50,10 @@ struct Faults: AsyncParsableCommand {
                 throw ValidationError(
                     "There is no case \"\(unknown)\"; they are \(Faults.cases.map(\.name).joined(separator: ", ")).")
             }
-            let chosen = names.isEmpty ? Faults.cases : Faults.cases.filter { names.contains($0.name) }
+            // Shutting a file system down has made the machine's own `sync` wait for minutes, so that case is run by name alone.
+            let chosen = Faults.cases.filter {
+                names.isEmpty ? $0.name != "shut down" : names.contains($0.name)
+            }
             // A worker that was killed leaves a pipe nobody reads.
             signal(SIGPIPE, SIG_IGN)
             print("seed \(seed), kills \(kills), clients \(clients), seconds \(seconds)")
