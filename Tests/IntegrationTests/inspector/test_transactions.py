@@ -86,7 +86,7 @@ def test_a_transaction_leads_from_the_request_to_the_server_and_to_its_neighbor(
     user.picture("request-unfolded")
     details.get_by_role("button", name="Copy").first.click()
     page.get_by_role("button", name="Copied").wait_for()
-    assert user.copied().startswith("curl 'https://api.example.com/login'")
+    assert "\ncurl 'https://api.example.com/login'" in user.copied()
     page.get_by_role("button", name="Copy link").click()
     assert user.copied() == f"{inspector.url}/transactions/{recorded.login}"
     har = json.loads(pathlib.Path(user.download(page.get_by_role("link", name="HAR")).path()).read_text())
@@ -121,10 +121,10 @@ def test_a_command_that_lacks_its_body_says_so_wherever_it_is_taken(visit, inspe
     user = visit(inspector)
     page = user.open(recorded.request)
     page.get_by_role("button", name="Copy as cURL").click()
-    assert re.search(r"\n# The body of [\d.]+ k?B was not kept\.$", user.copied())
+    assert re.match(r": 'The body of [\d.]+ k?B was not kept\.'\n", user.copied())
     page.get_by_role("link", name="In: ").click()
     page.wait_for_url("**/transactions/*#x*")
-    assert "# The body of " in page.locator("details:target[open]").inner_text(), "the transaction's page says it, too"
+    assert ": 'The body of " in page.locator("details:target[open]").inner_text(), "the transaction's page says it, too"
 
 
 def test_a_transaction_can_be_printed(visit, inspector, recorded):
