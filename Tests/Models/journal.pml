@@ -129,7 +129,7 @@ inline sync() {
     :: freedTurn >= storedTurn -> break
     od;
     skip;
-    /* The segment in use is scrubbed. CODE Journal.swift: func scrub() */
+    /* The segment in use is scrubbed. CODE Journal.swift: func scrub( */
     d_step {
         word = freedTurn * SIZE + 1;
         do :: word < stored && word % SIZE != 0 -> words[index(word)] = 0; word++ :: else -> break od;
