@@ -10,6 +10,8 @@ struct Flush {
     private(set) var gate: DeliveryGate
     /// Whether nothing was even tried, because of what was learned before.
     private(set) var wasHeld = false
+    /// Whether the collector has other facts with this source's sequences.
+    private(set) var wasCloned = false
 
     private let source: SourceRecorder
     private let transport: (any FlushTransport)?
@@ -170,6 +172,9 @@ struct Flush {
                 .transport, "The set's lease ended before its verdicts came; its facts will be sent again.")
         }
         gate.learn(keepsPause ? pause : nil, at: clock.uptimeMicroseconds())
+        wasCloned = wasCloned || rejections.contains {
+            $0.source == source.id && $0.reason == Rejection.sequenceIsTaken
+        }
         let delivered = lease.set.factCount - rejections.count
         report.delivered += delivered
         report.rejected += rejections.count

@@ -202,6 +202,13 @@ final class Flusher: Sendable {
                 let running = Running(of: self, inside: Self.running)
                 let report = await Self.$running.withValue(running) { await flush.run() }
                 running.end()
+                if flush.wasCloned {
+                    sources.renew(after: source)
+                    diagnostics.once(
+                        "The collector rejected facts because another process used the same source: this process was cloned, or "
+                            + "its disk was restored from a snapshot. The rejected facts are in quarantine; new transactions "
+                            + "belong to a new source.")
+                }
                 if let problem = source.sampling.problem { diagnostics.once(problem.message) }
                 if let error = report.error, !flush.wasHeld, !Task.isCancelled { diagnostics.once(error.message) }
                 self.state.withLock { state in

@@ -126,11 +126,30 @@ package final class SourceRegistry: Sendable {
         try context.forget()
         running.withLock { running in
             guard let current = running, current.generation == new.generation else { return }
-            forerunners.withLock { $0.append(Forerunner(source: current)) }
-            running = new
-            current.writer.stopWatchingOthers()
-            new.writer.watchOthers()
+            replace(current, with: new, in: &running)
         }
+    }
+
+    /// Records under a new source from now on, if `old` is still the one; open transactions continue in the old one.
+    func renew(after old: SourceRecorder) {
+        guard let settings else { return }
+        running.withLock { running in
+            guard let current = running, current === old, current.generation == ProcessGeneration.current else { return }
+            let new = newSource(settings)
+            replace(current, with: new, in: &running)
+            // A store in memory lives as long as somebody has it open.
+            Task {
+                try? await new.writer.run { _, _ in }
+                withExtendedLifetime(old) {}
+            }
+        }
+    }
+
+    private func replace(_ old: SourceRecorder, with new: SourceRecorder, in running: inout SourceRecorder?) {
+        forerunners.withLock { $0.append(Forerunner(source: old)) }
+        running = new
+        old.writer.stopWatchingOthers()
+        new.writer.watchOthers()
     }
 
     private struct Forerunner {

@@ -93,6 +93,10 @@ public struct Rejection: Hashable, Sendable {
         self.index = index
         self.reason = reason
     }
+
+    /// The reason if the collector has another fact with the same source and sequence. The sender continues under a new source.
+    package static let sequenceIsTaken =
+        "another fact of this source has this sequence: the process was cloned, or its disk was restored from a snapshot"
 }
 
 /// A source of which nothing in a set was taken, because it was not shown that it is the source that speaks.

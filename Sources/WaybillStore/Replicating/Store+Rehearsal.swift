@@ -22,7 +22,9 @@ extension Store {
             for arrival in arrivals {
                 results.append(
                     try connection.savepoint { () throws(WaybillError) in
-                        try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction)
+                        try book(
+                            arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction,
+                            hasRows: false)
                     })
             }
             return results

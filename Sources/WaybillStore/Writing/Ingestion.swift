@@ -13,6 +13,8 @@ package struct Ingestion {
     package private(set) var refusedNameCount = 0
     /// Whether the caller answers for the source, as for what was read from another store: then it shows nothing.
     package var isVouchedFor = false
+    /// Whether the store has the rows of what it received, so that a fact can be compared with the one that has its sequence.
+    var hasRows = true
     /// The transactions of which ``Leaders`` have to decide which part leads: once for all shares that come together.
     package private(set) var undecided: Set<GUID> = []
     /// Why nothing was taken, not even what the source tells of itself; nil: it was not refused.
@@ -140,6 +142,7 @@ package struct Ingestion {
         var others: Set<Int64> = []
         var refused: Set<Int64> = []
         var writer = try FactRowWriter(source, count: share.facts.count, connection)
+        let twins = try StoredTwins(of: source.id, connection)
         var room = factsPerTransaction.map { TransactionRoom(source: source.id, limit: $0, connection) }
         var index = 0
         for fact in share.facts {
@@ -151,7 +154,11 @@ package struct Ingestion {
             } else if before.contains(fact.sequence) || accepted.contains(fact.sequence)
                 || !others.isEmpty && others.contains(fact.sequence)
             {
-                knownCount += 1
+                if hasRows, !isVouchedFor, before.contains(fact.sequence), try twins.hasOther(than: fact) {
+                    reject(fact, at: index, because: Rejection.sequenceIsTaken)
+                } else {
+                    knownCount += 1
+                }
             } else if fact.sequence > source.recorded {
                 reject(fact, at: index, because: "a source is not believed to have recorded as many facts as that")
             } else if let reason = try room?.take(

@@ -64,8 +64,11 @@ extension Store {
     }
 
     /// Books one set, inside one SQLite transaction.
+    ///
+    /// - Parameter hasRows: Whether this store has the rows of what it received; `false` for a copy of the books alone.
     func book(
-        _ decoded: DecodedSet, at wall: Int64, factsPerTransaction: Int?, isVouchedFor: Bool = false
+        _ decoded: DecodedSet, at wall: Int64, factsPerTransaction: Int?, isVouchedFor: Bool = false,
+        hasRows: Bool = true
     ) throws(WaybillError) -> Receipt {
         var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
         let causes = SpanCauses(connection)
@@ -76,6 +79,7 @@ extension Store {
             var ingestion = try Ingestion(share, unread: unread, at: wall, connection)
             ingestion.factsPerTransaction = factsPerTransaction
             ingestion.isVouchedFor = isVouchedFor
+            ingestion.hasRows = hasRows
             if !share.names.isEmpty && !isVouchedFor { ingestion.nameRoom = try nameRoom() }
             try ingestion.run(at: wall)
             nameCount? += ingestion.addedNameCount

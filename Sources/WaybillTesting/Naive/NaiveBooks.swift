@@ -132,7 +132,12 @@ struct NaiveBooks: Sendable {
                 entry.dropped[fact.sequence] = .erased
                 reject(index, "erased")
             } else if entry.received.contains(fact.sequence) {
-                receipt.knownCount += 1
+                let stored = entry.facts.first { $0.sequence == fact.sequence }
+                if let stored, !stored.isTwin(of: fact) {
+                    reject(index, Rejection.sequenceIsTaken)
+                } else {
+                    receipt.knownCount += 1
+                }
             } else if let other = entry.facts.first(where: { $0.closes != nil && $0.closes == fact.closes }) {
                 reject(
                     index, "the \(other.part == other.closes ? "part" : "exchange") is closed already by another fact")
@@ -345,6 +350,20 @@ extension Fact {
     fileprivate var roots: [Int64] {
         if case .exchangeClosed(let closed) = content { return [sequence, part, closed.exchange] }
         return [sequence, part]
+    }
+
+    /// Whether it is the same fact, however it was redacted.
+    fileprivate func isTwin(of other: Fact) -> Bool {
+        guard part == other.part, atMicroseconds == other.atMicroseconds, closes == other.closes else { return false }
+        return switch (content, other.content) {
+        case (.opened(let one), .opened(let other)): one.transaction == other.transaction
+        case (.event(let one), .event(let other)): one.code == other.code
+        case (.attributesSet, .attributesSet), (.exchangeOpened, .exchangeOpened), (.closed, .closed),
+            (.exchangeClosed, .exchangeClosed):
+            true
+        case (.opened, _), (.event, _), (.attributesSet, _), (.exchangeOpened, _), (.closed, _), (.exchangeClosed, _):
+            false
+        }
     }
 
     /// The opening that it closes.

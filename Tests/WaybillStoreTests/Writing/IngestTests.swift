@@ -35,6 +35,54 @@ import WaybillCore
         #expect(try store.facts(of: client.id) == client.facts)
     }
 
+    /// Breaks when the facts of a process that was cloned are counted as known and disappear.
+    @Test func anotherFactWithAKnownSequenceIsRejected() throws {
+        let (part, transaction) = (client.open(GUID()), GUID())
+        client.event(1, part: part)
+        let exchange = client.openExchange(part: part)
+        client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part)
+        client.close(part, .succeeded)
+        try store.ingest(client.set())
+        let before = try store.dump()
+
+        let others: [(sequence: Int64, part: Int64, at: Int64, content: Fact.Content)] = [
+            (1, 1, 1_000_000, .opened(Fact.Opened(transaction: transaction, useCase: 0))),
+            (2, 1, 2_000_001, .event(Fact.Event(code: 1))),
+            (2, 1, 2_000_000, .event(Fact.Event(code: 2))),
+            (2, 2, 2_000_000, .opened(Fact.Opened(transaction: transaction, useCase: 0))),
+            (3, 1, 3_000_001, .exchangeOpened(Fact.ExchangeOpened(method: "GET", path: "/"))),
+            (4, 1, 4_000_001, .exchangeClosed(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200))),
+            (5, 1, 5_000_001, .closed(Fact.Closed(outcome: .succeeded))),
+            (5, .min, 5_000_000, .event(Fact.Event(code: 1))),
+        ]
+        for (sequence, part, at, content) in others {
+            var share = client.share()
+            share.facts = [Fact(sequence: sequence, part: part, atMicroseconds: at, content: content)]
+            let receipt = try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+            #expect(receipt.rejections.map(\.reason) == [Rejection.sequenceIsTaken], "\(content)")
+        }
+        #expect(try store.dump() == before)
+        #expect(try store.ingest(client.set()).knownCount == 5)
+    }
+
+    /// Breaks when a collector with new redaction rules takes an honest repetition for another fact.
+    @Test func aFactThatIsRedactedOtherwiseIsKnown() throws {
+        let transaction = GUID()
+        let part = client.open(transaction, attributes: ["plan": "gold"])
+        client.event(1, part: part, attributes: ["card": "visa"])
+        try store.ingest(client.set())
+        var share = client.share()
+        share.facts = [
+            Fact(
+                sequence: 1, part: 1, atMicroseconds: 1_000_000,
+                content: .opened(
+                    Fact.Opened(transaction: transaction, useCase: 0, attributes: ["plan": "[redacted]"]))),
+            Fact(sequence: 2, part: 1, atMicroseconds: 2_000_000, content: .event(Fact.Event(code: 1))),
+        ]
+        let receipt = try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+        #expect(receipt.knownCount == 2 && receipt.rejections.isEmpty)
+    }
+
     /// Breaks when a rejected fact is counted as received: it could never be sent again.
     @Test func aRejectedFactDoesNotEnterTheRangesAndCanBeSentAgain() throws {
         let part = client.open(GUID())

@@ -28,6 +28,29 @@ import WaybillTesting
         #expect(await tx.flush() == FlushReport(delivered: 4, rejected: 2))
     }
 
+    /// Breaks when a cloned process goes on under a source whose sequences are taken: everything that it records is rejected.
+    @Test func aClonedProcessContinuesUnderANewSource() async throws {
+        let old = try #require(tx.sources.readableSource?.id)
+        let open = tx.begin(Login.self)
+        transport.answerNext { set in
+            Receipt(
+                set: set.id, acceptedCount: 0,
+                rejections: [
+                    Rejection(source: old, sequence: 1, index: 0, reason: Rejection.sequenceIsTaken)
+                ])
+        }
+        #expect(await tx.flush() == FlushReport(rejected: 1))
+        #expect(try await tx.quarantined().map(\.id) == [Fact.ID(source: old, sequence: 1)])
+        let new = try #require(tx.sources.readableSource?.id)
+        #expect(new != old)
+
+        tx.perform(Login.self) { $0.log(.requestSent) }
+        open.log(.requestSent)
+        open.finish(.succeeded)
+        #expect(await tx.flush().delivered == 5, "An open transaction continues in the source that began it.")
+        #expect(tx.sources.readableSource?.id == new, "Once is enough.")
+    }
+
     private func ledger() async throws -> Ledger {
         let source = try #require(tx.sources.readableSource)
         return try await source.writer.run { _, store in try #require(try store.ledgers()[source.id]) }
