@@ -125,10 +125,11 @@ chaos: setup ## Twenty clients, a bad network, a collector killed again and agai
 tsan: setup-test ## Run the library's tests of what threads share under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer $(FLAGS)
 
-lint: ## Check format and style, that every test has a time limit, that no folders use each other in circles, and the workflow
+lint: ## Check format and style, that every test has a time limit, that no folders use each other in circles, how many types are public, and the workflow
 	@Scripts/check-suites
 	@Scripts/check-workflow
 	@Scripts/folder-graph
+	@Scripts/public-types
 	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
 apple: ## Type-check what an app links as iOS, macOS, tvOS, watchOS and visionOS compile it, on Linux, and that mistakes put in on purpose are found; PLATFORMS=iOS checks one

@@ -13,18 +13,51 @@ let (privacyManifest, unused): ([Resource], [String]) = ([], ["PrivacyInfo.xcpri
 let (sqlitePackage, zlibPackage): (String?, String?) = ("sqlite3", "zlib")
 #endif
 
-// All of the library that needs no trait, for tests and tools; what an app links is named by product.
+/// The library without what needs a trait, for tests and tools; an app names the products that it links.
 let library: [Target.Dependency] = [
-    "WaybillAtomics", "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport",
-    "WaybillInspector", "WaybillUI", "WaybillLegacy", "WaybillSpans",
+    "WaybillAtomics", "WaybillCore", "WaybillStore", "Waybill", "WaybillQueries", "WaybillExport", "WaybillInspector",
+    "WaybillUI", "WaybillLegacy", "WaybillSpans",
 ]
+let testing: [Target.Dependency] = library + ["WaybillTesting", "TestSupport"]
+
+/// Products of another package that are linked if a trait is on.
+///
+/// One trait for each: tools of 6.2 need all traits of a condition, those of 6.3 any of them.
+func products(_ names: String..., of package: String, if trait: String) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: package, condition: .when(traits: [trait])) }
+}
+
+let tracing = products("Tracing", of: "swift-distributed-tracing", if: "Tracing")
+let logging = products("Logging", of: "swift-log", if: "Logging")
+let grpc = products("GRPCCore", of: "grpc-swift-2", if: "GRPC")
+let metrics = products("CoreMetrics", of: "swift-metrics", if: "Metrics")
+let services =
+    products("ServiceLifecycle", of: "swift-service-lifecycle", if: "ServiceLifecycle")
+let httpClient =
+    products("AsyncHTTPClient", of: "async-http-client", if: "AsyncHTTPClient")
+    + products("NIOCore", "NIOHTTP1", of: "swift-nio", if: "AsyncHTTPClient")
+    + products("Logging", of: "swift-log", if: "AsyncHTTPClient")
+let clickHouse =
+    products("AsyncHTTPClient", of: "async-http-client", if: "ClickHouse")
+    + products("NIOCore", "NIOHTTP1", of: "swift-nio", if: "ClickHouse")
+    + products("NIOSSL", of: "swift-nio-ssl", if: "ClickHouse")
+let server =
+    products("Hummingbird", of: "hummingbird", if: "Hummingbird")
+    + products("HTTPTypes", of: "swift-http-types", if: "Hummingbird")
+    + products("Logging", of: "swift-log", if: "Hummingbird")
+    + products("NIOCore", of: "swift-nio", if: "Hummingbird")
+let collector = server + products("ServiceLifecycle", of: "swift-service-lifecycle", if: "Collector")
+let command =
+    products("ArgumentParser", of: "swift-argument-parser", if: "Collector")
+    + products("Configuration", of: "swift-configuration", if: "Collector")
+    + products("HummingbirdTLS", of: "hummingbird", if: "TLS") + products("NIOSSL", of: "swift-nio-ssl", if: "TLS")
 
 let package = Package(
     name: "waybill",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Waybill", targets: ["Waybill"]),
-        .library(name: "WaybillAnalysis", targets: ["WaybillAnalysis"]),
+        .library(name: "WaybillQueries", targets: ["WaybillQueries"]),
         .library(name: "WaybillExport", targets: ["WaybillExport"]),
         .library(name: "WaybillInspector", targets: ["WaybillInspector"]),
         .library(name: "WaybillUI", targets: ["WaybillUI"]),
@@ -98,299 +131,167 @@ let package = Package(
             dependencies: [
                 "WaybillAtomics", "WaybillCore", "CAtomicWords", "CWaybillSQLite", "CJournal", "CWaybillZlib",
             ]),
-        .target(name: "WaybillReading", dependencies: ["WaybillCore", "WaybillStore"]),
+        // What every app links.
         .target(
-            name: "Waybill", dependencies: ["WaybillAtomics", "WaybillCore", "WaybillStore", "WaybillReading"],
-            exclude: unused, resources: privacyManifest),
-        // What an app adds where it needs it.
-        .target(name: "WaybillAnalysis", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
+            name: "Waybill", dependencies: ["WaybillAtomics", "WaybillCore", "WaybillStore"], exclude: unused,
+            resources: privacyManifest),
+        // What an app adds to look at what it recorded.
+        .target(name: "WaybillQueries", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
         .target(
             name: "WaybillExport",
-            dependencies: [
-                "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "CWaybillZlib",
-            ],
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillQueries", "CWaybillZlib"],
             resources: [.embedInCode("Report/Assets")]),
         .target(
-            name: "WaybillInspector",
-            dependencies: ["WaybillCore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport"],
+            name: "WaybillInspector", dependencies: ["WaybillCore", "Waybill", "WaybillQueries", "WaybillExport"],
             resources: [.embedInCode("Assets")]),
-        // The view for iOS, macOS and visionOS; elsewhere what it shows the inspector by, for tests.
+        // The view for iOS, macOS and visionOS; elsewhere the HTTP part of it, for tests.
         .target(
             name: "WaybillUI", dependencies: ["Waybill", "WaybillInspector"], resources: [.embedInCode("Assets")]),
-        .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
+        .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillQueries"]),
         // Spans of OpenTelemetry come in, at the collector.
-        .target(name: "WaybillSpans", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"]),
+        .target(name: "WaybillSpans", dependencies: ["WaybillCore", "WaybillStore", "WaybillQueries"]),
         .target(
             name: "WaybillTesting",
-            dependencies: [
-                "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport",
-            ]),
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillQueries", "WaybillExport"]),
+
         // Behind traits.
-        .target(name: "WaybillTracing", dependencies: ["WaybillCore", "Waybill", .tracing]),
-        .target(name: "WaybillLogging", dependencies: ["WaybillCore", "Waybill", .logHandling]),
-        .target(
-            name: "WaybillAsyncHTTPClient",
-            dependencies: ["WaybillCore", "Waybill", .asyncHTTPClient, .clientNIO, .clientHTTP, .clientLogging]),
-        .target(name: "WaybillServiceLifecycle", dependencies: ["Waybill", .services]),
-        .target(name: "WaybillMetrics", dependencies: ["WaybillCore", "Waybill", .metrics]),
-        .target(name: "WaybillGRPC", dependencies: ["WaybillCore", "Waybill", .grpc]),
-        .target(name: "WaybillHummingbird", dependencies: ["Waybill", .hummingbird, .httpTypes]),
+        .target(name: "WaybillTracing", dependencies: ["WaybillCore", "Waybill"] + tracing),
+        .target(name: "WaybillLogging", dependencies: ["WaybillCore", "Waybill"] + logging),
+        .target(name: "WaybillAsyncHTTPClient", dependencies: ["WaybillCore", "Waybill"] + httpClient),
+        .target(name: "WaybillServiceLifecycle", dependencies: ["Waybill"] + services),
+        .target(name: "WaybillMetrics", dependencies: ["WaybillCore", "Waybill"] + metrics),
+        .target(name: "WaybillGRPC", dependencies: ["WaybillCore", "Waybill"] + grpc),
+        .target(name: "WaybillHummingbird", dependencies: ["Waybill"] + server),
         .target(
             name: "WaybillClickHouse",
-            dependencies: [
-                "WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport",
-                .clickHouseClient, .clickHouseNIO, .clickHouseHTTP, .clickHouseTLS,
-            ]),
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillQueries", "WaybillExport"] + clickHouse),
         .target(
             name: "WaybillCollector",
             dependencies: [
-                "WaybillCore", "WaybillReading", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
-                "WaybillLegacy", "WaybillSpans", "WaybillClickHouse", "CWaybillZlib",
-                .hummingbird, .httpTypes, .logging, .nio, .serviceLifecycle,
-            ]
-        ),
+                "WaybillCore", "WaybillQueries", "WaybillExport", "WaybillInspector", "WaybillLegacy", "WaybillSpans",
+                "WaybillClickHouse", "CWaybillZlib",
+            ] + collector),
         .executableTarget(
             name: "WaybillCommand",
             dependencies: [
-                "WaybillCore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport",
-                "WaybillInspector", "WaybillLegacy", "WaybillClickHouse", "WaybillCollector", .hummingbird,
-                .hummingbirdTLS, .argumentParser,
-                .configuration, .logging, .nio, .nioSSL,
-            ]
-        ),
+                "WaybillCore", "Waybill", "WaybillQueries", "WaybillExport", "WaybillInspector", "WaybillLegacy",
+                "WaybillClickHouse", "WaybillCollector",
+            ] + server + command),
 
-        // The demo: three processes and the program that runs them.
+        // Examples. The demo has three processes, and the program that runs them.
         .target(name: "LoginUseCase", dependencies: ["Waybill"], path: "Examples/Login/UseCase"),
         .executableTarget(
             name: "LoginClient", dependencies: ["Waybill", "LoginUseCase"], path: "Examples/Login/Client"),
         .executableTarget(
-            name: "LoginServer",
-            dependencies: ["Waybill", "WaybillHummingbird", "LoginUseCase", .hummingbird, .logging, .nio],
-            path: "Examples/Login/Server"
-        ),
+            name: "LoginServer", dependencies: ["Waybill", "WaybillHummingbird", "LoginUseCase"] + server,
+            path: "Examples/Login/Server"),
         .executableTarget(
             name: "LoginDemo",
-            // The programs that it runs are built with it.
             dependencies: [
-                "WaybillCore", "WaybillStore", "WaybillReading", "LoginUseCase", "LoginClient", "LoginServer",
-                "WaybillCommand",
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillQueries", "LoginUseCase", "LoginClient",
+                "LoginServer", "WaybillCommand",
             ],
-            path: "Examples/Login/Demo"
-        ),
-        // The app's screens need SwiftUI, and are built by Xcode from Examples/LoginApp/project.yml.
+            path: "Examples/Login/Demo"),
+        // Its screens need SwiftUI, and are built by Xcode from Examples/LoginApp/project.yml.
         .target(name: "LoginAppModel", dependencies: ["Waybill"], path: "Examples/LoginApp/Model"),
-        // The smallest use: one file, no traits.
         .executableTarget(
             name: "SyncNotes", dependencies: ["Waybill"], path: "Examples/CommandLineTool", exclude: ["README.md"]),
-        // A checkout in an app with its server: three questions about 120 visits.
         .target(name: "CheckoutShop", dependencies: ["Waybill"], path: "Examples/Checkout/Shop"),
         .executableTarget(
             name: "CheckoutApp", dependencies: ["Waybill", "CheckoutShop"], path: "Examples/Checkout/App"),
         .executableTarget(
-            name: "CheckoutServer",
-            dependencies: ["Waybill", "WaybillHummingbird", "CheckoutShop", .hummingbird, .logging, .nio],
-            path: "Examples/Checkout/Server"
-        ),
+            name: "CheckoutServer", dependencies: ["Waybill", "WaybillHummingbird", "CheckoutShop"] + server,
+            path: "Examples/Checkout/Server"),
+
+        // Programs that measure and break things.
         .executableTarget(
             name: "Benchmarks",
-            dependencies: library + [
-                "WaybillTesting", "WaybillCollector", "WaybillTracing", "WaybillLogging", "TestSupport",
-                "CWaybillSQLite",
-                "AllocationCounter", .hummingbird, .logging, .nio, .tracing,
-            ],
-            path: "Benchmarks",
-            exclude: ["AllocationCounter", "Peers", "Size", "ratios.json"]
-        ),
+            dependencies: testing + [
+                "WaybillCollector", "WaybillTracing", "WaybillLogging", "CWaybillSQLite", "AllocationCounter",
+            ] + server + tracing,
+            path: "Benchmarks", exclude: ["AllocationCounter", "Peers", "Size", "ratios.json"]),
         .target(name: "AllocationCounter", path: "Benchmarks/AllocationCounter"),
-        // What is promised about facts, tried on processes that are killed: `make faults`.
         .executableTarget(
-            name: "Faults",
-            dependencies: library + ["TestSupport", "PowerLoss", "CWaybillSQLite", .argumentParser],
-            path: "Tests/Faults"
-        ),
-
-        // What several test targets share: real servers and real child processes.
-        .target(
-            name: "TestSupport", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"],
-            path: "Tests/TestSupport"),
-        .target(name: "CRecordingDisk", dependencies: ["CWaybillSQLite"], path: "Tests/CRecordingDisk"),
-        .target(
-            name: "PowerLoss",
-            dependencies: [
-                "WaybillCore", "WaybillStore", "WaybillReading", "WaybillTesting", "CRecordingDisk", "TestSupport",
-            ],
-            path: "Tests/PowerLoss"),
+            name: "Faults", dependencies: library + ["TestSupport", "PowerLoss", "CWaybillSQLite"] + command,
+            path: "Tests/Faults"),
         .executableTarget(name: "SampleReports", dependencies: library + ["TestSupport"], path: "Tests/SampleReports"),
         .executableTarget(
             name: "TestProcess", dependencies: library + ["TestSupport", "CWaybillSQLite", "CWaybillZlib"],
             path: "Tests/TestProcess"),
-        // An app whose inspector has controls, to be tried in a browser.
+        // An app whose inspector has controls, for a browser.
         .executableTarget(
             name: "InspectedApp",
-            dependencies: [
-                "Waybill", "WaybillInspector", "WaybillCollector", "TestSupport", .hummingbird, .logging, .nio,
-            ],
+            dependencies: ["Waybill", "WaybillInspector", "WaybillCollector", "TestSupport"] + server,
             path: "Tests/InspectedApp"),
+        // Servers with a manager among their services, to be ended by signals.
+        .executableTarget(
+            name: "ServiceProcess",
+            dependencies: ["Waybill", "WaybillServiceLifecycle"] + services
+                + products("UnixSignals", of: "swift-service-lifecycle", if: "ServiceLifecycle")
+                + products("Logging", of: "swift-log", if: "ServiceLifecycle"),
+            path: "Tests/ServiceProcess"),
+
+        // What several test targets share: real servers and child processes, power cuts, a naive store.
+        .target(
+            name: "TestSupport", dependencies: ["WaybillCore", "WaybillStore", "WaybillQueries"],
+            path: "Tests/TestSupport"),
+        .target(name: "CRecordingDisk", dependencies: ["CWaybillSQLite"], path: "Tests/CRecordingDisk"),
+        .target(name: "PowerLoss", dependencies: testing + ["CRecordingDisk"], path: "Tests/PowerLoss"),
+        .target(name: "StoreConformance", dependencies: testing, path: "Tests/StoreConformance"),
+
         .testTarget(name: "WaybillCoreTests", dependencies: library + ["TestSupport"]),
-        .testTarget(name: "WaybillReadingTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
-        .testTarget(name: "WaybillSpansTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
-        .testTarget(name: "WaybillAnalysisTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
-        .testTarget(name: "WaybillStoreTests", dependencies: library + ["WaybillTesting", "TestSupport", "PowerLoss"]),
-        // What keeps a processor busy for long on one thread: brute force over many histories, power cuts at every
-        // moment. A target of its own, so that it can be run by itself, and left out where a race is looked for.
+        .testTarget(name: "WaybillStoreTests", dependencies: testing + ["PowerLoss", "StoreConformance"]),
+        // Brute force over many histories, power cuts at every moment. A target of its own, which the thread sanitizer
+        // leaves out.
         .testTarget(
             name: "WaybillStoreSlowTests",
-            dependencies: library + ["WaybillTesting", "TestSupport", "PowerLoss", "WaybillStoreTests"]),
-        .testTarget(
-            name: "WaybillTests",
-            dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "CWaybillZlib"]),
-        // Traffic of many megabytes or many exchanges, all on the one queue of URLSession.
-        .testTarget(
-            name: "WaybillSlowTests",
-            dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "WaybillTests"]),
-        .testTarget(
-            name: "WaybillExportTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess"]),
-        .testTarget(name: "WaybillInspectorTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
+            dependencies: testing + ["PowerLoss", "StoreConformance", "WaybillStoreTests"]),
+        .testTarget(name: "WaybillTests", dependencies: testing + ["TestProcess", "CWaybillZlib"]),
+        // Megabytes of traffic, all on the one queue of URLSession.
+        .testTarget(name: "WaybillSlowTests", dependencies: testing + ["TestProcess", "WaybillTests"]),
+        .testTarget(name: "WaybillQueriesTests", dependencies: testing),
+        .testTarget(name: "WaybillExportTests", dependencies: testing + ["TestProcess"]),
+        .testTarget(name: "WaybillInspectorTests", dependencies: testing + ["StoreConformance"]),
         .testTarget(name: "WaybillUITests", dependencies: library + ["TestSupport", "LoginAppModel"]),
-        // Also a package of its own, which is run on an iPhone simulator; here, so that it compiles and runs without
-        // one.
+        .testTarget(name: "WaybillSpansTests", dependencies: testing),
+        // Also a package of its own, for an iPhone simulator.
         .testTarget(
             name: "SimulatorTests", dependencies: ["Waybill", "WaybillTesting"],
             path: "Tests/Simulator/Tests/SimulatorTests"),
         .testTarget(
             name: "WaybillTracingTests",
-            dependencies: [
-                "WaybillCore", "WaybillReading", "Waybill", "WaybillTesting", "WaybillTracing", "WaybillHummingbird",
-                "TestSupport", .hummingbird, .httpTypes, .tracing, .inMemoryTracing,
-            ]
-        ),
-        .testTarget(
-            name: "WaybillLoggingTests",
-            dependencies: [
-                "WaybillCore", "WaybillReading", "Waybill", "WaybillTesting", "WaybillLogging", .logHandling,
-            ]
-        ),
+            dependencies: testing + ["WaybillTracing", "WaybillHummingbird"] + server + tracing
+                + products("InMemoryTracing", of: "swift-distributed-tracing", if: "Tracing")),
+        .testTarget(name: "WaybillLoggingTests", dependencies: testing + ["WaybillLogging"] + logging),
         .testTarget(
             name: "WaybillAsyncHTTPClientTests",
-            dependencies: [
-                "WaybillCore", "WaybillReading", "Waybill", "WaybillTesting", "WaybillAsyncHTTPClient",
-                "WaybillTracing", "TestSupport", .asyncHTTPClient, .clientNIO, .clientHTTP, .tracing,
-            ]
-        ),
-        // Servers among whose services a manager is, for signals to end.
-        .executableTarget(
-            name: "ServiceProcess",
-            dependencies: ["Waybill", "WaybillServiceLifecycle", .services, .unixSignals, .serviceLogging],
-            path: "Tests/ServiceProcess"),
+            dependencies: testing + ["WaybillAsyncHTTPClient", "WaybillTracing"] + httpClient + tracing),
         .testTarget(
             name: "WaybillServiceLifecycleTests",
-            dependencies: [
-                "WaybillCore", "WaybillReading", "Waybill", "WaybillServiceLifecycle", "WaybillTesting",
-                "WaybillCommand", "TestSupport", "ServiceProcess",
-            ]
-        ),
+            dependencies: testing + ["WaybillServiceLifecycle", "WaybillCommand", "ServiceProcess"]),
         .testTarget(
             name: "WaybillMetricsTests",
-            dependencies: [
-                "WaybillCore", "Waybill", "WaybillTesting", "WaybillMetrics", "TestSupport", .metrics, .metricsTesting,
-            ]),
+            dependencies: testing + ["WaybillMetrics"] + metrics
+                + products("MetricsTestKit", of: "swift-metrics", if: "Metrics")),
         .testTarget(
             name: "WaybillGRPCTests",
-            dependencies: [
-                "WaybillCore", "WaybillReading", "Waybill", "WaybillTesting", "WaybillGRPC", "TestSupport", .grpc,
-                .grpcInProcess,
-            ]
-        ),
-        .testTarget(
-            name: "WaybillHummingbirdTests",
-            dependencies: [
-                "WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird,
-                .httpTypes, .nio,
-            ]
-        ),
-        .testTarget(
-            name: "WaybillCollectorTests",
-            dependencies: library + [
-                "WaybillTesting", "WaybillCollector", "TestSupport", .hummingbird, .httpTypes, .logging, .nio,
-            ]
-        ),
-        .testTarget(
-            name: "WaybillClickHouseTests",
-            dependencies: [
-                "WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport",
-                "WaybillTesting", "WaybillClickHouse", "TestSupport",
-            ]),
+            dependencies: testing + ["WaybillGRPC"] + grpc
+                + products("GRPCInProcessTransport", of: "grpc-swift-2", if: "GRPC")),
+        .testTarget(name: "WaybillHummingbirdTests", dependencies: testing + ["WaybillHummingbird"] + server),
+        .testTarget(name: "WaybillCollectorTests", dependencies: testing + ["WaybillCollector"] + server),
+        .testTarget(name: "WaybillClickHouseTests", dependencies: testing + ["StoreConformance", "WaybillClickHouse"]),
         .testTarget(
             name: "WaybillCommandTests",
-            dependencies: library + [
-                "WaybillCollector", "WaybillCommand", "TestSupport", .argumentParser, .httpTypes, .nio, .nioEmbedded,
-            ],
-            exclude: ["Certificates"]
-        ),
-        // A collector with histories by the hundred, each answer of which is counted again.
+            dependencies: library + ["WaybillCollector", "WaybillCommand", "TestSupport"] + server + command
+                + products("NIOEmbedded", of: "swift-nio", if: "Collector"),
+            exclude: ["Certificates"]),
+        // A collector with hundreds of histories, each answer counted again.
         .testTarget(
             name: "WaybillCommandSlowTests",
-            dependencies: [
-                "WaybillTesting", "WaybillCollector", "WaybillCommand", "WaybillCollectorTests", "TestSupport",
-            ]),
+            dependencies: testing + ["StoreConformance", "WaybillCollector", "WaybillCommand", "WaybillCollectorTests"]),
     ],
     swiftLanguageModes: [.v6]
 )
-
-// One trait for each condition: tools of 6.2 read several as all of them, those of 6.3 as any.
-extension Target.Dependency {
-    static let tracing = product(
-        name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"]))
-    static let inMemoryTracing = product(
-        name: "InMemoryTracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"]))
-    static let logHandling = product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"]))
-    static let asyncHTTPClient = product(
-        name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"]))
-    static let clientNIO = product(
-        name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"]))
-    static let clientHTTP = product(
-        name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"]))
-    static let clientLogging = product(
-        name: "Logging", package: "swift-log", condition: .when(traits: ["AsyncHTTPClient"]))
-    static let clickHouseClient = product(
-        name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["ClickHouse"]))
-    static let clickHouseNIO = product(
-        name: "NIOCore", package: "swift-nio", condition: .when(traits: ["ClickHouse"]))
-    static let clickHouseTLS = product(
-        name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["ClickHouse"]))
-    static let clickHouseHTTP = product(
-        name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["ClickHouse"]))
-    static let services = product(
-        name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
-    static let unixSignals = product(
-        name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
-    static let serviceLogging = product(
-        name: "Logging", package: "swift-log", condition: .when(traits: ["ServiceLifecycle"]))
-    static let metrics = product(
-        name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
-    static let metricsTesting = product(
-        name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
-    static let grpc = product(name: "GRPCCore", package: "grpc-swift-2", condition: .when(traits: ["GRPC"]))
-    static let grpcInProcess = product(
-        name: "GRPCInProcessTransport", package: "grpc-swift-2", condition: .when(traits: ["GRPC"]))
-    static let hummingbird = product(
-        name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"]))
-    static let httpTypes = product(
-        name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Hummingbird"]))
-    static let logging = product(name: "Logging", package: "swift-log", condition: .when(traits: ["Hummingbird"]))
-    static let nio = product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Hummingbird"]))
-    static let nioEmbedded = product(
-        name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Collector"]))
-    static let argumentParser = product(
-        name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Collector"]))
-    static let configuration = product(
-        name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Collector"]))
-    static let hummingbirdTLS = product(
-        name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["TLS"]))
-    static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"]))
-    static let serviceLifecycle = product(
-        name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Collector"]))
-}
 
 // Set by `make fuzz` alone: what links the fuzzer must not be in anybody's build. Tests go, because the fuzzers share
 // sources with them.

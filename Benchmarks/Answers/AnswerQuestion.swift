@@ -1,6 +1,5 @@
-import WaybillAnalysis
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// A question about an ``AnswerStore``, and the numbers of its answer that every engine has to give.

@@ -1,3 +1,4 @@
+import TestSupport
 import Waybill
 import WaybillCore
 import WaybillStore

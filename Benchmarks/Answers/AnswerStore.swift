@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// A collector's store after a month: many launches of an app in two versions, four servers whose clocks are off, nine

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 extension Row {

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 extension Row {

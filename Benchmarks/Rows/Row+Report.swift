@@ -1,7 +1,7 @@
 import Foundation
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 extension Row {

@@ -48,7 +48,7 @@ VARIANTS = [
 TARGET = "arm64-apple-ios16.0"
 # What an app links, in the order of Package.swift, and an app: each knows only those above it.
 LIBRARIES = [
-    "WaybillAtomics", "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport", "WaybillInspector", "WaybillUI",
+    "WaybillAtomics", "WaybillCore", "WaybillStore", "Waybill", "WaybillQueries", "WaybillExport", "WaybillInspector", "WaybillUI",
     "WaybillLegacy", "WaybillSpans", "WaybillTesting",
 ]
 TARGETS = {name: f"Sources/{name}" for name in LIBRARIES} | {"LoginApp": "Examples/LoginApp"}

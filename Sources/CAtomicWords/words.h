@@ -38,7 +38,7 @@ WAYBILL_INLINE bool waybill_compare_exchange(waybill_word *word, waybill_word *e
                 : __atomic_compare_exchange_n(word, expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/// Where the generation of this process lies. It is there once in a process because ProcessGeneration.swift alone uses it, in what is not inlined.
+/// Where the generation of this process lies. It is there once in a process because Threads.swift alone uses it, in what is not inlined.
 WAYBILL_INLINE waybill_word **waybill_generation(void) {
     static waybill_word generation = 1; // in a function, because Swift's importer makes nothing of a variable of a header
     static waybill_word *place = &generation;

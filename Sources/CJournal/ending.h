@@ -10,7 +10,7 @@
 // How this process ends is noted by one word in each of its journals. Signal handlers do that: so there is no lock here, no allocation, and no
 // call that may not be made in one (signal-safety(7)).
 //
-// What `waybill_endings` has must be there once in a process: only EndMark.swift uses what is in this file.
+// What `waybill_endings` has must be there once in a process: only JournalLayout.swift uses what is in this file.
 
 /// What is noted: the number of a signal, or one of these.
 enum { waybill_end_unwatched = 0, waybill_end_exit = 0x100, waybill_end_unseen = 0x200 };

@@ -9,7 +9,7 @@
 // parent that has died, for as long as it runs. So a child lets go of them at once. What does that runs right after fork(2), where no lock may be taken
 // and nothing allocated.
 //
-// What `waybill_files` has must be there once in a process: only ParentsFile.swift uses what is in this file.
+// What `waybill_files` has must be there once in a process: only DurableFile.swift uses what is in this file.
 
 enum { waybill_file_count = 256 };
 

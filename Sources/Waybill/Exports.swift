@@ -1,4 +1,3 @@
-// An app writes one import: the values that the manager takes and gives come with `import Waybill`.
+// An app writes one import: the values that the manager takes and returns come with `import Waybill`.
 @_exported public import WaybillCore
-@_exported public import WaybillReading
 @_exported public import WaybillStore

@@ -175,9 +175,8 @@ public final class TransactionManager: Sendable {
     private let capturedSession = Locked<CapturedSession?>(nil)
     /// Records what sessions send whose code cannot change; does nothing until it is started. Experimental.
     public let passiveCapture: PassiveCapture
-
-    /// What a badge shows: how many transactions are open and have failed, the last failures, whether it records.
-    public let live: LiveTransactions
+    /// Values that modules above this one keep with the manager, by type.
+    package let companions = Locked<[ObjectIdentifier: any Sendable]>([:])
 
     /// Makes a manager.
     ///
@@ -214,7 +213,6 @@ public final class TransactionManager: Sendable {
         let clock = settings?.clock as? any RuleSchedule
         rules = NetworkRules(canBeOn: settings != nil) { clock ?? DispatchSchedule() }
         passiveCapture = PassiveCapture(sources: sources)
-        live = LiveTransactions(sources)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
         guard let truncated = settings?.truncatedAttributes, truncated > 0 else { return }
         sources.counters.add(truncated, to: \.truncated)
@@ -287,5 +285,25 @@ public final class TransactionManager: Sendable {
             mismatchedUseCases: counts.mismatchedUseCases,
             unknownUseCases: counts.unknownUseCases, refusedJoins: counts.refusedJoins,
             impossibleCodes: counts.impossibleCodes)
+    }
+}
+
+extension TransactionManager {
+    /// Returns how many facts all sources of the store have recorded, and how many of them are pending, delivered, in
+    /// quarantine or dropped, and why.
+    ///
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read.
+    public func ledger() async throws -> Ledger {
+        try await read { reader, _ in try reader.ownLedger() } ?? Ledger()
+    }
+
+    /// Runs on the reading thread, on a store that has everything recorded until now.
+    ///
+    /// - Parameter body: Takes the reader, and now in microseconds since 1970.
+    /// - Returns: `nil` if nothing was recorded and recording is off. There is no store then, and none is made.
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int64) throws -> Result) async throws
+        -> Result?
+    {
+        try await sources.read(body)
     }
 }

@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import Waybill
+import WaybillCore
 
 /// The body of a request, whose bytes are recorded as the client takes them.
 private struct CountedRequestBody: AsyncSequence, Sendable {
@@ -107,6 +108,80 @@ extension HTTPClientResponse {
         var copy = self
         copy.body = .stream(CountedResponseBody(base: body, unread: Abandonment(exchange)))
         return copy
+    }
+}
+
+extension HTTPHeaders {
+    var recorded: [Fact.HeaderField] { map { Fact.HeaderField(name: $0.name, value: $0.value) } }
+}
+
+extension ExchangeResponse {
+    init(_ response: HTTPClientResponse) {
+        self.init(
+            status: Int(response.status.code), headerFields: response.headers.recorded,
+            httpVersion: response.version.major > 1
+                ? "\(response.version.major)" : "\(response.version.major).\(response.version.minor)")
+    }
+}
+
+extension Error {
+    /// As an exchange ends with it.
+    var recorded: any Error { (self as? HTTPClientError).map(NamedClientError.init) ?? self }
+}
+
+/// An error of the client by its name, which is the case of an enum that is not to be seen.
+private struct NamedClientError: TransactionError, CustomStringConvertible {
+    static let recordedDomain = "AsyncHTTPClient.HTTPClientError"
+
+    let error: HTTPClientError
+
+    var description: String { error.description }
+    /// There are no numbers.
+    var recordedCode: Int { 0 }
+    var recordedAsCanceled: Bool { error == .cancelled }
+
+    /// `HTTPClientError.deadlineExceeded`; what stands behind it in brackets is a value.
+    var recordedName: String? {
+        let name = error.description.drop { $0 != "." }.dropFirst().prefix { $0 != "(" }
+        return name.isEmpty ? nil : String(name)
+    }
+}
+
+// What async-http-client 1.37 knows and has no public name for is read off its values. Where a version has it elsewhere,
+// nothing is found, and what is done then is safe: no header field, no redirect with a body, a body that is not counted.
+
+extension HTTPClient {
+    /// Whether a 3xx is handed out as it came.
+    var leavesRedirects: Bool {
+        Mirror(reflecting: self).descendant("configuration", "redirectConfiguration", "mode").map { "\($0)" }
+            == "disallow"
+    }
+}
+
+extension HTTPClientRequest.Body {
+    enum StatedLength { case bytes(Int64), unknown }
+
+    /// How it is given; nil where that cannot be seen, or is none that can be read from outside: its unstable interface
+    /// has bodies that write themselves, which trap when they are iterated.
+    private var mode: Mirror.Child? {
+        let mode = Mirror(reflecting: self).descendant("mode").flatMap { Mirror(reflecting: $0).children.first }
+        return ["byteBuffer", "sequence", "asyncSequence"].contains(mode?.label) ? mode : nil
+    }
+
+    /// How long it says that it is; nil where that cannot be seen.
+    var statedLength: StatedLength? {
+        guard let mode else { return nil }
+        if let bytes = mode.value as? ByteBuffer { return .bytes(Int64(bytes.readableBytes)) }
+        guard let length = Mirror(reflecting: mode.value).descendant("length") else { return nil }
+        if let count = Mirror(reflecting: length).descendant("known") as? Int64 { return .bytes(count) }
+        return "\(length)" == "unknown" ? .unknown : nil
+    }
+
+    /// Whether it gives the same bytes a second time.
+    var canBeSentAgain: Bool {
+        guard let mode else { return false }
+        return mode.value is ByteBuffer
+            || Mirror(reflecting: mode.value).descendant("canBeConsumedMultipleTimes") as? Bool == true
     }
 }
 #endif

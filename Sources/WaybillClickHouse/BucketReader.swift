@@ -1,7 +1,168 @@
 #if ClickHouse
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
+
+/// Some of the transactions, each with all of its facts, or some of what belongs to no transaction.
+///
+/// A range of IDs, since facts are in that order on the servers: no other ones are read. Where many IDs begin alike,
+/// a hash divides the range further.
+struct Bucket: Sendable {
+    /// The first eight bytes of IDs; nil: what belongs to none.
+    var ids: ClosedRange<UInt64>?
+    /// Of so many that a hash makes of it, which.
+    var share: (number: UInt64, count: UInt64) = (0, 1)
+    /// Of how many transactions it has one; what belongs to none is left out then, too.
+    var sampledOneIn = 1
+
+    /// Whether it has a part's facts that were stored before it was known what they belong to.
+    func contains(_ part: StrandedPart) -> Bool {
+        ids?.contains(part.transaction.high) == true && part.hash % share.count == share.number
+            && part.transaction.isOne(in: sampledOneIn)
+    }
+}
+
+/// A part of which facts are stored as of no transaction, since its opening came later than they did.
+struct StrandedPart: Sendable {
+    /// Its opening.
+    var id: Fact.ID
+    var transaction: GUID
+    /// The server's, of the transaction.
+    var hash: UInt64
+}
+
+extension ClickHouseTables {
+    private static let noTransaction = "tx = \(literal(none))"
+    /// The first eight bytes as a number.
+    private static let high = "reinterpretAsUInt64(reverse(substring(tx, 1, 8)))"
+    /// Ranges beyond which a hash divides further: for more, quantiles of a sample say too little.
+    private static let rangeLimit: Int64 = 256
+    /// Parts that one statement names.
+    private static let partsPerStatement = 500
+
+    /// Divides all facts into buckets.
+    ///
+    /// - Parameters:
+    ///   - count: About how many facts one may have; twice as many are let through.
+    ///   - sampledOneIn: Of how many transactions one is meant.
+    func buckets(ofAbout count: Int64, sampledOneIn: Int = 1) async throws(WaybillError) -> [Bucket] {
+        let count = count * Int64(sampledOneIn)
+        let total = try await self.count("NOT (\(Self.noTransaction))")
+        let rangeCount = min(Self.rangeLimit, total / count + 1)
+        let levels = (1..<max(2, rangeCount)).map { "\(Double($0) / Double(rangeCount))" }.joined(separator: ", ")
+        var bounds: Set<UInt64> = []
+        if rangeCount > 1 {
+            try await client.forEachRow(
+                "SELECT arrayMap(x -> toUInt64(x), quantiles(\(levels))(\(Self.high))) FROM facts WHERE NOT (\(Self.noTransaction))",
+                reading
+            ) { row in bounds = Set(try row.array().map { UInt64(bitPattern: $0) }) }
+        }
+        let starts = [0] + bounds.subtracting([0]).sorted()
+        let ends = starts.dropFirst().map { $0 - 1 } + [.max]
+        var counts: [Int: Int64] = [0: total]
+        if starts.count > 1 {
+            let list = starts.dropFirst().map { "\($0)" }.joined(separator: ", ")
+            counts = [:]
+            try await client.forEachRow(
+                "SELECT toUInt64(arrayFirstIndex(b -> b > \(Self.high), [\(list)])) AS range, count() FROM facts WHERE NOT (\(Self.noTransaction)) GROUP BY range",
+                reading
+            ) { row in
+                // From 1; 0: it is behind all of them.
+                let (range, count) = (try row.integer(UInt64.self), try row.integer(UInt64.self))
+                counts[range == 0 ? starts.count - 1 : Int(clamping: range) - 1] = Int64(clamping: count)
+            }
+        }
+        func divided(_ ids: ClosedRange<UInt64>?, _ factCount: Int64) -> [Bucket] {
+            let shares = UInt64(clamping: factCount / (2 * count) + 1)
+            return (0..<shares).map { Bucket(ids: ids, share: ($0, shares), sampledOneIn: sampledOneIn) }
+        }
+        var buckets = sampledOneIn == 1 ? divided(nil, try await self.count(Self.noTransaction)) : []
+        for (index, (start, end)) in zip(starts, ends).enumerated() where counts[index] ?? 0 > 0 {
+            buckets += divided(start...end, counts[index] ?? 0)
+        }
+        return buckets
+    }
+
+    /// How many rows of facts there are; more than facts, where some were inserted twice.
+    func count(_ condition: String) async throws(WaybillError) -> Int64 {
+        try await client.rows("SELECT count() FROM facts WHERE \(condition)", reading) { row in
+            Int64(clamping: try row.integer(UInt64.self))
+        }.first ?? 0
+    }
+
+    /// The parts of which facts are stored as of no transaction, and whose opening has come since.
+    func strandedParts() async throws(WaybillError) -> [StrandedPart] {
+        let parts = try await client.rows(
+            "SELECT source, part FROM facts WHERE \(Self.noTransaction) AND part > 0 GROUP BY source, part", reading
+        ) { row in Fact.ID(source: try row.guid(), sequence: try row.integer()) }
+        return try await stranded(parts)
+    }
+
+    /// Those of some parts whose opening has come, with what they belong to.
+    func stranded(_ parts: [Fact.ID]) async throws(WaybillError) -> [StrandedPart] {
+        var stranded: [StrandedPart] = []
+        for some in parts.inChunks(of: Self.partsPerStatement) {
+            try await client.forEachRow(
+                """
+                SELECT source, sequence, tx, cityHash64(tx) FROM facts \
+                WHERE kind = 1 AND NOT (\(Self.noTransaction)) AND (\(Self.condition("sequence", some)))
+                """, reading
+            ) { row in
+                stranded.append(
+                    StrandedPart(
+                        id: Fact.ID(source: try row.guid(), sequence: try row.integer()),
+                        transaction: try row.guid(), hash: try row.integer()))
+            }
+        }
+        return stranded
+    }
+
+    /// The facts of parts that are stored as of no transaction.
+    func facts(strandedOf parts: [Fact.ID], _ body: (FactRow) throws -> Void) async throws(WaybillError) {
+        for some in parts.inChunks(of: Self.partsPerStatement) {
+            try await facts(where: "\(Self.noTransaction) AND (\(Self.condition("part", some)))", body)
+        }
+    }
+
+    /// The facts of a bucket.
+    ///
+    /// - Parameters:
+    ///   - stranded: All such parts.
+    ///   - body: Also told whether the fact is of one of these: those come first, and may come again.
+    func facts(
+        of bucket: Bucket, _ stranded: [Fact.ID: StrandedPart], _ body: (FactRow, _ isStranded: Bool) throws -> Void
+    ) async throws(WaybillError) {
+        try await facts(strandedOf: stranded.values.filter(bucket.contains).map(\.id)) { row in try body(row, true) }
+        try await facts(where: Self.condition(bucket)) { row in
+            let part = Fact.ID(source: row.source, sequence: row.fact.part)
+            if bucket.ids == nil, stranded[part] != nil { return }
+            try body(row, false)
+        }
+    }
+
+    private static func condition(_ bucket: Bucket) -> String {
+        var conditions = [bucket.ids == nil ? noTransaction : "NOT (\(noTransaction))"]
+        if let ids = bucket.ids {
+            conditions.append("tx >= \(literal(GUID(high: ids.lowerBound, low: 0)))")
+            conditions.append("tx <= \(literal(GUID(high: ids.upperBound, low: .max)))")
+        }
+        if bucket.sampledOneIn > 1 {
+            conditions.append("substring(tx, 13, 4) < unhex('\(GUID.sampleBound(oneIn: bucket.sampledOneIn))')")
+        }
+        if bucket.share.count > 1 {
+            let key = bucket.ids == nil ? "source" : "tx"
+            conditions.append("cityHash64(\(key)) % \(bucket.share.count) = \(bucket.share.number)")
+        }
+        return conditions.joined(separator: " AND ")
+    }
+
+    private static func condition(_ column: String, _ parts: some Collection<Fact.ID>) -> String {
+        Dictionary(grouping: parts, by: \.source).map { source, parts in
+            let sequences = parts.map { "\($0.sequence)" }.joined(separator: ", ")
+            return "source = \(literal(source)) AND \(column) IN (\(sequences))"
+        }.joined(separator: " OR ")
+    }
+}
 
 /// Reads all that the database holds, one bucket after the other, each in a store in memory that is there as long as it
 /// is read.
@@ -137,6 +298,59 @@ private struct FactBatch {
     mutating func take() -> [SourceBooks] {
         defer { (batch, size) = ([], 0) }
         return batch
+    }
+}
+
+/// Counts which of the facts that have to be there are there, by a bit for each: a sample says nothing of the others.
+struct FactCensus {
+    /// Those of one source.
+    private struct Marks {
+        var expected: SequenceRanges
+        /// How many are expected before each range.
+        var before: [Int64] = []
+        var bits: [UInt64]
+
+        init(_ ranges: SequenceRanges) {
+            expected = ranges
+            var count: Int64 = 0
+            for range in ranges.ranges {
+                before.append(count)
+                count += range.sequenceCount
+            }
+            bits = Array(repeating: 0, count: Int(clamping: (count + 63) / 64))
+        }
+
+        /// Whether it is one of them, and the first time.
+        mutating func mark(_ sequence: Int64) -> Bool {
+            let index = expected.firstIndex(endingAtOrAfter: sequence)
+            guard index < before.count else { return false }
+            let first = expected.ranges[index].lowerBound
+            guard first <= sequence else { return false }
+            let (place, bit) = (before[index] + sequence - first).quotientAndRemainder(dividingBy: 64)
+            defer { bits[Int(place)] |= 1 << UInt64(bit) }
+            return bits[Int(place)] & 1 << UInt64(bit) == 0
+        }
+    }
+
+    private var marks: [Marks] = []
+    private var places: [GUID: Int] = [:]
+    private var missing: Int64 = 0
+
+    init(_ books: DatabaseBooks) {
+        for (id, source) in books.sources {
+            places[id] = marks.count
+            marks.append(Marks(source.expected))
+            missing += source.expected.count
+        }
+    }
+
+    /// - Throws: ``DatabaseBooks/Incomplete``.
+    mutating func count(in tables: ClickHouseTables) async throws {
+        try await tables.client.forEachRow("SELECT source, sequence FROM facts", tables.reading) { row in
+            let (source, sequence) = (try row.guid(), try row.integer() as Int64)
+            if let place = places[source], marks[place].mark(sequence) { missing -= 1 }
+        }
+        guard missing == 0 else { throw DatabaseBooks.Incomplete() }
     }
 }
 #endif

@@ -2,7 +2,7 @@
 public import Foundation
 public import WaybillCore
 public import WaybillExport
-public import WaybillReading
+public import WaybillQueries
 import WaybillStore
 
 extension ClickHouseStore: RecordStore {

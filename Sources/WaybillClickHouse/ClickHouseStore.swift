@@ -1,15 +1,16 @@
 #if ClickHouse
+import Dispatch
 package import Foundation
 public import WaybillCore
 package import WaybillExport
-import WaybillReading
+public import WaybillQueries
 import WaybillStore
 
 /// A store in a ClickHouse database, which any number of processes may use at once; none of them has state of its own.
 ///
 /// Facts are rows that are written once and known by source and sequence. What is read is answered by a copy in SQLite
 /// that each process keeps in a temporary folder and brings up to date before it answers: so every answer, record and
-/// page is that of ``WaybillReading/SQLiteStore``, and a process needs room for a copy of what is kept. A process that
+/// page is that of ``WaybillQueries/SQLiteStore``, and a process needs room for a copy of what is kept. A process that
 /// only asks questions makes none: it reads one bucket of transactions after the other into memory.
 ///
 /// ## Usage
@@ -155,5 +156,150 @@ public struct ClickHouseStore: Sendable {
 
     /// Whether sets can be taken in.
     package func checkWriting() async throws { _ = try await loader.current() }
+}
+
+extension ClickHouseStore: ExplorableStore {
+    /// As every store does. A process that has a copy of the database answers by it; one that has none reads the
+    /// database bucket by bucket, unless it is small.
+    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
+        -> AnyAnswer
+    {
+        if try await isReadInPieces(), let answer = try await answerByBuckets(question, where: parameters) {
+            return answer
+        }
+        return try await reading { try await $0.answer(question, where: parameters) }
+    }
+
+    public func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
+        try await reading { try await $0.seenValues(useCase: useCase, limit: limit) }
+    }
+
+    /// - Returns: nil: the question looks at who was begun below whom, and they may be in several buckets.
+    private func answerByBuckets(_ question: AnyQuestion, where parameters: [(name: String, value: String)])
+        async throws -> AnyAnswer?
+    {
+        let now = clock.wallMicroseconds()
+        let meant = try await BucketReader.readNames(tables) { reader in
+            try question.meant(by: parameters, reader, now: now)
+        }
+        guard !meant.looksAtFamilies else { return nil }
+        let sampled = meant.readsOneIn
+        let answer = try await answer(meant, readingOneIn: sampled, now: now)
+        // Why nothing counts is said by all that is there.
+        return sampled > 1 && answer?.whyEmpty != nil ? try await self.answer(meant, readingOneIn: 1, now: now) : answer
+    }
+
+    private func answer(_ meant: AnyQuestion, readingOneIn sampled: Int, now: Int64) async throws -> AnyAnswer? {
+        try await tables.untilComplete {
+            var buckets = try await BucketReader(tables, factsEach: factsPerBucket, sampledOneIn: sampled)
+            var all: AnyPartial?
+            while let partial = try await buckets.next(
+                until: Interruption(after: readLimit, by: clock),
+                { reader in
+                    try QueryFailure.ofQuestion { try meant.partial(from: reader, now: now) }
+                })
+            {
+                if all == nil { all = partial } else { try all?.merge(partial) }
+            }
+            return try QueryFailure.ofQuestion { try all?.answer() }
+        }
+    }
+}
+
+extension ClickHouseStore {
+    /// Copies all that a store in SQLite holds: facts with when they came, ledgers, names, and what was erased.
+    ///
+    /// What is here already is left out, so that it can be done again after it broke off, or to bring what is new.
+    ///
+    /// - Parameter progress: Told how many facts were looked at so far, and how many there are.
+    /// - Returns: How many facts were written.
+    package func take(
+        from store: SQLiteStore, progress: @escaping @Sendable (Int64, Int64) -> Void
+    ) async throws -> Int64 {
+        let wall = clock.wallMicroseconds()
+        let (pieces, continuation) = AsyncThrowingStream<SourceBooks, any Error>.makeStream()
+        let (rest, total) = try await store.read { reader in
+            try reader.reading {
+                let scan = BooksScan(reader.connection, at: wall)
+                return (try scan.rest(), try scan.factCount())
+            }
+        }
+        try await queue.take(StoreChanges(names: rest.names, tombstones: rest.tombstones), at: wall)
+        // Reading is a few pieces ahead of writing.
+        let (room, isOver) = (DispatchSemaphore(value: 0), Locked(false))
+        for _ in 0..<4 { room.signal() }
+        Task {
+            do {
+                try await store.read { reader in
+                    try reader.reading {
+                        try BooksScan(reader.connection, at: wall).forEach { piece in
+                            room.wait()
+                            if isOver.withLock({ $0 }) { throw CancellationError() }
+                            continuation.yield(piece)
+                        }
+                    }
+                }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        defer {
+            isOver.withLock { $0 = true }
+            room.signal()
+        }
+        var (seen, written): (Int64, Int64) = (0, 0)
+        var (group, size): ([SourceBooks], Int64) = ([], 0)
+        for try await piece in pieces {
+            room.signal()
+            group.append(piece)
+            size += Int64(piece.share.facts.count)
+            guard size >= Self.factsPerWrite || group.count >= Self.sourcesPerWrite else { continue }
+            written += try await take(group, at: wall)
+            seen += size
+            (group, size) = ([], 0)
+            progress(seen, total)
+        }
+        written += try await take(group, at: wall)
+        progress(seen + size, total)
+        return written
+    }
+
+    /// What is written at a time: each makes files on the servers, and one more question of what is there.
+    private static let (factsPerWrite, sourcesPerWrite): (Int64, Int) = (50_000, 1_000)
+
+    /// - Returns: How many facts were not there yet.
+    private func take(_ pieces: [SourceBooks], at wall: Int64) async throws -> Int64 {
+        var booked = try await tables.sources(Set(pieces.map(\.share.source.id))).mapValues { source in
+            (known: source.known, ledger: source.books.share.ledger, hasEnded: source.books.share.hasEnded)
+        }
+        var changes = StoreChanges()
+        for piece in pieces {
+            let share = piece.share
+            let before = booked[share.source.id]
+            let known = before?.known ?? SequenceRanges()
+            let facts = share.facts.filter { !known.contains($0.sequence) }
+            // Books that say nothing new are not written again.
+            let isNews =
+                before.map { before in
+                    before.ledger.recorded < share.ledger.recorded || (share.hasEnded && !before.hasEnded)
+                } ?? true
+            guard !facts.isEmpty || share.facts.isEmpty && isNews else { continue }
+            let new = SequenceRanges(each: facts.lazy.map(\.sequence))
+            var books = piece
+            books.share.facts = facts
+            books.arrivals = piece.arrivals.flatMap { arrival in
+                let range = SequenceRanges([arrival.first...arrival.last])
+                return range.subtracting(range.subtracting(new)).ranges.map {
+                    SourceBooks.Arrival(first: $0.lowerBound, last: $0.upperBound, received: arrival.received)
+                }
+            }
+            changes.books.append(books)
+            booked[share.source.id] = (known.union(new), share.ledger, share.hasEnded || before?.hasEnded == true)
+        }
+        guard !changes.books.isEmpty else { return 0 }
+        try await queue.take(changes, at: wall)
+        return changes.books.reduce(0) { $0 + Int64($1.share.facts.count) }
+    }
 }
 #endif

@@ -1,7 +1,7 @@
 #if ClickHouse
 import Foundation
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// The rows of the tables, as values.

@@ -1,7 +1,7 @@
 #if ClickHouse
 import Foundation
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// A copy of what the database holds, in a SQLite store of this process, that answers what is read.
@@ -41,6 +41,239 @@ final class Replica: Sendable {
             else { continue }
             try? FileManager.default.removeItem(at: temporary.appending(path: name))
         }
+    }
+}
+
+/// Brings a copy up to the state of the database.
+///
+/// Confined to one turn at a time.
+final class ReplicaLoader: @unchecked Sendable {  // right because only `current(_:)` touches it, in turns
+    private let tables: ClickHouseTables
+    private let clock: any TransactionClock
+    private let turns = Turns()
+
+    private var replica: Replica?
+    private var state = ClickHouseTables.State()
+    /// Rows of books that the copy has: all of the last hour before its last one, and how many in all.
+    private var recent: Set<Int64> = []
+    /// The last number of each writer, by writer.
+    private var writers: [Int64: Int64] = [:]
+    private var retired: [GUID: SequenceRanges] = [:]
+    private var buried = DatabaseBooks.Buried([])
+
+    init(_ tables: ClickHouseTables, clock: any TransactionClock) { (self.tables, self.clock) = (tables, clock) }
+
+    /// A copy that has all that the database had when it was asked for.
+    ///
+    /// - Returns: With it the last number of each writer, by writer.
+    func current() async throws -> (replica: Replica, state: ClickHouseTables.State, writers: [Int64: Int64]) {
+        try await turns.run {
+            try await tables.untilComplete {
+                do {
+                    let state = try await tables.state()
+                    if let replica, state == self.state { return (replica, state, writers) }
+                    let replica = try await catchUp(to: state)
+                    return (replica, state, writers)
+                } catch {
+                    replica = nil
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// Whether there is a copy.
+    func hasCopy() async throws -> Bool { try await turns.run { replica != nil } }
+
+    /// Numbers of arrivals that lie an hour before one another: a door may have waited so long between taking a number
+    /// and inserting.
+    private static let overlap = ArrivalPlace.perHour
+    /// Facts that are taken over at a time.
+    private static let batchCount = 10_000
+
+    private func catchUp(to state: ClickHouseTables.State) async throws -> Replica {
+        if let replica, state.tombstoneCount == self.state.tombstoneCount, state.bookCount >= self.state.bookCount,
+            try await add(to: replica, upTo: state)
+        {
+            return replica
+        }
+        return try await loadAll(state)
+    }
+
+    // MARK: What is new
+
+    /// - Returns: Whether it could be added; else all has to be read.
+    private func add(to replica: Replica, upTo state: ClickHouseTables.State) async throws -> Bool {
+        let from = self.state.lastArrival - Self.overlap
+        var rows: [ClickHouseTables.BooksRow] = []
+        try await tables.books(where: "arrival > \(from)") { row in
+            if !recent.contains(row.arrival) { rows.append(row) }
+        }
+        let known = Set(rows.map(\.arrival))
+        guard self.state.bookCount + UInt64(known.count) == state.bookCount, known.count == rows.count,
+            !rows.contains(where: { buried.contains($0.books.share.source.installation) })
+        else { return false }
+        for row in rows where row.books.retired != retired[row.books.share.source.id] ?? SequenceRanges() {
+            return false
+        }
+        var wanted: [GUID: SequenceRanges] = [:]
+        for row in rows { wanted[row.books.share.source.id, default: SequenceRanges()].insert(row.books.arrivals) }
+        var facts: [GUID: [Fact]] = [:]
+        var hasBuried = false
+        if !wanted.isEmpty {
+            try await tables.facts(where: ClickHouseTables.condition(rows)) { row in
+                guard wanted[row.source]?.contains(row.fact.sequence) == true else { return }
+                if buried.contains(row.transaction) { hasBuried = true }
+                facts[row.source, default: []].append(row.fact)
+            }
+        }
+        guard !hasBuried else { return false }
+        for row in rows.indices {
+            let source = rows[row].books.share.source.id
+            let erased = rows[row].books.share.dropped.filter { $0.reason == .erased }.sequences
+            let ranges = SequenceRanges(rows[row].books.arrivals).subtracting(erased)
+            let its = (facts[source] ?? []).filter { ranges.contains($0.sequence) }
+            guard Int64(its.count) == ranges.count else { throw DatabaseBooks.Incomplete() }
+            rows[row].books.share.facts = its
+        }
+        let areNamesNews = state.lastName != self.state.lastName || state.nameCount != self.state.nameCount
+        let names = areNamesNews ? try await tables.names(behind: self.state.lastName - Self.overlap) : []
+        // In the order of their numbers, though they were read by source.
+        let books = rows.sorted { $0.arrival < $1.arrival }.map(\.books)
+        try await replica.write { store throws(WaybillError) in
+            try store.replay(names)
+            try store.replay(books)
+        }
+        note(rows.map(\.arrival), state)
+        return true
+    }
+
+    private func note(_ arrivals: [Int64], _ state: ClickHouseTables.State) {
+        recent.formUnion(arrivals)
+        for arrival in arrivals {
+            if let writer = ArrivalPlace.writer(of: arrival) { writers[writer] = max(writers[writer] ?? 0, arrival) }
+        }
+        let first = state.lastArrival - Self.overlap
+        recent = recent.filter { $0 > first }
+        self.state = state
+    }
+
+    // MARK: All
+
+    private func loadAll(_ state: ClickHouseTables.State) async throws -> Replica {
+        replica = nil
+        let replica = try Replica(clock: clock)
+        let told = try await DatabaseBooks(tables, state)
+        let (sources, names, tombstones) = (told.sources, told.names, told.tombstones)
+        // A list of sources has those first that came first.
+        let heads = sources.values.sorted { $0.first < $1.first }.map(\.head)
+        try await replica.write { store throws(WaybillError) in
+            try store.replay(names)
+            try store.replay(heads)
+        }
+        let (counts, buriedFacts) = try await loadFacts(of: told, into: replica)
+        let books = sources.values.map { source in
+            var books = source.books
+            if let its = buriedFacts[books.share.source.id] {
+                books.share.dropped += SequenceRanges(each: its).dropped(.erased)
+            }
+            books.share.clocks = []
+            return books
+        }
+        for source in sources.values {
+            let count = counts[source.books.share.source.id] ?? 0
+            guard count == source.expected.count else { throw DatabaseBooks.Incomplete() }
+        }
+        try await replica.write { store throws(WaybillError) in
+            try store.replay(books)
+            try store.replay(tombstones)
+        }
+        (self.replica, self.buried) = (replica, told.buried)
+        retired = sources.mapValues(\.books.retired).filter { !$0.value.isEmpty }
+        (recent, writers) = ([], [:])
+        note(told.arrivals, state)
+        return replica
+    }
+
+    /// - Returns: How many were there of each source, and those that were left out since they were erased meanwhile.
+    private func loadFacts(of told: DatabaseBooks, into replica: Replica) async throws
+        -> ([GUID: Int64], [GUID: [Int64]])
+    {
+        var counts: [GUID: Int64] = [:]
+        var buriedFacts: [GUID: [Int64]] = [:]
+        let (stream, batches) = AsyncThrowingStream<[SourceBooks], any Error>.makeStream()
+        // Read while the one before is taken over.
+        async let written: Void = Self.write(stream, to: replica)
+        var batch: [SourceBooks] = []
+        var count = 0
+        do {
+            try await tables.facts(where: nil) { row in
+                guard let source = told.sources[row.source], source.expected.contains(row.fact.sequence) else { return }
+                counts[row.source, default: 0] += 1
+                guard !told.buried.contains(row.transaction) else {
+                    buriedFacts[row.source, default: []].append(row.fact.sequence)
+                    return
+                }
+                if batch.last?.share.source.id != row.source {
+                    var share = TransactionSet.Share(source: source.books.share.source, clocks: [])
+                    share.ledger = source.books.share.ledger
+                    batch.append(SourceBooks(share, heard: source.books.heard))
+                }
+                batch[batch.count - 1].share.facts.append(row.fact)
+                count += 1
+                if count == Self.batchCount {
+                    batches.yield(batch)
+                    (batch, count) = ([], 0)
+                }
+            }
+        } catch {
+            batches.finish(throwing: error)
+            try await written
+            throw error
+        }
+        batches.yield(batch)
+        batches.finish()
+        try await written
+        return (counts, buriedFacts)
+    }
+
+    private static func write(
+        _ batches: AsyncThrowingStream<[SourceBooks], any Error>, to replica: Replica
+    ) async throws {
+        for try await batch in batches {
+            try await replica.write { store throws(WaybillError) in try store.replay(batch) }
+        }
+    }
+}
+
+extension SequenceRanges {
+    fileprivate mutating func insert(_ arrivals: [SourceBooks.Arrival]) { self = union(SequenceRanges(arrivals)) }
+}
+
+/// A store in memory, with what reads it. Confined to one thread.
+final class MemoryStore {
+    let store: Store
+    let reader: StoreReader
+
+    private init() throws(WaybillError) {
+        let place = ResolvedLocation.memory(name: "clickhouse-\(GUID())")
+        store = try Store(place)
+        reader = try StoreReader(place)
+    }
+
+    /// An empty one, on a thread of its own.
+    static func thread() throws(WaybillError) -> StoreThread<MemoryStore> {
+        try StoreThread(label: "waybill.memory") { () throws(WaybillError) in try MemoryStore() }
+    }
+}
+
+extension StoreThread where Resource == MemoryStore {
+    func replay(_ names: [NameChange]) async throws(WaybillError) {
+        try await run { memory throws(WaybillError) in try memory.store.replay(names) }
+    }
+
+    func replay(_ books: [SourceBooks]) async throws(WaybillError) {
+        try await run { memory throws(WaybillError) in try memory.store.replay(books) }
     }
 }
 #endif

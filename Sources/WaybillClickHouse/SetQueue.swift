@@ -1,6 +1,6 @@
 #if ClickHouse
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// Writes to the database, one after the other; sets that wait at the same time are written together.
@@ -136,6 +136,98 @@ extension WaybillError {
     /// What a person is told of anything that kept sets from being stored.
     init(storing error: any Error) {
         self = error as? WaybillError ?? WaybillError(.store, "Nothing could be stored. Try again.", cause: "\(error)")
+    }
+}
+
+/// Gives places to what this process inserts, as ``WaybillQueries/ArrivalPlace`` says.
+///
+/// An export's cursor takes for granted that what a writer inserted comes in the order of its places. So a process that
+/// does not know what became of an insert, which may still come, goes on as another writer.
+final class ArrivalNumbers: Sendable {
+    private static let beginning: Int64 = 1_767_225_600_000_000
+
+    private struct State {
+        var writer = ArrivalNumbers.anyWriter()
+        /// In units of 100 microseconds since the beginning.
+        var last = ArrivalPlace.first / ArrivalPlace.writerCount
+        /// The last place of each writer, by writer.
+        var seen: [Int64: Int64] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// The first of some that follow each other in steps of ``WaybillQueries/ArrivalPlace/writerCount``: later than any
+    /// that was seen.
+    func next(_ count: Int) -> Int64 {
+        let now = (SystemClock().wallMicroseconds() - Self.beginning) / 100
+        return state.withLock { state in
+            let first = max(now, state.last + 1)
+            state.last = first + Int64(max(1, count)) - 1
+            return first * ArrivalPlace.writerCount + state.writer
+        }
+    }
+
+    /// Takes note of what all have given.
+    ///
+    /// - Parameter seen: The last place of each writer, by writer.
+    func follow(_ seen: [Int64: Int64]) {
+        state.withLock { state in
+            state.seen = seen
+            // What this one has not given is another one's, which has the same place by chance.
+            if let other = seen[state.writer], other / ArrivalPlace.writerCount > state.last { Self.renew(&state) }
+            state.last = max(state.last, (seen.values.max() ?? 0) / ArrivalPlace.writerCount)
+        }
+    }
+
+    /// Goes on behind a place that was read.
+    func pass(_ place: Int64) {
+        state.withLock { state in state.last = max(state.last, place / ArrivalPlace.writerCount) }
+    }
+
+    /// Goes on as another writer.
+    func renew() { state.withLock(Self.renew) }
+
+    private static func renew(_ state: inout State) {
+        let recently = (state.seen.values.max() ?? 0) - ArrivalPlace.perHour
+        for _ in 0..<100 {
+            state.writer = anyWriter()
+            if state.seen[state.writer] ?? 0 <= max(0, recently) { return }
+        }
+    }
+
+    private static func anyWriter() -> Int64 { Int64.random(in: 0..<ArrivalPlace.writerCount) }
+}
+
+/// Lets one go on after the other, in the order in which they came.
+final class Turns: Sendable {
+    private struct State {
+        var isTaken = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Locked(State())
+
+    /// Runs `body` when all that came before is done.
+    func run<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.isTaken else {
+                    state.isTaken = true
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+        defer {
+            let next = state.withLock { state in
+                if state.waiting.isEmpty { state.isTaken = false }
+                return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+            }
+            next?.resume()
+        }
+        return try await body()
     }
 }
 #endif

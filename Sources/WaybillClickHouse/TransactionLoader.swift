@@ -1,6 +1,6 @@
 #if ClickHouse
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// Finds the facts of one transaction, and of those that are told beside it: its family, and what else its clients asked

@@ -1,6 +1,7 @@
 #if GRPC
-import GRPCCore
-import Waybill
+import Foundation
+public import GRPCCore
+public import Waybill
 import WaybillCore
 
 /// How a call ended, as far as the side that sees it end knows.
@@ -159,5 +160,118 @@ final class CallRecord: Sendable {
             }
         }
     }
+}
+
+/// Until when a call is waited for, by what its metadata say (`grpc-timeout`:
+/// https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+struct CallDeadline {
+    let timeoutMicroseconds: Int64
+    private let latest: ContinuousClock.Instant
+
+    /// nil where there is none, or none that can be read.
+    init?(_ metadata: Metadata) {
+        let now = ContinuousClock.now
+        guard let field = metadata[stringValues: "grpc-timeout"].first(where: { _ in true }),
+            let timeout = Self.duration(field)
+        else { return nil }
+        timeoutMicroseconds = timeout.microseconds
+        // The time that was left was taken before a connection was there, and how long before is not known.
+        latest = now + timeout * 3 / 4
+    }
+
+    /// Whether a call that is no longer waited for has run out of time.
+    var hasPassed: Bool { ContinuousClock.now >= latest }
+
+    /// Eight digits at most, and a unit.
+    private static func duration(_ field: String) -> Duration? {
+        guard (2...9).contains(field.utf8.count), let amount = Int64(field.dropLast()), amount >= 0 else { return nil }
+        switch field.last {
+        case "H": return .seconds(amount * 3_600)
+        case "M": return .seconds(amount * 60)
+        case "S": return .seconds(amount)
+        case "m": return .milliseconds(amount)
+        case "u": return .microseconds(amount)
+        case "n": return .nanoseconds(amount)
+        default: return nil
+        }
+    }
+}
+
+/// Where a call goes, as a URL.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+enum CallTarget {
+    /// nil where it cannot be one.
+    static func url(of context: ClientContext, server: URL?) -> URL? {
+        guard let base = server ?? peer(context.remotePeer),
+            let place = URLComponents(url: base, resolvingAgainstBaseURL: true)
+        else { return nil }
+        var target = URLComponents()
+        (target.scheme, target.host, target.port) = (place.scheme, place.host, place.port)
+        target.path = "/" + context.descriptor.fullyQualifiedMethod
+        return target.url
+    }
+
+    /// Of `ipv4:127.0.0.1:31415` or `ipv6:[::1]:443` the address, of anything else what stands before the colon, as in
+    /// `in-process:27182` and `unix:/run/socket`.
+    private static func peer(_ text: String) -> URL? {
+        let parts = text.split(separator: ":", maxSplits: 1)
+        guard let transport = parts.first else { return nil }
+        let isAddress = parts.count == 2 && (transport == "ipv4" || transport == "ipv6")
+        return URL(string: "http://\(isAddress ? parts[1] : transport)")
+    }
+}
+
+/// Tells how many messages were handed over.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+struct CountingWriter<Element: Sendable>: RPCWriterProtocol {
+    private let writer: RPCWriter<Element>
+    private let wrote: @Sendable (_ count: Int) -> Void
+
+    init(_ writer: RPCWriter<Element>, wrote: @escaping @Sendable (_ count: Int) -> Void) {
+        (self.writer, self.wrote) = (writer, wrote)
+    }
+
+    func write(_ element: Element) async throws {
+        try await writer.write(element)
+        wrote(1)
+    }
+
+    func write(contentsOf elements: some Sequence<Element>) async throws {
+        let elements = Array(elements)
+        try await writer.write(contentsOf: elements)
+        wrote(elements.count)
+    }
+}
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension Metadata {
+    /// As header fields, of which secrets are taken out where they are recorded. Of binary ones, which no redactor can read,
+    /// nothing but the length.
+    var fields: [Fact.HeaderField] {
+        prefix(Limits.headerFields).map { name, value in
+            switch value {
+            case .string(let text): Fact.HeaderField(name: name, value: text)
+            case .binary(let bytes): Fact.HeaderField(name: name, value: "[\(bytes.count) bytes]")
+            }
+        }
+    }
+
+    /// What is there under a name, as HTTP joins what is there several times; nil: nothing.
+    func fieldValue(_ name: String) -> String? {
+        let values = Array(self[stringValues: name])
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+}
+
+/// An error of a call is recorded by its status, wherever an app hands it over: domain `grpc`, the code, and its name as
+/// in `DEADLINE_EXCEEDED`. What was canceled counts as canceled.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension RPCError: TransactionError {
+    public static var recordedDomain: String { GRPCStatus.domain }
+    public var recordedCode: Int { code.rawValue }
+    public var recordedName: String? { GRPCStatus.name(of: code.rawValue) }
+    public var recordedUnderlying: (any Error)? { cause }
+    public var recordedAsCanceled: Bool { code == .cancelled || cause is CancellationError }
 }
 #endif

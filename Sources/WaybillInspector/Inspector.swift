@@ -1,6 +1,9 @@
 public import Foundation
 public import WaybillCore
-import WaybillReading
+import WaybillQueries
+
+// The class alone: all of `Waybill` would bring `WaybillStore` along, which pages do without.
+public import class Waybill.TransactionManager
 
 /// Pages that show what was recorded to people with a browser: of a collector's projects, of one store, or of an app to
 /// its own user.
@@ -158,4 +161,102 @@ extension Inspector {
         response.fields["Set-Cookie"] = request.sessionCookie("", attributes: "; Max-Age=0")
         return response
     }
+}
+
+// The class alone: all of `Waybill` would bring `WaybillStore` along, which pages are to do without.
+
+extension Inspector {
+    /// Shows the store of a manager in this process, e.g. in a web view of its app: at each request everything that was
+    /// recorded until then.
+    ///
+    /// Clock and redaction are the manager's. A request may have any field `Host` or none, because no server carries
+    /// it; a server has to refuse names that are not its own before it asks, or ask an inspector made by
+    /// ``init(file:)``. Where recording is off and nothing was recorded, a page says so (404).
+    ///
+    /// With controls it has one page more, on which recording is turned off and on, and rules are turned off and on,
+    /// added, edited and removed: of this process, and without a question who does it. So they are for builds that
+    /// developers and testers have, in a web view, or behind a server on loopback: a form that came to another name
+    /// than this machine's is refused.
+    ///
+    /// - Parameters:
+    ///   - manager: Kept for as long as the inspector is.
+    ///   - hasControls: Whether what the manager does can be changed. Default: nothing can.
+    public init(_ manager: TransactionManager, hasControls: Bool = false) {
+        self.init(access: ManagerAccess(manager: manager, hasControls: hasControls))
+    }
+}
+
+/// The store of a manager in this process, opened for each request: it may have been replaced since the one before.
+struct ManagerAccess: InspectorAccess {
+    let manager: TransactionManager
+    let hasControls: Bool
+
+    var controls: InspectorControls? { hasControls ? InspectorControls(manager) : nil }
+
+    var redactor: Redactor { manager.sources.settings?.redactor ?? Redactor() }
+
+    func store(for request: InspectorRequest) async throws -> InspectedStore {
+        guard let settings = manager.sources.settings, let store = try await manager.store() else {
+            throw InspectorProblem.notFound(
+                "Recording is off and nothing was recorded: there is nothing to show."
+                    + (hasControls ? " Turn it on under Controls." : ""))
+        }
+        let app = settings.describe(GUID()).app
+        return InspectedStore(
+            name: app, store: store, clock: settings.clock, redactor: redactor, hasControls: hasControls)
+    }
+
+    func logIn(token: String) -> String? { nil }
+
+    func logOut(session: String) {}
+}
+
+/// Who may look at which store.
+package protocol InspectorAccess: Sendable {
+    /// The store that the sender of a request may look at.
+    ///
+    /// - Throws: ``InspectorProblem`` where there is none; one of status 401 leads to the login.
+    func store(for request: InspectorRequest) async throws -> InspectedStore
+
+    /// Begins a session of somebody who logs in with a token: what the browser is to keep and send along; nil where
+    /// nothing is asked for.
+    ///
+    /// - Throws: ``InspectorProblem`` for a token that opens nothing.
+    func logIn(token: String) throws -> String?
+
+    /// Ends a session; any other text is none.
+    func logOut(session: String)
+
+    /// What pages are redacted by. Default: without names of its own.
+    var redactor: Redactor { get }
+
+    /// What can be changed of this process; nil, the default: nothing.
+    var controls: InspectorControls? { get }
+}
+
+extension InspectorAccess {
+    package var redactor: Redactor { Redactor() }
+
+    package var controls: InspectorControls? { nil }
+}
+
+/// One store, shown to all who ask by a name of this machine.
+///
+/// A page from elsewhere whose name was turned to this machine (DNS rebinding) may, as far as a browser can tell, read
+/// what it gets from there. The name that it went by stays in the field `Host`.
+struct LocalAccess: InspectorAccess {
+    let store: InspectedStore
+
+    var redactor: Redactor { store.redactor }
+
+    func store(for request: InspectorRequest) throws(InspectorProblem) -> InspectedStore {
+        guard request.isForLoopback else {
+            throw .forbidden("This is shown to this machine alone: ask for 127.0.0.1 or localhost.")
+        }
+        return store
+    }
+
+    func logIn(token: String) -> String? { nil }
+
+    func logOut(session: String) {}
 }

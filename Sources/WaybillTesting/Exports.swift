@@ -1,2 +1,3 @@
-// A test that imports this module sees what it tests, too: the app's own `import Waybill` counts for the app's files alone.
+// A test that imports this module sees what it tests, and what it reads to test it: the app's own imports count for the app's files alone.
 @_exported public import Waybill
+@_exported public import WaybillQueries

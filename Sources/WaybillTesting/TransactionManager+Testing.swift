@@ -1,6 +1,6 @@
 public import Waybill
 public import WaybillCore
-public import WaybillReading
+public import WaybillQueries
 import WaybillStore
 
 extension TransactionManager {

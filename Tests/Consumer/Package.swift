@@ -22,8 +22,7 @@ let package = Package(
             name: "PublicAPITests",
             dependencies: [
                 "Vocabulary", .product(name: "Waybill", package: "waybill"),
-                .product(name: "WaybillAnalysis", package: "waybill"),
-                .product(name: "WaybillExport", package: "waybill"),
+                .product(name: "WaybillQueries", package: "waybill"),
             ],
             swiftSettings: [.treatAllWarnings(as: .error)]
         ),

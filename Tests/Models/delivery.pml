@@ -66,7 +66,7 @@ inline check() {
     assert((received & gaps) == 0)
 }
 
-/* CODE LeaseRows.swift: func end( */
+/* CODE SourceRows.swift: func end( */
 inline endLease(which) {
 #ifndef MUTATION_RELEASE_FORGETS_NEWS
     if :: news == 2 -> news = 1 :: else fi;
@@ -76,7 +76,7 @@ inline endLease(which) {
     if :: lease == which -> lease = NONE; leaseOwner = NONE; claimed = 0 :: else fi
 }
 
-/* CODE Store+Lease.swift: func endStaleLeases( */
+/* CODE Store+Delivery.swift: func endStaleLeases( */
 #ifndef MUTATION_KEEP_LEASES_OF_THE_DEAD
 #define mayLease(me)  (lease == NONE || leaseOwner == me || !isAlive[leaseOwner])
 #else
@@ -86,7 +86,7 @@ inline endLease(which) {
 /* An ID is never used again; a number is, once no trace of it is left. */
 #define isUsed(s)     (sets[s].isHeld || sets[s].isRequested || lease == s)
 
-/* CODE Store+Lease.swift: package func lease( */
+/* CODE Store+Delivery.swift: package func lease( */
 /* CODE Claim.swift: mutating func shares( */
 inline takeLease(me) {
     if :: lease != NONE -> endLease(lease) :: else fi;
@@ -100,7 +100,7 @@ inline takeLease(me) {
     check()
 }
 
-/* CODE Store+Settle.swift: package func settle( */
+/* CODE Store+Delivery.swift: package func settle( */
 inline settle(set) {
     if
 #ifndef MUTATION_BOOK_WITHOUT_LEASE
@@ -170,7 +170,7 @@ end:    do
     } unless { !isAlive[me] }
 }
 
-/* SIGKILL at any instant, and a successor. The kernel takes the lock away. CODE LockedJournalFile.swift: static func isLocked(for */
+/* SIGKILL at any instant, and a successor. The kernel takes the lock away. CODE JournalFile.swift: static func isLocked(for */
 inline kill(victim) {
     d_step {
         isAlive[victim] = false;
@@ -187,7 +187,7 @@ inline record(launch, fact) { d_step { if :: isAlive[launch] -> recorded = recor
 
 active proctype Recording() { record(0, FIRST); record(1, SECOND) }
 
-/* CODE Store+Erase.swift: package func erase( */
+/* CODE ScopeEraser.swift: package func erase( */
 /* CODE FactEraser.swift: private func book( */
 inline erase(fact) {
 #ifndef MUTATION_ERASE_KEEPS_THE_LEASE
@@ -204,7 +204,7 @@ end: if
     fi
 }
 
-/* What is leased is exempt. CODE RetentionKeeper.swift: mutating func step( */
+/* What is leased is exempt. CODE Retention.swift: mutating func step( */
 #ifndef MUTATION_QUOTA_TAKES_WHAT_IS_LEASED
 #define mayGo (pending & ~claimed)
 #else
@@ -218,7 +218,7 @@ end: d_step { mayGo & FIRST -> dropped = dropped | FIRST; news = 1; check() }
 /*
  * A journal brings a fact that is sampled away in the same step: of a process that runs, or by recovery, perhaps after the end of its source was told.
  */
-/* CODE HeldParts.swift: func decide( */
+/* CODE Leaders.swift: func decide( */
 /* CODE SourceRows.swift: func note(_ source: Int64, sampledFrom */
 active proctype Sampling() {
 end: d_step {

@@ -24,7 +24,7 @@ byte silences = SILENCES;
 inline lock() { atomic { !isLocked -> isLocked = true } }
 inline unlock() { isLocked = false }
 
-/* Time passes. CODE Heartbeat.swift: static let silence */
+/* Time passes. CODE SourceWriter+Journal.swift: static let silence */
 active proctype Silence() {
 end: do
     :: atomic { silences > 0 -> silences--; isFresh = false }

@@ -1,4 +1,4 @@
-package import WaybillTesting
+package import TestSupport
 
 /// The power goes: what was synced is on the disk, and of the rest whatever chance has brought there.
 ///

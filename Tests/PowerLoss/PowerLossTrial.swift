@@ -1,4 +1,5 @@
 package import Foundation
+import TestSupport
 import WaybillCore
 import WaybillStore
 import WaybillTesting

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// Opens what a power cut has left, delivers all of it, and compares it with what was recorded.

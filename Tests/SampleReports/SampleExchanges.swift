@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillStore
 
 /// A store with exchanges of every state, of odd words, without responses, with bodies: what `make exports` exports and

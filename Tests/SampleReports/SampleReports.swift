@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// Writes the reports that `make look` looks at, and a store of odd exchanges for `make exports`, into a folder:

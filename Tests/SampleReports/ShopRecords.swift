@@ -1,6 +1,6 @@
 import TestSupport
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// A quarter of an hour in a shop's app, with what a transaction can look like: several sources, a retry, what never

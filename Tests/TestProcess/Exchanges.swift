@@ -4,6 +4,7 @@ import WaybillCore
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import WaybillQueries
 #endif
 
 /// Requests for `WAYBILL_TEST_PATHS` to the server at `WAYBILL_TEST_URL`, within a transaction, captured in the way

@@ -3,7 +3,7 @@ import TestSupport
 import Waybill
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 #if canImport(FoundationNetworking)

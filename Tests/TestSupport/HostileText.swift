@@ -1,5 +1,5 @@
 import WaybillCore
-package import WaybillReading
+package import WaybillQueries
 
 /// What somebody might record to break a page that shows it.
 package enum HostileText {

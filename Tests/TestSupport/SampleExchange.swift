@@ -1,5 +1,5 @@
 package import WaybillCore
-package import WaybillReading
+package import WaybillQueries
 import WaybillStore
 
 /// An exchange to change in a test: 2026-03-01 12:00:00.000017 UTC, 100 ms, everything known.

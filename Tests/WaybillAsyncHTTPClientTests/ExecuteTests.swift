@@ -8,7 +8,7 @@ import Testing
 import Waybill
 import WaybillAsyncHTTPClient
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// Requests over real sockets: the caller gets what the client gives, and the record says what happened.

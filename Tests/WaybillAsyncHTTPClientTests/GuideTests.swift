@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillAsyncHTTPClient
+import WaybillQueries
 import WaybillTesting
 
 /// The lines of the guide, compiled and run as they stand there.

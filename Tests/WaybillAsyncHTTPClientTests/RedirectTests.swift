@@ -8,6 +8,7 @@ import Testing
 import Waybill
 import WaybillAsyncHTTPClient
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// Redirects are followed by the rules of RFC 9110, and what was meant for one host is told to no other.

@@ -7,7 +7,7 @@ import TestSupport
 import Tracing
 import Waybill
 import WaybillAsyncHTTPClient
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 enum Login: Int, UseCase {

@@ -8,6 +8,7 @@ import Tracing
 import Waybill
 import WaybillAsyncHTTPClient
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 import WaybillTracing
 

@@ -1,8 +1,9 @@
 #if ClickHouse
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCore
 import WaybillExport
 import WaybillTesting

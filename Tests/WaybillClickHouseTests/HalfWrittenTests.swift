@@ -2,10 +2,9 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCore
 import WaybillExport
-import WaybillReading
 
 @testable import WaybillClickHouse
 @testable import WaybillStore

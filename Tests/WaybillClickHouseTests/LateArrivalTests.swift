@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 @testable import WaybillClickHouse
 @testable import WaybillStore

@@ -1,9 +1,8 @@
 #if ClickHouse
 import Foundation
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCore
 import WaybillExport
-import WaybillReading
 
 @testable import WaybillClickHouse
 

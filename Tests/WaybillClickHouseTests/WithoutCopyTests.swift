@@ -2,9 +2,8 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCore
-import WaybillReading
 import WaybillTesting
 
 @testable import WaybillClickHouse

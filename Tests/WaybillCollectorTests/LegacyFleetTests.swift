@@ -6,7 +6,7 @@ import Waybill
 @testable import WaybillCollector
 import WaybillCore
 import WaybillLegacy
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 #if canImport(FoundationNetworking)

@@ -5,9 +5,8 @@ import TestSupport
 import Testing
 import Waybill
 @testable import WaybillCommand
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCore
-import WaybillReading
 import WaybillStore
 
 /// What commands say of "now" goes by one clock.

@@ -56,7 +56,7 @@ import WaybillCore
     @Test(arguments: [([], "login initiated"), (["-Xfrontend", "-disable-reflection-metadata"], "login event 0")])
     func namesSurviveABuildWithoutReflectionMetadata(options: [String], expected: String) throws {
         let folder = try TemporaryDirectory()
-        let sources = ["UseCase.swift", "Support/SipHash.swift"].map { name in
+        let sources = ["UseCase.swift", "Support/Hashes.swift"].map { name in
             URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/WaybillCore/\(name)")
                 .standardized.path
         }

@@ -1,9 +1,8 @@
 import Foundation
 import Testing
 import Waybill
-import WaybillAnalysis
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 private enum Login: Int, UseCase {

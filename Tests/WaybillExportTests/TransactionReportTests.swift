@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillStore
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 
 @Suite(.timeLimit(.minutes(5))) struct TransactionReportTests {
     private static func html(_ report: TransactionReport) -> String { String(decoding: report.html, as: UTF8.self) }

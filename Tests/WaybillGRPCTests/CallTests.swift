@@ -7,7 +7,7 @@ import Testing
 import Waybill
 import WaybillCore
 import WaybillGRPC
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// One call, seen from both ends: broken, client and server would be two stories, or one that is not true.

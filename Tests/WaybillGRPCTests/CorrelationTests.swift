@@ -7,7 +7,7 @@ import Testing
 import Waybill
 import WaybillCore
 import WaybillGRPC
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// A call tells no server more than it should, and a server believes no call more than it should.

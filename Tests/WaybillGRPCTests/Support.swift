@@ -6,7 +6,7 @@ import TestSupport
 import Waybill
 import WaybillCore
 import WaybillGRPC
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 enum Login: Int, UseCase {

@@ -4,6 +4,7 @@ import HTTPTypes
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// The middleware of the guide for generated clients, compiled and run with real HTTPTypes, and with stand-ins that have

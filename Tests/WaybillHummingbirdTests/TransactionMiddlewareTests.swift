@@ -6,6 +6,7 @@ import Testing
 import Waybill
 import WaybillCore
 import WaybillHummingbird
+import WaybillQueries
 import WaybillTesting
 
 #if canImport(FoundationNetworking)

@@ -4,7 +4,7 @@ import Testing
 import Waybill
 import WaybillCore
 import WaybillLogging
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 private enum Login: Int, UseCase {

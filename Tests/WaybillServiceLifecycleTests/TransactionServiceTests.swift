@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 @testable import WaybillServiceLifecycle
 import WaybillTesting
 

@@ -3,7 +3,7 @@ import Testing
 import WaybillCore
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillSpans
 @testable import WaybillStore
 

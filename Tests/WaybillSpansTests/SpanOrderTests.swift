@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillSpans
 @testable import WaybillStore
 

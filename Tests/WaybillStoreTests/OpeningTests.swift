@@ -3,8 +3,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillAnalysis
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What is said of places that hold no store, or one that cannot be used. (Nothing here may create a file that was not

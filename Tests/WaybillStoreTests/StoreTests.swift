@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct StoreTests {

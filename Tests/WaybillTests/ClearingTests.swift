@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 import WaybillTesting
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// The snippets of the guide for app developers, compiled and run as they stand there.

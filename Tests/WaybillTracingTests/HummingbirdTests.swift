@@ -7,7 +7,7 @@ import Tracing
 import Waybill
 import WaybillCore
 import WaybillHummingbird
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 import WaybillTracing
 

@@ -3,7 +3,7 @@ import Foundation
 import Tracing
 import Waybill
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 enum Login: Int, UseCase {

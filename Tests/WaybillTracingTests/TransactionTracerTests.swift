@@ -4,7 +4,7 @@ import Testing
 import Tracing
 import Waybill
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 import WaybillTracing
 

@@ -3,7 +3,7 @@ import LoginAppModel
 import TestSupport
 import Testing
 import Waybill
-import WaybillAnalysis
+import WaybillQueries
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

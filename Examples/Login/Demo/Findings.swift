@@ -1,7 +1,7 @@
 import Foundation
 import LoginUseCase
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// What the three stores say about a run, and whether they agree.

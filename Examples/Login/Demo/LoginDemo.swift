@@ -1,7 +1,7 @@
 import Foundation
 import LoginUseCase
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 /// Runs the collector, the login server and the login client as three processes, and checks that what they recorded
 /// agrees.

@@ -1,7 +1,7 @@
 import Foundation
 import LoginUseCase
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 /// What a run came to, as `.build/demo/summary.json`.
 struct Summary: Encodable {

@@ -1,5 +1,6 @@
 import SwiftUI
 import Waybill
+import WaybillQueries
 import WaybillUI
 
 /// Consent, to be taken back, and what was recorded.

@@ -1,5 +1,6 @@
 import SwiftUI
 import Waybill
+import WaybillQueries
 import WaybillUI
 
 /// Floats over the app as long as something has failed; a tap opens the inspector.

@@ -68,4 +68,115 @@ enum Callers {
         }
     }
 }
+
+/// Stands between the native protocol and its client, records what passes, and passes everything on.
+///
+/// The native object stays the one that is named: the client looks into it. Called on the task's queue.
+final class ObservingClient: NSObject, URLProtocolClient, Sendable {
+    private let client: any URLProtocolClient
+    private let exchange: ExchangeRecorder
+
+    init(_ client: any URLProtocolClient, _ exchange: ExchangeRecorder) {
+        self.client = client
+        self.exchange = exchange
+    }
+
+    func urlProtocol(
+        _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
+    ) {
+        if let response = ExchangeResponse(response) { exchange.responded(response) }
+        client.urlProtocol(`protocol`, didReceive: response, cacheStoragePolicy: policy)
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) {
+        exchange.received(data)
+        client.urlProtocol(`protocol`, didLoad: data)
+    }
+
+    func urlProtocolDidFinishLoading(_ protocol: URLProtocol) {
+        note(`protocol`.task)
+        exchange.finish()
+        client.urlProtocolDidFinishLoading(`protocol`)
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
+        note(`protocol`.task)
+        exchange.fail(error)
+        client.urlProtocol(`protocol`, didFailWithError: error)
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
+        client.urlProtocol(`protocol`, wasRedirectedTo: request, redirectResponse: redirectResponse)
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
+        client.urlProtocol(`protocol`, cachedResponseIsValid: cachedResponse)
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
+        client.urlProtocol(`protocol`, didReceive: challenge)
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {
+        client.urlProtocol(`protocol`, didCancel: challenge)
+    }
+
+    /// What only the task can tell at the end: bodies of delegate and download tasks do not come by here.
+    private func note(_ task: URLSessionTask?) {
+        guard exchange.isRecorded, let task else { return }
+        if let response = ExchangeResponse(task.response) { exchange.responded(response, isTimed: false) }
+        if task.countOfBytesExpectedToSend > 0 { exchange.sends(byteCount: task.countOfBytesExpectedToSend) }
+        if task is URLSessionDownloadTask, task.countOfBytesReceived > 0 {
+            exchange.received(byteCount: task.countOfBytesReceived)
+        }
+    }
+}
+
+/// What swift-corelibs-foundation does not show, and passive capture needs; nil wherever it is built in another way.
+enum NativeProtocol {
+    /// The class that does HTTP.
+    static let `class` = find(in: URLSessionConfiguration.default.protocolClasses ?? [])
+
+    /// The class that does HTTP among others, of which some may not be Foundation's.
+    static func find(in classes: [AnyClass]) -> URLProtocol.Type? {
+        guard let url = URL(string: "http://127.0.0.1/") else { return nil }
+        return classes.lazy.compactMap { $0 as? URLProtocol.Type }.first {
+            String(reflecting: $0).hasPrefix("FoundationNetworking.") && $0.canInit(with: URLRequest(url: url))
+        }
+    }
+
+    static let isMissing = WaybillError(
+        .setting,
+        "This Foundation has no HTTP protocol class to watch, so nothing is captured passively; use a captured session."
+    )
+
+    static let hidesSessions = WaybillError(
+        .setting,
+        "This Foundation does not show the session of a task, so nothing is captured passively; use a captured session."
+    )
+
+    /// The session that a task is of.
+    static func session(of task: URLSessionTask) -> URLSession? {
+        var mirror = Mirror(reflecting: task) as Mirror?
+        while let current = mirror, current.subjectType != URLSessionTask.self { mirror = current.superclassMirror }
+        return mirror?.children.first { $0.label == "session" }?.value as? URLSession
+    }
+}
+
+extension URLSessionConfiguration {
+    /// Has a session send some header fields more with the requests that start while a closure runs, unless it sends
+    /// those already.
+    ///
+    /// Only for the queue that all sessions share, where nothing else starts meanwhile, and where alone these fields
+    /// are read.
+    func adding(_ fields: [String: String], while start: () -> Void) {
+        let own = httpAdditionalHeaders
+        let names = Set((own ?? [:]).keys.map { "\($0)".lowercased() })
+        httpAdditionalHeaders = (own ?? [:]).merging(fields.filter { !names.contains($0.key.lowercased()) }) {
+            mine, _ in mine
+        }
+        start()
+        httpAdditionalHeaders = own
+    }
+}
 #endif

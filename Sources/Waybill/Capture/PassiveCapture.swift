@@ -1,10 +1,9 @@
+public import Foundation
 import WaybillAtomics
 import WaybillCore
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
-#else
-public import Foundation
 #endif
 
 /// Records the exchanges of sessions whose code cannot change. Experimental: it leans on how Foundation is built.
@@ -70,5 +69,55 @@ public final class PassiveCapture: Sendable {
     func openExchange(_ request: URLRequest?, of caller: OpenPart?) -> ExchangeRecorder {
         guard isRunning, let request = request.flatMap(ExchangeRequest.init) else { return ExchangeRecorder() }
         return sources.observeExchange(request, of: caller)
+    }
+}
+
+extension TransactionManager {
+    /// The delegate to give to a `URLSession` in place of your own, so that its exchanges are recorded; see
+    /// ``CapturingDelegate``.
+    ///
+    /// - Parameter delegate: Yours; nil where the session has none.
+    public func capturing(_ delegate: (any URLSessionDelegate)?) -> CapturingDelegate {
+        CapturingDelegate(delegate, sources: sources)
+    }
+}
+
+extension SourceRegistry {
+    /// Opens the exchange of a request that was made without the library, and cannot be given a header field any more.
+    ///
+    /// It belongs to the transaction that its header field names, where that is one of ours; without that field to its
+    /// caller's. One that carries the number of an exchange of ours is recorded already.
+    func observeExchange(_ request: ExchangeRequest, of caller: OpenPart?) -> ExchangeRecorder {
+        guard let source, let told = source.settings.header.read(request.value(for:)).header else {
+            return openExchange(request, part: caller)
+        }
+        if told.source == source.id, told.exchange != nil { return ExchangeRecorder() }
+        return openExchange(request, part: source.announcedParts.part(of: told.transaction))
+    }
+}
+
+extension URLSession {
+    /// A session as `URLSession(configuration:delegate:delegateQueue:)` makes it, whose exchanges are recorded: one line
+    /// to change, and nothing is sent twice.
+    ///
+    /// ```swift
+    /// let session = URLSession.waybill(transactions, configuration: configuration, delegate: delegate)
+    /// ```
+    ///
+    /// The session's delegate is a ``CapturingDelegate``, which passes everything on to yours; with its `task(for:)` a
+    /// request gets the header field of its transaction. What it sees without that, and on which platform, is in the
+    /// guide <doc:CaptureTheNetwork>.
+    ///
+    /// - Parameters:
+    ///   - transactions: What records.
+    ///   - configuration: The session's. Default: the default one.
+    ///   - delegate: Yours; nil, the default, where the session has none.
+    ///   - delegateQueue: Where the delegate is called; nil, the default: a serial queue of the session's own.
+    public static func waybill(
+        _ transactions: TransactionManager, configuration: URLSessionConfiguration = .default,
+        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil
+    ) -> URLSession {
+        URLSession(
+            configuration: configuration, delegate: transactions.capturing(delegate), delegateQueue: delegateQueue)
     }
 }

@@ -1,9 +1,9 @@
 import Dispatch
-import Foundation
+public import Foundation
 import WaybillCore
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+public import FoundationNetworking
 #endif
 
 /// A `URLSession` whose requests are recorded as network exchanges, tied to the transaction they are made for.
@@ -131,5 +131,211 @@ extension Optional {
     /// The part that a call is made for: that of the transaction it names, else of the current one.
     func part<Event>() -> OpenPart? where Wrapped == UseCaseTransaction<Event> {
         self?.part ?? TransactionScope.innermost
+    }
+}
+
+// Every call throws what `URLSession` throws, `URLError.cancelled` as soon as the task is canceled, and
+// `URLError.timedOut` at its deadline. A parameter with a default value cannot leave its type open otherwise:
+// `UseCaseTransaction<Int>?.none` stands for any transaction that is not given.
+extension CapturedSession {
+    /// Sends a request, whose body may be data or a stream of its own, and waits for the whole answer.
+    ///
+    /// - Parameters:
+    ///   - request: Sent as it is, with the header field where it is to have one.
+    ///   - transaction: What it is made for; nil: the current transaction, or none.
+    ///   - deadline: The longest all of it may take; nil: no longer than the configuration's
+    ///     `timeoutIntervalForResource`.
+    /// - Throws: What `URLSession` throws; `URLError.cancelled` as soon as the task is canceled; `URLError.timedOut` at
+    ///   the deadline.
+    public func data<Event>(
+        for request: URLRequest, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await exchange(of: request, part: transaction.part(), deadline: deadline).value(into: MemorySink.init)
+    }
+
+    /// Gets what is at an address: a `URL`, or its text; as ``data(for:in:deadline:)``.
+    ///
+    /// - Throws: Also `URLError.badURL` where the text is no URL.
+    public func data<Event>(
+        from address: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await exchange(of: address.urlRequest, part: transaction.part(), deadline: deadline).value(
+            into: MemorySink.init)
+    }
+
+    /// Sends a request with a body from memory, and waits for the whole answer; as ``data(for:in:deadline:)``.
+    ///
+    /// Where `progress` is given, it is told how far the transfer is, on a serial queue of the session.
+    public func upload<Event>(
+        for request: URLRequest, from body: Data,
+        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await exchange(
+            of: request, body: .data(body), part: transaction.part(), deadline: deadline, progress: progress
+        )
+        .value(into: MemorySink.init)
+    }
+
+    /// Sends a request with a body from a file, and waits for the whole answer; as
+    /// ``upload(for:from:in:deadline:progress:)``.
+    public func upload<Event>(
+        for request: URLRequest, fromFile file: URL,
+        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await exchange(
+            of: request, body: .file(file), part: transaction.part(), deadline: deadline, progress: progress
+        )
+        .value(into: MemorySink.init)
+    }
+
+    /// Sends a request and writes the answer's body to a file; as ``data(for:in:deadline:)``.
+    ///
+    /// Where `progress` is given, it is told how far the transfer is, on a serial queue of the session.
+    ///
+    /// - Returns: A new file in the temporary folder, which is the caller's to move or to remove.
+    /// - Throws: Also `URLError.cannotCreateFile` and `.cannotWriteToFile`.
+    public func download<Event>(
+        for request: URLRequest, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await exchange(of: request, part: transaction.part(), deadline: deadline, progress: progress).value(
+            into: FileSink<URL>.init)
+    }
+
+    /// Writes what is at an address, a `URL` or its text, to a file; as ``download(for:in:deadline:progress:)``.
+    public func download<Event>(
+        from address: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await exchange(of: address.urlRequest, part: transaction.part(), deadline: deadline, progress: progress)
+            .value(into: FileSink<URL>.init)
+    }
+
+    /// Sends a request, waits for the head of the answer, and gives its body as it comes; as
+    /// ``data(for:in:deadline:)``.
+    ///
+    /// Where `URLSession` gives single bytes, this gives them in the pieces in which they come. Letting go of the
+    /// sequence, or canceling the task that reads it, cancels the exchange. What is not read waits in memory: on Linux
+    /// a transfer cannot be held. Where `progress` is given, it is told how far the transfer is, the request's body
+    /// too, on a serial queue of the session.
+    public func bytes<Event>(
+        for request: URLRequest, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> (CapturedBytes, URLResponse) {
+        try await CapturedBytes.open(
+            exchange(of: request, part: transaction.part(), deadline: deadline, progress: progress))
+    }
+
+    /// Gives what is at an address, a `URL` or its text, as it comes; as ``bytes(for:in:deadline:progress:)``.
+    public func bytes<Event>(
+        from address: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil
+    ) async throws -> (CapturedBytes, URLResponse) {
+        try await CapturedBytes.open(exchange(of: address.urlRequest, part: transaction.part(), deadline: deadline))
+    }
+}
+
+// The forms with a completion handler. It is called once, on a serial queue of the session, with an answer or with a
+// `URLError`. The transaction is that of where the task is made; recording begins where it is resumed.
+extension CapturedSession {
+    /// Makes a task that sends a request, or gets what is at a `URL` or its text; see ``CapturedTask``.
+    ///
+    /// - Parameters:
+    ///   - target: A `URLRequest`, whose body may be data or a stream of its own, a `URL`, or a URL's text.
+    ///   - transaction: What it is made for; nil: the current transaction, or none.
+    ///   - deadline: The longest all of it may take once it is resumed; nil: no longer than the configuration's
+    ///     `timeoutIntervalForResource`.
+    ///   - completionHandler: Gets the body and the response, or an error.
+    public func dataTask<Event>(
+        with target: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> CapturedTask {
+        task(target, body: .own, part: transaction.part(), deadline: deadline, completionHandler)
+    }
+
+    /// Makes a task that sends a request with a body from memory; as ``dataTask(with:in:deadline:completionHandler:)``.
+    public func uploadTask<Event>(
+        with target: some RequestTarget, from body: Data,
+        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> CapturedTask {
+        task(target, body: .data(body), part: transaction.part(), deadline: deadline, completionHandler)
+    }
+
+    /// Makes a task that sends a request with a body from a file; as ``dataTask(with:in:deadline:completionHandler:)``.
+    public func uploadTask<Event>(
+        with target: some RequestTarget, fromFile file: URL,
+        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> CapturedTask {
+        task(target, body: .file(file), part: transaction.part(), deadline: deadline, completionHandler)
+    }
+
+    /// Makes a task that writes the answer's body to a file; as ``dataTask(with:in:deadline:completionHandler:)``.
+    ///
+    /// The completion handler gets the file, which is there until it returns, and the response; or an error.
+    public func downloadTask<Event>(
+        with target: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        deadline: Duration? = nil, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> CapturedTask {
+        let (request, part) = (target.urlRequest, transaction.part())
+        return CapturedTask {
+            self.exchange(of: request, part: part, deadline: deadline)
+        } sink: {
+            FileSink<URL> { answer in
+                self.later {
+                    switch answer {
+                    case .success(let (file, response)):
+                        completionHandler(file, response, nil)
+                        try? FileManager.default.removeItem(at: file)
+                    case .failure(let error): completionHandler(nil, nil, error)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes a WebSocket to a `wss:` or `ws:` address; see ``CapturedWebSocket``.
+    ///
+    /// - Parameters:
+    ///   - target: A `URLRequest`, a `URL`, or a URL's text.
+    ///   - protocols: The subprotocols to offer, the preferred one first; what the server chose is in the recorded
+    ///     response.
+    ///   - transaction: What it is made for; nil: the current transaction, or none.
+    public func webSocketTask<Event>(
+        with target: some RequestTarget, protocols: [String] = [],
+        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none
+    ) -> CapturedWebSocket {
+        var request = target.urlRequest
+        if !protocols.isEmpty {
+            request?.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+        }
+        let (made, part) = (request, transaction.part())
+        return CapturedWebSocket { self.webSocket(of: made, part: part) }
+    }
+
+    private func task(
+        _ target: some RequestTarget, body: OutgoingRequest.Body, part: OpenPart?, deadline: Duration?,
+        _ completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> CapturedTask {
+        let request = target.urlRequest
+        return CapturedTask {
+            self.exchange(of: request, body: body, part: part, deadline: deadline)
+        } sink: {
+            MemorySink { answer in
+                self.later {
+                    switch answer {
+                    case .success(let (data, response)): completionHandler(data, response, nil)
+                    case .failure(let error): completionHandler(nil, nil, error)
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,5 +1,9 @@
-import Foundation
+public import Foundation
 import WaybillCore
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
 
 /// A request of a ``CapturedSession`` that can be started, watched and canceled.
 ///
@@ -71,4 +75,89 @@ public final class CapturedTask: Sendable {
         guard case .started(let exchange) = state.withLock({ $0 }) else { return TransferProgress() }
         return exchange.progress
     }
+}
+
+/// The body of an answer in pieces, as they come; see ``CapturedSession/bytes(for:in:deadline:progress:)``.
+///
+/// It can be read once. Its end is the end of the body; the error that kept the body from coming whole is thrown.
+public struct CapturedBytes: AsyncSequence, Sendable {
+    private let pieces: AsyncThrowingStream<Data, any Error>
+
+    /// Starts an exchange and waits for the head of its answer.
+    static func open(_ exchange: HTTPCall) async throws(URLError) -> (CapturedBytes, URLResponse) {
+        let (pieces, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+        continuation.onTermination = { _ in exchange.cancel() }
+        let response = try await exchange.value { StreamSink(head: $0, pieces: continuation) }
+        return (CapturedBytes(pieces: pieces), response)
+    }
+
+    /// Reads the pieces.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var base: AsyncThrowingStream<Data, any Error>.AsyncIterator
+
+        /// The next piece, never empty; nil after the last.
+        ///
+        /// - Throws: `URLError`: `.cancelled` when the task is canceled, else what ended the exchange early.
+        public mutating func next() async throws -> Data? {
+            if let piece = try await base.next() { return piece }
+            // A canceled task ends the stream as if the body had been whole.
+            if Task.isCancelled { throw URLError(.cancelled) }
+            return nil
+        }
+    }
+
+    /// Makes the iterator; one only reads the body.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: pieces.makeAsyncIterator()) }
+}
+
+/// Hands out the body as it comes.
+private final class StreamSink: BodySink {
+    private var head: (@Sendable (Result<URLResponse, URLError>) -> Void)?
+    private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
+
+    init(
+        head: @escaping @Sendable (Result<URLResponse, URLError>) -> Void,
+        pieces: AsyncThrowingStream<Data, any Error>.Continuation
+    ) {
+        self.head = head
+        self.pieces = pieces
+    }
+
+    func responded(_ response: URLResponse) { tellHead(.success(response)) }
+
+    func received(_ bytes: Data) { if !bytes.isEmpty { pieces.yield(bytes) } }
+
+    func ended(_ answer: Result<URLResponse, URLError>) {
+        tellHead(answer)
+        switch answer {
+        case .success: pieces.finish()
+        case .failure(let error): pieces.finish(throwing: error)
+        }
+    }
+
+    private func tellHead(_ answer: Result<URLResponse, URLError>) {
+        head?(answer)
+        head = nil
+    }
+}
+
+/// What a request can be made of: a `URLRequest`, a `URL`, or a URL's text.
+public protocol RequestTarget: Sendable {
+    /// The request; nil where the text is no URL.
+    var urlRequest: URLRequest? { get }
+}
+
+extension URLRequest: RequestTarget {
+    /// The request itself.
+    public var urlRequest: URLRequest? { self }
+}
+
+extension URL: RequestTarget {
+    /// A `GET`.
+    public var urlRequest: URLRequest? { URLRequest(url: self) }
+}
+
+extension String: RequestTarget {
+    /// A `GET`; nil where this is no URL.
+    public var urlRequest: URLRequest? { URL(string: self).map { URLRequest(url: $0) } }
 }

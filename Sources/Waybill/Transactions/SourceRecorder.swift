@@ -244,3 +244,149 @@ extension Fact.Content {
         }
     }
 }
+
+/// The parts whose header field was handed out, to know a request that carries it.
+final class AnnouncedParts: Sendable {
+    private struct Entry { weak var part: OpenPart? }
+    private struct State {
+        var entries: [GUID: Entry] = [:]
+        var limit = 64
+    }
+
+    private let state = Locked(State())
+
+    /// The header field of a part is handed out.
+    func note(_ part: OpenPart) {
+        // Let go after the lock: the last reference to a part closes it, about which the app is asked.
+        let found = state.withLock { state -> [OpenPart] in
+            var found: [OpenPart] = []
+            if state.entries.count >= state.limit {
+                let alive = state.entries.compactMapValues(\.part)
+                found = Array(alive.values)
+                state.entries = alive.mapValues { Entry(part: $0) }
+                state.limit = max(64, 2 * state.entries.count)
+            }
+            state.entries[part.transaction] = Entry(part: part)
+            return found
+        }
+        withExtendedLifetime(found) {}
+    }
+
+    /// The part of a transaction, as long as its handle is held.
+    func part(of transaction: GUID) -> OpenPart? { state.withLock { $0.entries[transaction]?.part } }
+}
+
+/// The use cases of a process, of which each code belongs to one.
+final class NotedUseCases: Sendable {
+    private struct State {
+        /// By code, the names of the use case that came first: of itself, and of its events.
+        var names: [Int: [RecordedName]] = [:]
+        var types: Set<ObjectIdentifier> = []
+        /// Types whose code belongs to another use case.
+        var clashing: Set<ObjectIdentifier> = []
+        var problems: [WaybillError] = []
+    }
+
+    private let state = Locked(State())
+
+    /// What is wrong with the codes of use cases.
+    var problems: [WaybillError] { state.withLock { $0.problems } }
+
+    /// Notes a use case.
+    ///
+    /// - Returns: The names to record and what to report; `nil` if the type was noted before.
+    func note<U: UseCase>(_ useCase: U.Type) -> (names: [RecordedName], problem: WaybillError?)? {
+        let type = ObjectIdentifier(U.self)
+        guard state.withLock({ !$0.types.contains(type) }) else { return nil }
+        // The app's own code is not called with the lock held.
+        let (code, name, names) = (U.code, U.name, Self.names(of: U.self))
+        return state.withLock { state in
+            guard state.types.insert(type).inserted else { return nil }
+            guard let first = state.names[code] else {
+                state.names[code] = names
+                return (names, nil)
+            }
+            // The same enum may be in two modules of a program, of which one knows fewer events.
+            let known = Dictionary(first.map { ($0.event, $0.name) }) { name, _ in name }
+            if names.allSatisfy({ known[$0.event] == nil || known[$0.event] == $0.name }) {
+                let new = names.filter { known[$0.event] == nil }
+                state.names[code] = first + new
+                return (new, nil)
+            }
+            state.clashing.insert(type)
+            let problem = WaybillError(
+                .setting,
+                "The use cases “\(known[nil] ?? "")” and “\(name)” (\(String(reflecting: U.self))) have the same code, \(code). "
+                    + "Events of “\(name)” appear under the names of “\(known[nil] ?? "")”. Give each use case a code of its own."
+            )
+            state.problems.append(problem)
+            // Two names of one code in one batch, which `verify` reports.
+            let clash = [first.first, names.first].compactMap { $0 }
+            return (Set(clash).count > 1 ? clash : [], problem)
+        }
+    }
+
+    /// The name of a use case by its code; `nil` if none was noted.
+    func name(of code: Int) -> String? { state.withLock { $0.names[code]?.first?.name } }
+
+    /// Whether two types with one code are the same use case.
+    func areSame<U: UseCase>(_ type: ObjectIdentifier, _ useCase: U.Type) -> Bool {
+        state.withLock { !$0.clashing.contains(type) && !$0.clashing.contains(ObjectIdentifier(U.self)) }
+    }
+
+    private static func names<U: UseCase>(of useCase: U.Type) -> [RecordedName] {
+        let label = { (name: String) in name.cut(to: Limits.labelLength) ?? name }
+        return [RecordedName(useCase: U.code, name: label(U.name))]
+            + U.allCases.filter { $0.eventCode >= 0 }.map {
+                RecordedName(useCase: U.code, event: $0.eventCode, name: label($0.eventName))
+            }
+    }
+}
+
+/// Codes for events that have only a name, as ``NameCode`` derives them.
+final class NamedEvents: Sendable {
+    struct Event {
+        var code: Int
+        /// As it is recorded.
+        var name: String
+        /// Whether it stands for names for which there was no room.
+        var isNameless = false
+    }
+
+    /// Names that a source keeps: a span may be called by what its caller made up, an ID in it.
+    static let limit = 500
+    /// What the others are called.
+    static let nameless = "other"
+
+    private struct Key: Hashable {
+        var useCase: Int
+        var name: String
+    }
+
+    private let known = Locked<[Key: Event]>([:])
+
+    /// The event that is called so, and whether it is a new one.
+    func event(_ name: String, in useCase: Int, _ redactor: Redactor) -> (event: Event, isNew: Bool) {
+        // Of long ones that differ behind the limit, one is kept. Cut before it is redacted, half a secret might stay.
+        let name = name.utf8.count > Limits.labelLength ? Self.label(name, redactor) : name
+        return known.withLock { known in
+            var key = Key(useCase: useCase, name: name)
+            if let event = known[key] { return (event, false) }
+            var event = Event(code: 0, name: Self.label(name, redactor))
+            if known.count >= Self.limit {
+                event = Event(code: 0, name: Self.nameless, isNameless: true)
+                key.name = Self.nameless
+                if let event = known[key] { return (event, false) }
+            }
+            event.code = NameCode.code(of: event.name)
+            known[key] = event
+            return (event, true)
+        }
+    }
+
+    /// What is recorded of a name; a name must not be empty.
+    private static func label(_ name: String, _ redactor: Redactor) -> String {
+        let label = redactor.text(name)
+        return label.isEmpty ? "unnamed" : label.cut(to: Limits.labelLength) ?? label
+    }
+}

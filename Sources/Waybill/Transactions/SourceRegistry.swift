@@ -76,7 +76,7 @@ package final class SourceRegistry: Sendable {
 
     /// As ``readableSource``, once everything is written that handles from before the installation was reset still had
     /// in memory.
-    func drainedSource() async -> SourceRecorder? {
+    package func drainedSource() async -> SourceRecorder? {
         // What cannot be written stays in memory and shows in the source's own problem.
         for source in liveForerunners {
             await source.bodies?.settle()
@@ -90,7 +90,7 @@ package final class SourceRegistry: Sendable {
     ///
     /// - Parameter body: Given the reader, and now in microseconds since 1970.
     /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
-    func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int64) throws -> Result) async throws
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int64) throws -> Result) async throws
         -> Result?
     {
         guard let source = await drainedSource() else { return nil }
@@ -134,7 +134,9 @@ package final class SourceRegistry: Sendable {
     func renew(after old: SourceRecorder) {
         guard let settings else { return }
         running.withLock { running in
-            guard let current = running, current === old, current.generation == ProcessGeneration.current else { return }
+            guard let current = running, current === old, current.generation == ProcessGeneration.current else {
+                return
+            }
             let new = newSource(settings)
             replace(current, with: new, in: &running)
             // A store in memory lives as long as somebody has it open.
@@ -157,7 +159,7 @@ package final class SourceRegistry: Sendable {
     }
 
     /// Whether it records; a manager that is disabled stays so.
-    var mode: RecordingMode {
+    package var mode: RecordingMode {
         get { power.isOn ? .on : .off }
         set {
             guard let settings, let source = current else { return }
@@ -232,7 +234,7 @@ package final class SourceRegistry: Sendable {
     }
 
     /// The source of this process, whether it records at the moment or not; nil where nothing is ever recorded.
-    var current: SourceRecorder? {
+    package var current: SourceRecorder? {
         guard let settings else { return nil }
         return running.withLock { running in
             if let old = running, old.generation != ProcessGeneration.current {

@@ -178,3 +178,152 @@ extension UseCaseTransaction where Event == Int {
     /// ```
     public static var current: UseCaseTransaction<Int>? { TransactionScope.current?.transaction }
 }
+
+/// The transaction below which another one is begun.
+///
+/// A child is a transaction of its own, with its own outcome and timeout; its parent may have ended already.
+///
+/// ## Usage
+///
+/// ```swift
+/// let payment = transactions.begin(Payment.self, parent: .transaction(checkout))
+/// let sync = transactions.begin(Sync.self, parent: nil)
+/// ```
+public struct TransactionParent: Hashable, Sendable {
+    let transaction: GUID
+    /// The topmost one above the child, as far as this process knows.
+    let root: GUID
+    /// The trace that both belong to.
+    let trace: GUID
+    /// What other vendors say of that trace; `nil` if none does.
+    let otherVendors: String?
+    /// The part that this process has in it, whose sequence is 0 where it was not recorded; nil: none is known.
+    let part: Fact.ID?
+
+    /// The innermost transaction that the current task works for; nil outside of any.
+    public static var current: TransactionParent? {
+        // What was withheld, or found no room, is nobody's parent.
+        TransactionScope.innermost { $0.sequence > 0 }.map { TransactionParent($0) }
+    }
+
+    /// One that this process takes part in, whether it is finished or not.
+    ///
+    /// What is begun below one that was not recorded stands by itself.
+    public static func transaction<Event>(_ transaction: UseCaseTransaction<Event>) -> TransactionParent {
+        TransactionParent(transaction.part)
+    }
+
+    /// One by its ID, e.g. as it was remembered from an earlier launch; it need not be known here.
+    public static func id(_ id: GUID) -> TransactionParent {
+        TransactionParent(transaction: id, root: id, trace: id, otherVendors: nil, part: nil)
+    }
+
+    private init(_ part: OpenPart) {
+        self.init(
+            transaction: part.transaction, root: part.root, trace: part.trace,
+            otherVendors: part.otherVendors,
+            part: Fact.ID(source: part.source?.id ?? part.transaction, sequence: part.sequence))
+    }
+
+    private init(transaction: GUID, root: GUID, trace: GUID, otherVendors: String?, part: Fact.ID?) {
+        self.transaction = transaction
+        self.root = root
+        self.trace = trace
+        self.otherVendors = otherVendors
+        self.part = part
+    }
+}
+
+/// What the header fields of an incoming request say of its transaction. None of it is trusted.
+struct IncomingTransaction {
+    var transaction: GUID
+    /// nil: not told.
+    var useCase: Int?
+    /// The exchange that carries it; nil: not told.
+    var cause: Fact.ID?
+    /// nil: not told, or not asked for.
+    var traceParent: TraceParent?
+
+    init(_ header: TransactionHeader, traceParent: TraceParent? = nil) {
+        (transaction, useCase, cause) = (header.transaction, header.useCase, header.cause)
+        self.traceParent = traceParent
+    }
+
+    /// By W3C Trace Context alone; nil where the trace's ID cannot be a transaction's.
+    init?(_ traceParent: TraceParent, state: String?) {
+        guard traceParent.trace.isVersion7 else { return nil }
+        transaction = traceParent.trace
+        useCase = state.flatMap(TraceState.useCase)
+        self.traceParent = traceParent
+    }
+
+    /// What is recorded of the trace: nothing where it says no more than the cause.
+    var link: Attributes {
+        guard let traceParent, cause.map({ SpanID($0) }) != traceParent.parent else { return [:] }
+        return [TraceParent.fieldName: traceParent.description]
+    }
+
+    /// Whether a part was joined for the same request.
+    func isJoined(by part: OpenPart, useCase: Int) -> Bool {
+        part.isJoined && part.transaction == transaction && part.cause == cause && part.traceParent == traceParent
+            && part.useCase == useCase
+    }
+}
+
+/// Decides which requests may join a transaction: a header field can be made up by anybody, as often as they like.
+final class JoinGate: Sendable {
+    private struct State {
+        /// How often transactions were joined: of late, and of those that were not, before; each is bounded.
+        var recent: [GUID: Int] = [:]
+        var earlier: [GUID: Int] = [:]
+        /// When those so far would have come at the steady rate, in microseconds of the clock that never goes back.
+        var due = Int64.min
+
+        mutating func note(_ transaction: GUID, _ count: Int) {
+            if recent.count == JoinGate.memory, recent[transaction] == nil { (earlier, recent) = (recent, [:]) }
+            recent[transaction] = count
+        }
+    }
+
+    /// Transactions that are remembered at least, once so many were joined.
+    static let memory = 8_192
+    /// Requests of one transaction: no collector takes more parts of one.
+    static let requestLimit = 1_000
+    private static let tolerance: Int64 = 60_000_000
+
+    private let useCases: Set<Int>?
+    /// Microseconds from one transaction to the next at the steady rate; nil: none may be joined.
+    private let interval: Int64?
+    private let state = Locked(State())
+
+    /// - Parameters:
+    ///   - useCases: Those that a header field may name; nil: any.
+    ///   - perMinute: Transactions that are not known yet, at a steady rate or all of a minute's at once.
+    init(useCases: Set<Int>?, perMinute: Int) {
+        self.useCases = useCases
+        interval = perMinute > 0 ? Self.tolerance / Int64(perMinute) : nil
+    }
+
+    /// Whether the use case that a header field names may be believed.
+    func knows(useCase: Int) -> Bool { useCases?.contains(useCase) ?? true }
+
+    /// Whether there is room for one more request of a transaction. One that was joined lately has some of its own; any
+    /// other gets it by the generic cell rate algorithm (ITU-T I.371).
+    ///
+    /// - Parameter now: Microseconds of a clock that never goes back.
+    func admits(_ transaction: GUID, now: Int64) -> Bool {
+        state.withLock { state in
+            if let count = state.recent[transaction] ?? state.earlier[transaction] {
+                guard count < Self.requestLimit else { return false }
+                state.note(transaction, count + 1)
+                return true
+            }
+            guard let interval else { return false }
+            let next = max(state.due, now)
+            guard next - now + interval <= Self.tolerance else { return false }
+            state.due = next + interval
+            state.note(transaction, 1)
+            return true
+        }
+    }
+}

@@ -1,6 +1,8 @@
 #if Collector
-import Hummingbird
-import WaybillCore
+public import Foundation
+package import Hummingbird
+public import WaybillCore
+import WaybillInspector
 
 /// Who may use a collector.
 public enum Access: Sendable, Hashable {
@@ -91,5 +93,175 @@ struct AccessControl: Sendable {
         }
         guard token.role.includes(role) else { throw Problem.forbidden(token.role, for: role) }
     }
+}
+
+/// A token as a collector knows it: what its bearer may do, and the token's hash in place of the token.
+///
+/// The hash is SHA-256 and not a slow one: a slow hash makes guessing expensive where people choose secrets. A token is
+/// 256 random bits, which cannot be guessed, and it is checked with every request.
+package struct AccessToken: Sendable, Hashable {
+    /// Names it in lists and logs, and grants nothing: 8 hexadecimal digits.
+    package let id: String
+    package let role: Role
+    package let project: ProjectName
+    /// The day on which it was made, as `2026-03-01`, in UTC.
+    package let made: String
+    /// When it opens nothing any more, as `2026-12-31T00:00:00Z`; nil: it has no end.
+    package let end: String?
+    private let endMicroseconds: Int64?
+    private let hash: [UInt8]
+
+    /// What a line of the file holds, in this order; the last one is missing where there is no end.
+    static let columns = ["id", "role", "project", "made", "SHA-256 of the token", "end"]
+
+    /// - Parameter end: Microseconds since 1970, of which whole seconds count; nil: without an end.
+    init(_ token: BearerToken, id: String, role: Role, project: ProjectName, made: String, end: Int64? = nil) {
+        (self.id, self.role, self.project, self.made) = (id, role, project, made)
+        self.end = end.map { Date(microseconds: $0).formatted(.iso8601) }
+        endMicroseconds = self.end.flatMap(Self.microseconds)
+        hash = SHA256.hash(Array(token.bytes))
+    }
+
+    /// Reads a line of the file; nil for what is none.
+    init?(line: Substring) {
+        let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard (Self.columns.count - 1...Self.columns.count).contains(words.count), let role = Role(rawValue: words[1]),
+            let project = ProjectName(words[2]),
+            let hash = Self.bytes(ofHex: words[4]), hash.count == SHA256.byteCount
+        else { return nil }
+        (id, self.role, self.project, made, self.hash) = (words[0], role, project, words[3], hash)
+        end = words.count == Self.columns.count ? words.last : nil
+        endMicroseconds = end.flatMap(Self.microseconds)
+        // Taken for one without an end, it would open what it should not.
+        guard (end == nil) == (endMicroseconds == nil) else { return nil }
+    }
+
+    /// The line of the file.
+    var line: String {
+        ([id, role.rawValue, project.description, made, hash.map(Self.hex).joined()] + (end.map { [$0] } ?? []))
+            .joined(separator: "\t")
+    }
+
+    /// Whether it opens nothing any more.
+    ///
+    /// - Parameter now: Microseconds since 1970.
+    package func hasEnded(now: Int64) -> Bool { endMicroseconds.map { $0 <= now } ?? false }
+
+    private static func microseconds(_ end: String) -> Int64? {
+        (try? Date(end, strategy: .iso8601)).map { Int64($0.timeIntervalSince1970) * 1_000_000 }
+    }
+
+    /// Whether it is the one of that digest; takes as long for a near miss as for a far one.
+    func isToken(of digest: [UInt8]) -> Bool {
+        digest.count == hash.count && zip(digest, hash).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+
+    private static func bytes(ofHex text: String) -> [UInt8]? {
+        let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8((digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0)) }
+    }
+}
+
+/// The secret that a client of a collector sends as `Authorization: Bearer ...` (RFC 6750); clients of version 0.0.1 as
+/// `scheme name="..."`.
+public struct BearerToken: Sendable {
+    let bytes: [UInt8]
+
+    /// Takes a token as it is sent.
+    ///
+    /// - Throws: `setting` unless it is at least 16 characters of those that RFC 6750, section 2.1, allows.
+    public init(_ text: String) throws(WaybillError) {
+        guard text.utf8.count >= 16, text.utf8.allSatisfy(Self.isAllowed) else {
+            throw WaybillError(.setting, "A token has at least 16 characters, letters, digits and -._~+/= only.")
+        }
+        bytes = Array(text.utf8)
+    }
+
+    /// Reads a token from a file that holds nothing else; white space around it does not count.
+    ///
+    /// - Throws: `setting` where the file cannot be read or holds no token.
+    public init(contentsOf file: URL) throws(WaybillError) {
+        guard let text = try? String(contentsOf: file, encoding: .utf8) else {
+            throw WaybillError(.setting, "The token file \(file.path) cannot be read.")
+        }
+        try self.init(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// The token itself.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// What a client puts into its `Authorization` field.
+    package var fieldValue: String { "Bearer \(text)" }
+
+    /// What an `Authorization` field carries; nil where that is no token.
+    init?(fieldValue: String) {
+        let words = fieldValue.split(separator: " ", maxSplits: 1)
+        guard words.count == 2 else { return nil }
+        let text = words[0].lowercased() == "bearer" ? words[1] : Self.onlyParameter(words[1])
+        guard let text, let token = try? BearerToken(String(text)) else { return nil }
+        self = token
+    }
+
+    /// What stands between the quotation marks of `name="..."`, for any name: each installation of version 0.0.1 chose
+    /// its own.
+    private static func onlyParameter(_ text: Substring) -> Substring? {
+        guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
+        let value = text[text.index(after: equals)...]
+        guard value.count > 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return nil }
+        return value.dropFirst().dropLast()
+    }
+
+    /// A new token of 256 random bits; its beginning tells those who look for lost secrets what it is.
+    static func random() -> BearerToken {
+        let random = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
+        // RFC 4648, section 5: without the characters that have a meaning in URLs.
+        let text = random.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+            "=", with: "")
+        return BearerToken(bytes: Array("waybill_\(text)".utf8))
+    }
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~+/=".utf8.contains(byte)
+        }
+    }
+}
+
+extension BearerToken: CustomStringConvertible {
+    /// Never the token itself.
+    public var description: String { "[redacted]" }
+}
+
+extension BearerToken: CustomReflectable {
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Refuses requests that name another host than this machine: for a server that asks for no token, and is therefore on
+/// loopback alone.
+///
+/// A page from elsewhere whose name was turned to this machine (DNS rebinding) may, as far as a browser can tell, read
+/// what it gets from there. The name that it went by stays in the field `Host`.
+package struct LoopbackHostMiddleware<Context: RequestContext>: RouterMiddleware {
+    package init() {}
+
+    package func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard InspectorRequest.isLoopback(host: request.head.authority ?? "") else { throw Problem.notForLoopback }
+        return try await next(request, context)
+    }
+}
+
+extension Problem {
+    fileprivate static let notForLoopback = Problem(
+        .forbidden, "This is shown to this machine alone: ask for 127.0.0.1 or localhost.")
 }
 #endif

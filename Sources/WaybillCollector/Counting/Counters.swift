@@ -1,8 +1,8 @@
 #if Collector
-import WaybillAnalysis
 import WaybillCore
 import WaybillExport
 import WaybillInspector
+import WaybillQueries
 import WaybillSpans
 
 /// What a collector has done for a project since it started; each number only grows.
@@ -88,5 +88,62 @@ final class Counters: Sendable {
 
     /// Counts an answer that is a refusal.
     func count(_ refusal: Refusal) { counted.withLock { $0.refusals[refusal, default: 0] += 1 } }
+}
+
+/// Why a request got a 401, 403, 429 or 503, for a reason other than what it asked: in one word, for `/metrics` and the
+/// log.
+enum Refusal: String, Sendable, CaseIterable {
+    /// 401: it carries no token.
+    case noToken = "no_token"
+    /// 401: it carries something that is no token of the collector's.
+    case unknownToken = "unknown_token"
+    /// 401: its token has ended.
+    case endedToken = "ended_token"
+    /// 403: its token may not do that.
+    case role
+    /// 429: its token sends more requests than it may.
+    case rate
+    /// 503: there is no room for it.
+    case overload
+    /// 503: the store cannot be read or written.
+    case store
+    /// 503: the bytes of what was to be erased are still there.
+    case unfinishedErasure = "unfinished_erasure"
+}
+
+/// Which refusals the log is told of: of each kind and token the first, and then one in ten seconds, so that refused
+/// requests cannot fill a disk.
+final class RefusalLog: Sendable {
+    /// What is told apart.
+    struct Kind: Hashable {
+        var refusal: Refusal
+        /// The ID of the token; nil where there is none, or none that is known. So there are only as many kinds as
+        /// tokens times refusals.
+        var token: String?
+    }
+
+    private struct Told {
+        /// When last, in microseconds of uptime.
+        var at: Int64
+        /// Refusals after that.
+        var since = 0
+    }
+
+    private static let intervalMicroseconds: Int64 = 10_000_000
+    private let told = Locked<[Kind: Told]>([:])
+
+    /// Counts a refusal; how many there were since the line before, this one included, where a line is due now.
+    func count(_ kind: Kind, now uptime: Int64) -> Int? {
+        told.withLock { told in
+            if var latest = told[kind], uptime - latest.at < Self.intervalMicroseconds {
+                latest.since += 1
+                told[kind] = latest
+                return nil
+            }
+            let count = (told[kind]?.since ?? 0) + 1
+            told[kind] = Told(at: uptime)
+            return count
+        }
+    }
 }
 #endif

@@ -1,9 +1,12 @@
 #if Collector
 import Foundation
 import Hummingbird
+public import Logging
 import NIOCore
+public import ServiceLifecycle
 import WaybillCore
-import WaybillReading
+import WaybillQueries
+import WaybillSpans
 
 extension Collector {
     /// Whether every project that is open can be read and written, and the tokens can be read.
@@ -87,6 +90,120 @@ extension Collector {
         of refusals: [Refusal: Int], _ labels: (Refusal) -> KeyValuePairs<String, String>
     ) -> [MetricsText.Sample] {
         Refusal.allCases.map { MetricsText.Sample(labels($0), refusals[$0] ?? 0) }
+    }
+}
+
+/// Numbers in the text format that Prometheus reads, version 0.0.4
+/// (prometheus.io/docs/instrumenting/exposition_formats).
+struct MetricsText {
+    static let mediaType = "text/plain; version=0.0.4"
+
+    private(set) var text = ""
+
+    enum Kind: String { case counter, gauge }
+
+    /// A number, and what tells it from others of its name.
+    struct Sample {
+        var labels: KeyValuePairs<String, String>
+        var value: Int
+
+        init(_ labels: KeyValuePairs<String, String>, _ value: Int) {
+            self.labels = labels
+            self.value = value
+        }
+    }
+
+    /// Adds a metric with its help, and a line for each sample.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+        for sample in samples {
+            let labels = sample.labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+            text += labels.isEmpty ? "\(name) \(sample.value)\n" : "\(name){\(labels)} \(sample.value)\n"
+        }
+    }
+
+    /// Adds a metric that has no labels.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
+        add(name, kind, help, [Sample([:], value)])
+    }
+
+    private static func escaped(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+}
+
+/// What the process takes of the machine.
+enum ProcessMemory {
+    /// Bytes that are in memory; nil where the system does not tell in a file (proc(5), `statm`).
+    static var residentByteCount: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .ascii) else { return nil }
+        let words = text.split(separator: " ")
+        return words.count > 1 ? Int(words[1]).map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) } : nil
+    }
+}
+
+/// Keeps what a collector has received within the age and the size of its limits: looks once an hour, until it is told
+/// to stop. And once a minute it looks for spans that wait for one that their service did not live to send.
+///
+/// Whole transactions go, and are known still when they come again. Add it to the services of an application.
+public struct RetentionService: Service {
+    private let collector: Collector
+    private let delay: Duration
+    private let logger: Logger
+
+    /// Makes the service.
+    ///
+    /// - Parameters:
+    ///   - collector: Whose transactions it retires.
+    ///   - delay: How long after its start it looks first. Default: at once.
+    ///   - logger: What went, and what could not be done, is told there.
+    public init(_ collector: Collector, firstAfter delay: Duration = .zero, logger: Logger) {
+        self.collector = collector
+        self.delay = delay
+        self.logger = logger
+    }
+
+    /// Runs until the application stops.
+    public func run() async throws {
+        await cancelWhenGracefulShutdown {
+            if delay > .zero { try? await Task.sleep(for: delay) }
+            var minute = 0
+            while !Task.isCancelled {
+                if minute % 60 == 0 {
+                    do {
+                        let count = try await collector.retire()
+                        if count > 0 { logger.info("facts retired", metadata: ["facts": "\(count)"]) }
+                    } catch {
+                        logger.error("waybill: nothing was retired: \(error)")
+                    }
+                }
+                do {
+                    for project in collector.projects.all { _ = try await project.store.settleWaitingSpans() }
+                } catch {
+                    logger.error("waybill: spans still wait: \(error)")
+                }
+                minute += 1
+                try? await Task.sleep(for: .seconds(60))
+            }
+        }
+    }
+}
+
+extension Collector {
+    /// Takes away what is beyond the age and the size of the limits, a step at a time, so that sets have their turn
+    /// between.
+    ///
+    /// - Returns: How many facts went.
+    func retire() async throws -> Int {
+        var total = 0
+        for project in projects.all {
+            while true {
+                let count = try await project.store.retire(project.retirement)
+                total += count
+                if count == 0 || Task.isCancelled { break }
+            }
+        }
+        return total
     }
 }
 #endif

@@ -1,7 +1,7 @@
 #if Collector
 import Foundation
 import HTTPTypes
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCore
 
 /// A question as the body of a request.

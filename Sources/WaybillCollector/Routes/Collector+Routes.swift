@@ -5,7 +5,7 @@ public import Hummingbird
 import Logging
 import ServiceLifecycle
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 extension Collector {
     /// Adds the routes to a router or to a group of one: all are below `/v1/`, but for `/metrics`.

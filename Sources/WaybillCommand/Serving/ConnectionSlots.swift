@@ -1,5 +1,6 @@
 #if Collector
 import HTTPTypes
+import Hummingbird
 import HummingbirdCore
 import NIOCore
 import NIOHTTPTypes
@@ -339,4 +340,32 @@ extension Problem {
 // Confined to its channel's event loop.
 @available(*, unavailable)
 extension ConnectionSlot: Sendable {}
+
+/// Ends what is read for a client that has gone, so that the store is not read for nobody.
+///
+/// What changes something goes on: its sender may send it again, and finds it done.
+struct ConnectedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context == ConnectedRequestContext {
+    let base: Base
+    let slots: ConnectionSlots
+
+    func respond(to request: Request, context: ConnectedRequestContext) async throws -> Response {
+        guard request.method != .delete, request.uri.path != Route.addSet.path else {
+            return try await base.respond(to: request, context: context)
+        }
+        return try await slots.whileConnected(context.channel) {
+            try await base.respond(to: request, context: context)
+        }
+    }
+}
+
+/// What Hummingbird knows of a request, and the connection that it came on.
+struct ConnectedRequestContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+}
 #endif

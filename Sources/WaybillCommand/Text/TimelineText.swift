@@ -2,7 +2,7 @@
 import WaybillCollector
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 /// What happened in a transaction, a line for each fact, with the sources in lanes beside each other.
 ///

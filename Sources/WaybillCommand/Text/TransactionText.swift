@@ -1,8 +1,9 @@
 #if Collector
+import Foundation
 import WaybillCollector
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 /// One transaction as `waybill show` prints it: what it was, who took part, and what happened when.
 struct TransactionText {
@@ -88,6 +89,114 @@ struct TransactionText {
             ] + (record.offsets.map { [Cell(Words.clock(part.id.source, in: $0))] } ?? [])
         }
         return table
+    }
+}
+
+extension TextTable {
+    /// A page of transactions, a line for each.
+    init(transactions: Redacted<[TransactionSummary]>) {
+        let hasChildren = transactions.value.contains { $0.children != nil }
+        var columns: [(String, Alignment)] = [
+            ("BEGUN (UTC)", .left), ("USE CASE", .left), ("OUTCOME", .left), ("DURATION", .right), ("SOURCES", .right),
+            ("EVENTS", .right), ("REQUESTS", .right), ("SUPPORT CODE", .left), ("ID", .left),
+        ]
+        if hasChildren { columns.insert(("BELOW", .left), at: 7) }
+        self.init(columns: columns)
+        rows = transactions.value.map { transaction in
+            var row = [
+                Cell(Words.time(transaction.begunMicroseconds)),
+                Cell(transaction.useCaseName, .bold),
+                Words.cell(transaction),
+                Cell(transaction.durationMicroseconds.map(Words.duration) ?? "-"),
+                Cell("\(transaction.sourceCount)"),
+                Cell("\(transaction.eventCount)"),
+                Cell("\(transaction.exchangeCount)"),
+                Cell("\(transaction.id.supportCode)"),
+                Cell("\(transaction.id)", .dim),
+            ]
+            if hasChildren { row.insert(Cell(transaction.children.map(Words.children) ?? ""), at: 7) }
+            return row
+        }
+    }
+}
+
+extension TextTable {
+    /// A page of exchanges, a line for each.
+    ///
+    /// - Parameter width: Columns of the terminal: a narrow one gets fewer columns, and URLs that are cut; nil: nothing
+    ///   has to fit.
+    init(exchanges: Redacted<[ExchangeRecord]>, width: Int?) {
+        let isWide = width.map { $0 >= 120 } ?? true
+        var columns: [(title: String, alignment: Alignment)] = [
+            ("EXCHANGE", .left), (isWide ? "OPENED (UTC)" : "UTC", .left), ("METHOD", .left), ("STATUS", .left),
+            ("DURATION", .right),
+        ]
+        if isWide { columns += [("RECEIVED", .right), ("USE CASE", .left), ("TRANSACTION", .left)] }
+        columns.append(("HOST AND PATH", .left))
+        self.init(columns: columns)
+        rows = exchanges.value.map { Self.row($0, isWide: isWide) }
+        guard let width else { return }
+        let before = columns.indices.dropLast().reduce(0) { sum, column in
+            sum + 2 + (([columns[column].title] + rows.map { $0[column].text }).map(\.count).max() ?? 0)
+        }
+        let last = columns.count - 1
+        for row in rows.indices { rows[row][last].text = rows[row][last].text.shortened(to: max(16, width - before)) }
+    }
+
+    private static func row(_ record: ExchangeRecord, isWide: Bool) -> [Cell] {
+        let exchange = record.exchange
+        let time = Words.time(exchange.openedMicroseconds)
+        var row = [
+            Cell(exchange.id.code), Cell(isWide ? time : String(time.dropFirst(11).prefix(8))),
+            Cell(exchange.method, .bold),
+            Words.cell(record),
+            Cell(exchange.durationMicroseconds.map(Words.duration) ?? "-"),
+        ]
+        if isWide {
+            row += [
+                Cell(exchange.receivedByteCount.map(Words.byteCount) ?? "-"), Cell(record.useCaseName ?? "-"),
+                Cell(record.transaction.map { "\($0.supportCode)" } ?? "-"),
+            ]
+        }
+        return row + [Cell("\(exchange.role == .server ? "▶ " : "")\(exchange.hostAndPath)")]
+    }
+}
+
+extension TransactionRecord.Exchange {
+    /// Without scheme and query.
+    fileprivate var hostAndPath: String {
+        let rest = url.prefix { $0 != "?" }
+        return String(rest.range(of: "://").map { rest[$0.upperBound...] } ?? rest)
+    }
+}
+
+extension String {
+    /// The beginning and the end, which is where paths differ, with an ellipsis between.
+    fileprivate func shortened(to width: Int) -> String {
+        guard count > width else { return self }
+        let tail = (width - 1) / 2
+        return "\(prefix(width - 1 - tail))…\(suffix(tail))"
+    }
+}
+
+extension ExchangeText {
+    /// All lines, with emphasis.
+    func lines(_ palette: Palette) -> [String] {
+        let width = names.map(\.count).max() ?? 0
+        return lines.map { line in
+            switch line {
+            case .title(let text): palette.paint(text.printable, .bold)
+            case .heading(let text): palette.paint(text, .dim)
+            case .fact(let name, let value, let isBad):
+                palette.paint(name.padded(to: width), .dim) + "  " + palette.paint(value.printable, isBad ? .red : nil)
+            case .field(let name, let value): palette.paint("\(name.printable):", .cyan) + " \(value.printable)"
+            case .phase(let name, let duration, let bar):
+                palette.paint(name.padded(to: 8), .dim) + duration.padded(to: 9, onLeft: true) + "  "
+                    + palette.paint(bar, .blue)
+            case .text(let text): text.replacing("\t", with: "    ").replacing("\r", with: "").printable
+            case .empty: ""
+            }
+        }
     }
 }
 #endif

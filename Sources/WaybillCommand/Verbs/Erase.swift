@@ -4,7 +4,7 @@ import Foundation
 import WaybillCollector
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 /// `waybill erase`: takes transactions away for good.
 struct Erase: AsyncParsableCommand {

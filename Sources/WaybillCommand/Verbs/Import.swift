@@ -5,7 +5,7 @@ import Waybill
 import WaybillCollector
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 /// `waybill import`: feeds sets that were written to files to a store or a collector.
 struct Import: AsyncParsableCommand {

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 package import WaybillCollector
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 /// `waybill token`: who may use a collector.
 struct Token: AsyncParsableCommand {

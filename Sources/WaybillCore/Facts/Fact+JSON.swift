@@ -105,3 +105,250 @@ extension Fact.ExchangeClosed {
         writer.members(transfer)
     }
 }
+
+extension Fact.Role {
+    /// The word used in sets and in answers.
+    public var name: String {
+        switch self {
+        case .client: "client"
+        case .server: "server"
+        }
+    }
+}
+
+extension Fact.ExchangeState {
+    /// The word used in sets and in answers.
+    public var name: String {
+        switch self {
+        case .completed: "completed"
+        case .failed: "failed"
+        case .canceled: "canceled"
+        }
+    }
+}
+
+/// A value that is a number in a store and a word in answers.
+package protocol Named: CaseIterable {
+    var name: String { get }
+}
+
+extension Named {
+    fileprivate static func decode(_ decoder: any Decoder) throws -> Self {
+        let container = try decoder.singleValueContainer()
+        let word = try container.decode(String.self)
+        guard let value = allCases.first(where: { $0.name == word }) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "None of \(allCases.map(\.name).joined(separator: ", ")).")
+        }
+        return value
+    }
+
+    fileprivate func encodeName(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(name)
+    }
+}
+
+extension TransactionOutcome: Named, Codable {
+    public init(from decoder: any Decoder) throws { self = try .decode(decoder) }
+    public func encode(to encoder: any Encoder) throws { try encodeName(to: encoder) }
+}
+
+extension TransactionOutcome: CodingKeyRepresentable {
+    /// Counts by outcome are members of an object, named by the word.
+    public var codingKey: any CodingKey { RecordKey(name) }
+
+    public init?(codingKey: some CodingKey) {
+        // A decoder of records has made it camel case.
+        let name = codingKey.stringValue
+        guard let outcome = Self.allCases.first(where: { $0.name == name || RecordKey.camelCase($0.name) == name })
+        else { return nil }
+        self = outcome
+    }
+}
+
+extension Fact.Role: Named, Codable {
+    public init(from decoder: any Decoder) throws { self = try .decode(decoder) }
+    public func encode(to encoder: any Encoder) throws { try encodeName(to: encoder) }
+}
+
+extension Fact.ExchangeState: Named, Codable {
+    public init(from decoder: any Decoder) throws { self = try .decode(decoder) }
+    public func encode(to encoder: any Encoder) throws { try encodeName(to: encoder) }
+}
+
+extension Fact.ExchangeOpened {
+    /// As far as its parts are known: `https://api.example.com/login?page=1`.
+    package var url: String {
+        var url = scheme.map { "\($0)://" } ?? ""
+        url += host ?? ""
+        if let port { url += ":\(port)" }
+        url += path
+        if let query { url += "?\(query)" }
+        return url
+    }
+}
+
+extension [Fact.HeaderField] {
+    /// The value of the first field of a name, in any case; nil where there is none.
+    package func value(for name: String) -> String? { first { $0.name.isSameFieldName(as: name) }?.value }
+}
+
+extension String {
+    /// Whether two names of header fields are the same: they are ASCII, and their case says nothing (RFC 9110, section
+    /// 5.1). Foundation's comparison takes twenty times as long, on the way of every exchange.
+    fileprivate func isSameFieldName(as other: String) -> Bool {
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        return utf8.count == other.utf8.count
+            && zip(utf8, other.utf8).allSatisfy { $0 == $1 || ($0 ^ $1 == 0x20 && letters.contains($0 | 0x20)) }
+    }
+}
+
+/// The values that the formats are made of: in sets, and as details in a store's rows, always under the same names.
+extension JSONWriter {
+    /// Names in order, so that the same attributes always give the same bytes.
+    package mutating func attributes(_ attributes: Attributes) {
+        beginObject()
+        if attributes.count < 2 {
+            for (name, value) in attributes { attribute(name, value) }
+        } else {
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { attribute(name, value) }
+        }
+        endObject()
+    }
+
+    private mutating func attribute(_ name: String, _ value: AttributeValue) {
+        key(name)
+        switch value {
+        case .string(let value): string(value)
+        case .integer(let value): integer(value)
+        case .double(let value): double(value)
+        case .bool(let value): bool(value)
+        }
+    }
+
+    /// `{"domain": "Shop.CheckoutError", "code": 3, "name": "rejected", "underlying": [...], "text": "..."}`, without an
+    /// empty domain.
+    package mutating func error(_ error: RecordedError) {
+        beginObject()
+        member("domain", error.domain)
+        member("code", error.code)
+        member("name", error.name)
+        if !error.underlying.isEmpty {
+            key("underlying")
+            underlying(error.underlying)
+        }
+        member("text", error.text)
+        endObject()
+    }
+
+    /// `[{"domain": "NSURLErrorDomain", "code": -1001}, ...]`, the nearest first.
+    package mutating func underlying(_ errors: [RecordedError.Underlying]) {
+        beginArray()
+        for error in errors {
+            beginObject()
+            member("domain", error.domain)
+            member("code", error.code)
+            member("name", error.name)
+            endObject()
+        }
+        endArray()
+    }
+
+    /// `[["Content-Type", "application/json"], ...]`
+    package mutating func headerFields(_ fields: [Fact.HeaderField]) {
+        beginArray()
+        for field in fields {
+            beginArray()
+            string(field.name)
+            string(field.value)
+            endArray()
+        }
+        endArray()
+    }
+
+    /// `["user", "tenant"]`
+    package mutating func texts(_ texts: [String]) {
+        beginArray()
+        for text in texts { string(text) }
+        endArray()
+    }
+
+    // MARK: Members
+
+    package mutating func member(_ name: StaticString, _ value: Int) { member(name, Int64(value)) }
+
+    package mutating func member(_ name: StaticString, _ value: Int64) {
+        key(name)
+        integer(value)
+    }
+
+    package mutating func member(_ name: StaticString, word: StaticString) {
+        key(name)
+        self.word(word)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: GUID) {
+        key(name)
+        guid(value)
+    }
+
+    /// Nothing for nil.
+    package mutating func member(_ name: StaticString, _ value: Int?) { member(name, value.map { Int64($0) }) }
+
+    /// Nothing for nil.
+    package mutating func member(_ name: StaticString, _ value: Int64?) {
+        guard let value else { return }
+        key(name)
+        integer(value)
+    }
+
+    /// Nothing for nil.
+    package mutating func member(_ name: StaticString, _ value: String?) {
+        guard let value else { return }
+        key(name)
+        string(value)
+    }
+
+    /// Nothing for an empty string.
+    package mutating func member(_ name: StaticString, _ value: String) {
+        guard !value.isEmpty else { return }
+        key(name)
+        string(value)
+    }
+
+    /// Nothing for false.
+    package mutating func member(_ name: StaticString, _ value: Bool) {
+        guard value else { return }
+        key(name)
+        bool(value)
+    }
+
+    /// Nothing where there are none.
+    package mutating func member(_ name: StaticString, _ value: Attributes) {
+        guard !value.isEmpty else { return }
+        key(name)
+        attributes(value)
+    }
+
+    /// Nothing for nil.
+    package mutating func member(_ name: StaticString, _ value: RecordedError?) {
+        guard let value else { return }
+        key(name)
+        error(value)
+    }
+
+    /// Nothing where there are none.
+    package mutating func member(_ name: StaticString, _ value: [Fact.HeaderField]) {
+        guard !value.isEmpty else { return }
+        key(name)
+        headerFields(value)
+    }
+
+    /// Nothing where there are none.
+    package mutating func member(_ name: StaticString, _ value: [String]) {
+        guard !value.isEmpty else { return }
+        key(name)
+        texts(value)
+    }
+}

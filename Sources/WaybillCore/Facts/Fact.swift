@@ -307,3 +307,79 @@ extension Attributes {
         }
     }
 }
+
+/// How people and programs write the identity of a fact, an exchange for one.
+extension Fact.ID: CustomStringConvertible {
+    /// The source and the sequence: `01890a5d-ac96-774b-bcce-b302099a8057:17`.
+    public var description: String { "\(source):\(sequence)" }
+
+    /// The same with the source's support code, to be read out: `K7QD-3M2X:17`.
+    public var code: String { "\(source.supportCode):\(sequence)" }
+
+    /// Reads the form of ``description``; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        guard let colon = text.lastIndex(of: ":"), let source = GUID(text[..<colon]),
+            let sequence = Self.sequence(text[text.index(after: colon)...])
+        else { return nil }
+        self.init(source: source, sequence: sequence)
+    }
+
+    /// Reads a sequence: digits alone, from 1 to 2^53 - 1; nil for anything else.
+    package static func sequence(_ digits: some StringProtocol) -> Int64? {
+        guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let sequence = Int64(digits),
+            (1...Limits.largestInteger).contains(sequence)
+        else { return nil }
+        return sequence
+    }
+}
+
+/// What a fact is called where it is a span (W3C Trace Context, section 3.2.2.4): 8 bytes, never all zero, the same
+/// wherever it is computed.
+///
+/// Half as long as what it stands for, so two facts may share one; within a trace of a million spans the odds are one
+/// in 10 million.
+package struct SpanID: Hashable, Sendable {
+    package let rawValue: UInt64
+
+    /// One that somebody else has made; nil for 0, which is none.
+    package init?(rawValue: UInt64) {
+        guard rawValue != 0 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// Mixes source and sequence.
+    package init(_ fact: Fact.ID) {
+        var hash = fact.source.high.splitMixed
+        hash = (hash ^ fact.source.low).splitMixed
+        hash = (hash ^ UInt64(bitPattern: Int64(fact.sequence))).splitMixed
+        rawValue = hash == 0 ? 1 : hash
+    }
+}
+
+extension SpanID: CustomStringConvertible {
+    /// 16 hexadecimal digits in lower case.
+    package var description: String { rawValue.hexadecimalDigits }
+}
+
+extension GUID {
+    /// The ID of its trace (W3C Trace Context, section 3.2.2.3): the 16 bytes as 32 hexadecimal digits; nil where all
+    /// are zero, which is none.
+    package var traceID: String? { high == 0 && low == 0 ? nil : high.hexadecimalDigits + low.hexadecimalDigits }
+}
+
+extension UInt64 {
+    /// The next number of SplitMix64 from this state (Steele, Lea, Flood: "Fast splittable pseudorandom number
+    /// generators", 2014).
+    var splitMixed: UInt64 {
+        var value = self &+ 0x9E37_79B9_7F4A_7C15
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+
+    fileprivate var hexadecimalDigits: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The 128-bit ID of a transaction, a source, an installation or a set: a UUIDv7 (RFC 9562, section 5.7).
 ///
 /// Sorting by bytes sorts by the millisecond of creation. Written in lower case; read in either case. `GUID(uuid)` and
@@ -106,4 +108,170 @@ extension GUID: Codable {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }
+}
+
+extension GUID {
+    /// The same 128 bits; of any version.
+    public init(_ uuid: UUID) {
+        self = withUnsafeBytes(of: uuid.uuid) { bytes in GUID(bytes: bytes) } ?? GUID(high: 0, low: 0)
+    }
+}
+
+extension UUID {
+    /// The same 128 bits.
+    public init(_ guid: GUID) {
+        self = guid.withBytes { bytes in UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) }
+    }
+}
+
+/// A short code for a transaction that people can read out over the telephone: `K7QD-3M2X`.
+///
+/// The last 40 bits of the GUID, which are random, in Crockford's base 32: no I, L, O or U; when read, `i` and `l`
+/// count as 1 and `o` as 0. Two of a million transactions share a code with a chance of about one in three; a search by
+/// code returns all that match.
+public struct SupportCode: Hashable, Sendable, CustomStringConvertible {
+    package let tail: UInt64
+
+    /// The code of a transaction.
+    public init(_ transaction: GUID) { tail = transaction.low & 0xFF_FFFF_FFFF }
+
+    /// Reads eight characters of the alphabet, in either case, with or without the hyphen; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        var tail: UInt64 = 0
+        var count = 0
+        for scalar in text.uppercased().unicodeScalars where scalar != "-" && scalar != " " {
+            let canonical: Unicode.Scalar =
+                switch scalar {
+                case "I", "L": "1"
+                case "O": "0"
+                default: scalar
+                }
+            guard let digit = Self.alphabet.firstIndex(of: canonical), count < 8 else { return nil }
+            tail = tail << 5 | UInt64(digit)
+            count += 1
+        }
+        guard count == 8 else { return nil }
+        self.tail = tail
+    }
+
+    /// Two groups of four characters, in capitals: `K7QD-3M2X`.
+    public var description: String {
+        var text = ""
+        for index in (0..<8).reversed() {
+            text.unicodeScalars.append(Self.alphabet[Int(tail >> UInt64(5 * index) & 31)])
+            if index == 4 { text += "-" }
+        }
+        return text
+    }
+
+    private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".unicodeScalars)
+}
+
+extension GUID {
+    /// The short code that people can read out; see ``SupportCode``.
+    public var supportCode: SupportCode { SupportCode(self) }
+}
+
+/// Makes UUIDv7 values from random bytes drawn in blocks: `UUID()` costs a system call for each.
+final class GUIDGenerator: Sendable {
+    static let shared = GUIDGenerator()
+
+    private struct Block {
+        /// Three for each ID.
+        var words = [UInt32](repeating: 0, count: 768)
+        var used = 768
+        var generation = 0
+
+        mutating func refill() {
+            let key = randomKey()
+            for start in stride(from: 0, to: words.count, by: 16) {
+                let block = ChaCha8.block(key: key, counter: UInt32(start / 16))
+                for index in 0..<16 { words[start + index] = block[index] }
+            }
+            used = 0
+            generation = ProcessGeneration.current
+        }
+    }
+
+    private let block = Locked(Block())
+
+    /// The next ID for a wall-clock time in milliseconds since 1970.
+    func next(millisecondsSince1970: Int64) -> GUID {
+        let random: (UInt32, UInt32, UInt32) = block.withLock { block in
+            // A forked child holds a copy of the block: used again, both processes would hand out the same IDs.
+            if block.used == block.words.count || block.generation != ProcessGeneration.current { block.refill() }
+            defer { block.used += 3 }
+            return (block.words[block.used], block.words[block.used + 1], block.words[block.used + 2])
+        }
+        // RFC 9562, 5.7: 48 bits of milliseconds, version 7, 12 random bits, variant 0b10, 62 random bits.
+        let milliseconds = UInt64(max(0, millisecondsSince1970)) & 0xFFFF_FFFF_FFFF
+        return GUID(
+            high: milliseconds << 16 | 0x7000 | UInt64(random.2 & 0x0FFF),
+            low: 1 << 63 | UInt64(random.0 & 0x3FFF_FFFF) << 32 | UInt64(random.1))
+    }
+}
+
+/// 32 bytes from the system.
+private func randomKey() -> SIMD8<UInt32> {
+    var key = SIMD8<UInt32>()
+    #if canImport(Darwin)
+    // It never fails; `getentropy` is not public there but on Macs, and the App Store refuses an app that calls it.
+    arc4random_buf(&key, MemoryLayout.size(ofValue: key))
+    #else
+    if getentropy(&key, MemoryLayout.size(ofValue: key)) != 0 {
+        // A kernel without it: slower, and never a reason to stop.
+        var system = SystemRandomNumberGenerator()
+        key = .random(in: .min ... .max, using: &system)
+    }
+    #endif
+    return key
+}
+
+/// The ChaCha stream cipher (RFC 8439, but for 8 rounds) as a generator of random words: one key from the system makes
+/// many of them.
+///
+/// The same choice as Go's runtime and, with 12 rounds, Rust's `StdRng`. The system's own bytes cost several times as
+/// much.
+enum ChaCha8 {
+    /// Section 2.3: 16 words of the stream.
+    static func block(key: SIMD8<UInt32>, counter: UInt32, rounds: Int = 8) -> SIMD16<UInt32> {
+        // "expand 32-byte k", the key, the counter, and a nonce of zeros.
+        let start = SIMD16(
+            lowHalf: SIMD8(lowHalf: SIMD4(0x6170_7865, 0x3320_646E, 0x7962_2D32, 0x6B20_6574), highHalf: key.lowHalf),
+            highHalf: SIMD8(lowHalf: key.highHalf, highHalf: SIMD4(counter, 0, 0, 0)))
+        // Variables rather than lanes: the compiler takes vectors apart for want of a vector rotation, and is twice as
+        // slow.
+        var (x0, x1, x2, x3) = (start[0], start[1], start[2], start[3])
+        var (x4, x5, x6, x7) = (start[4], start[5], start[6], start[7])
+        var (x8, x9, x10, x11) = (start[8], start[9], start[10], start[11])
+        var (x12, x13, x14, x15) = (start[12], start[13], start[14], start[15])
+        for _ in 0..<(rounds / 2) {
+            // Columns, then diagonals.
+            quarterRound(&x0, &x4, &x8, &x12)
+            quarterRound(&x1, &x5, &x9, &x13)
+            quarterRound(&x2, &x6, &x10, &x14)
+            quarterRound(&x3, &x7, &x11, &x15)
+            quarterRound(&x0, &x5, &x10, &x15)
+            quarterRound(&x1, &x6, &x11, &x12)
+            quarterRound(&x2, &x7, &x8, &x13)
+            quarterRound(&x3, &x4, &x9, &x14)
+        }
+        return start &+ SIMD16(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15)
+    }
+
+    /// Section 2.1.
+    @inline(__always)
+    private static func quarterRound(_ a: inout UInt32, _ b: inout UInt32, _ c: inout UInt32, _ d: inout UInt32) {
+        a &+= b
+        d = rotated(d ^ a, by: 16)
+        c &+= d
+        b = rotated(b ^ c, by: 12)
+        a &+= b
+        d = rotated(d ^ a, by: 8)
+        c &+= d
+        b = rotated(b ^ c, by: 7)
+    }
+
+    @inline(__always)
+    private static func rotated(_ word: UInt32, by count: UInt32) -> UInt32 { word &<< count | word &>> (32 - count) }
 }

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// Writes JSON (RFC 8259) into bytes: no spaces, members in the order in which they are written.
 ///
 /// ## Usage
@@ -178,6 +180,190 @@ package struct JSONWriter {
             append(byte < 0x10 ? "\\u000" : "\\u001")
             let digit = byte & 15
             bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Adds a number in decimal digits, with a minus sign where it is negative.
+    package mutating func append(decimal value: Int64) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DecimalDigits.mostByteCount) { digits in
+            let end = DecimalDigits.write(value, to: digits, at: 0)
+            append(contentsOf: UnsafeBufferPointer(rebasing: digits[..<end]))
+        }
+    }
+}
+
+/// Numbers in decimal digits.
+package enum DecimalDigits {
+    /// The most bytes that a number takes, its sign among them.
+    package static var mostByteCount: Int { 20 }
+
+    /// Writes a number, with a minus sign where it is negative.
+    ///
+    /// - Parameters:
+    ///   - bytes: With room for ``mostByteCount`` from there on.
+    ///   - start: Where it begins.
+    /// - Returns: The place behind it.
+    package static func write(_ value: Int64, to bytes: UnsafeMutableBufferPointer<UInt8>, at start: Int) -> Int {
+        var rest = value.magnitude
+        var place = start + digitCount(rest)
+        if value < 0 {
+            bytes[start] = UInt8(ascii: "-")
+            place += 1
+        }
+        let end = place
+        while rest >= 100 {
+            let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
+            rest = quotient
+            place -= 2
+            write(pair: pair, to: bytes, at: place)
+        }
+        if rest >= 10 {
+            write(pair: rest, to: bytes, at: place - 2)
+        } else {
+            bytes[place - 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest)
+        }
+        return end
+    }
+
+    private static func digitCount(_ magnitude: UInt64) -> Int {
+        // No `Int64` has more than 19 digits, and ten to the 19th fits.
+        var (count, power): (Int, UInt64) = (1, 10)
+        while magnitude >= power, count < 19 { (count, power) = (count + 1, power * 10) }
+        return count
+    }
+
+    private static func write(pair: UInt64, to bytes: UnsafeMutableBufferPointer<UInt8>, at place: Int) {
+        let (tens, units) = UInt8(truncatingIfNeeded: pair).quotientAndRemainder(dividingBy: 10)
+        bytes[place] = UInt8(ascii: "0") + tens
+        bytes[place + 1] = UInt8(ascii: "0") + units
+    }
+}
+
+/// A string as it stands in a document, checked and not copied: to be compared with what is expected.
+///
+/// Valid as long as the bytes that its reader reads.
+package struct JSONText {
+    /// What stands between the quotation marks.
+    let bytes: UnsafeBufferPointer<UInt8>
+    let isEscaped: Bool
+
+    /// The string itself.
+    package var string: String {
+        isEscaped ? String(decoding: JSONText.unescaped(bytes), as: UTF8.self) : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// For `switch text { case "kind": ... }`.
+    package static func ~= (expected: StaticString, text: JSONText) -> Bool {
+        if text.isEscaped { return text.string == expected.description }
+        guard let start = text.bytes.baseAddress else { return expected.utf8CodeUnitCount == 0 }
+        return text.bytes.count == expected.utf8CodeUnitCount
+            && memcmp(start, expected.utf8Start, text.bytes.count) == 0
+    }
+
+    /// Replaces the escapes; `bytes` have passed `JSONReader.scanString()`.
+    private static func unescaped(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            guard byte == UInt8(ascii: "\\") else {
+                result.append(byte)
+                index += 1
+                continue
+            }
+            let escape = bytes[index + 1]
+            index += 2
+            switch escape {
+            case UInt8(ascii: "b"): result.append(0x08)
+            case UInt8(ascii: "f"): result.append(0x0C)
+            case UInt8(ascii: "n"): result.append(0x0A)
+            case UInt8(ascii: "r"): result.append(0x0D)
+            case UInt8(ascii: "t"): result.append(0x09)
+            case UInt8(ascii: "u"):
+                var value = codeUnit(bytes, at: index)
+                index += 4
+                if value & 0xFC00 == 0xD800, let low = lowSurrogate(bytes, at: index) {
+                    value = 0x10000 + (value & 0x3FF) << 10 + low & 0x3FF
+                    index += 6
+                }
+                // Half of a pair is no scalar.
+                let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
+                result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+            default: result.append(escape)
+            }
+        }
+        return result
+    }
+
+    /// The second half of a surrogate pair, if its escape is there.
+    private static func lowSurrogate(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt32? {
+        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
+            return nil
+        }
+        let value = codeUnit(bytes, at: index + 2)
+        return value & 0xFC00 == 0xDC00 ? value : nil
+    }
+
+    private static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt32 {
+        (0..<4).reduce(0) { $0 << 4 | UInt32(bytes[index + $1].hexadecimalValue ?? 0) }
+    }
+}
+
+/// How answers are written: by a collector to a GET, by the command line to `--json`.
+///
+/// Names in snake case with their units: `begunMicroseconds` is `begun_us`. (A whole double comes back as an integer:
+/// `JSONEncoder` writes it without a point. Sets have their own writer, which keeps the type.)
+extension JSONEncoder {
+    /// An encoder of records.
+    package static func waybill() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .custom { path in RecordKey(RecordKey.snakeCase(path.last?.stringValue ?? "")) }
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return encoder
+    }
+}
+
+extension JSONDecoder {
+    /// A decoder of what ``Foundation/JSONEncoder/waybill()`` writes.
+    package static func waybill() -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .custom { path in RecordKey(RecordKey.camelCase(path.last?.stringValue ?? "")) }
+        return decoder
+    }
+}
+
+/// A member's name in an answer.
+package struct RecordKey: CodingKey {
+    package var stringValue: String
+    package var intValue: Int? { nil }
+
+    package init(_ stringValue: String) { self.stringValue = stringValue }
+    package init?(stringValue: String) { self.init(stringValue) }
+    package init?(intValue: Int) { nil }
+
+    /// `begun_us` for `begunMicroseconds`, `is_joined` for `isJoined`.
+    package static func snakeCase(_ name: String) -> String {
+        let name = name.hasSuffix("Microseconds") ? name.dropLast(12) + "Us" : name[...]
+        var result = ""
+        for character in name {
+            if character.isUppercase { result += "_" }
+            result += character.lowercased()
+        }
+        return result
+    }
+
+    /// `begunMicroseconds` for `begun_us`, `isJoined` for `is_joined`.
+    package static func camelCase(_ name: String) -> String {
+        let words = name.split(separator: "_", omittingEmptySubsequences: false)
+        guard let first = words.first else { return name }
+        return words.dropFirst().enumerated().reduce(into: String(first)) { result, word in
+            let isUnit = word.offset == words.count - 2 && word.element == "us"
+            result += isUnit ? "Microseconds" : word.element.prefix(1).uppercased() + word.element.dropFirst()
         }
     }
 }

@@ -120,3 +120,189 @@ extension JSONWriter {
         endArray()
     }
 }
+
+/// How a set is read: a fault in the envelope refuses it whole, a fault in a fact rejects that fact.
+extension TransactionSet {
+    /// Facts of one set that cannot be read, and are rejected one by one at most: a bound for what a hostile body can
+    /// make of few bytes.
+    static let rejectionLimit = 10_000
+
+    /// Reads a set; members that are not known are ignored.
+    ///
+    /// - Throws: `.malformed` for what is not JSON, `.invalid` for what is not an envelope of version 1.
+    package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> DecodedSet {
+        try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in try read(&reader) }
+    }
+
+    private static func read(_ reader: inout JSONReader) throws(JSONFailure) -> DecodedSet {
+        reader.skipWhitespace()
+        let start = reader.offset
+        var id: GUID?
+        var shares: [ShareReader]?
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "version": try checkVersion(&reader)
+            case "set": id = try reader.guid()
+            case "sources": shares = try self.shares(&reader)
+            default: try reader.skipValue()
+            }
+        }
+        let set = TransactionSet(
+            id: try reader.required(id, "set", at: start),
+            sources: try reader.required(shares, "sources", at: start).map(\.share))
+        return DecodedSet(set: set, rejections: shares?.flatMap(\.rejections) ?? [])
+    }
+
+    /// A set of another version means something else; one that says none is of version 1.
+    private static func checkVersion(_ reader: inout JSONReader) throws(JSONFailure) {
+        reader.skipWhitespace()
+        let start = reader.offset
+        let version: Int64 = try reader.count()
+        guard version == Self.version else {
+            throw JSONFailure(
+                .invalid, at: start,
+                "a set of version \(Self.version) was expected, and this is one of version \(version); update Waybill to read it"
+            )
+        }
+    }
+
+    private static func shares(_ reader: inout JSONReader) throws(JSONFailure) -> [ShareReader] {
+        reader.skipWhitespace()
+        let start = reader.offset
+        var shares: [ShareReader] = []
+        var sources: Set<GUID> = []
+        var rejectionCount = 0
+        var room = EnvelopeRoom()
+        try reader.beginArray()
+        while try reader.nextElement() {
+            reader.skipWhitespace()
+            let offset = reader.offset
+            guard shares.count < Limits.sources else {
+                throw JSONFailure(.invalid, at: start, "more than \(Limits.sources) sources")
+            }
+            let share = try ShareReader(&reader, &room)
+            guard sources.insert(share.share.source.id).inserted else {
+                throw JSONFailure(.invalid, at: offset, "the same source a second time")
+            }
+            rejectionCount += share.rejections.count
+            guard rejectionCount <= rejectionLimit else {
+                throw JSONFailure(.invalid, at: start, "more than \(rejectionLimit) facts that cannot be read")
+            }
+            shares.append(share)
+        }
+        guard !shares.isEmpty else { throw JSONFailure(.invalid, at: start, "at least one source was expected") }
+        return shares
+    }
+}
+
+/// What may still stand beside the facts of a set, in this source and those that follow.
+private struct EnvelopeRoom {
+    var clocks = Limits.envelopeItems
+    var names = Limits.envelopeItems
+    var dropped = Limits.envelopeItems
+    var continuedParts = Limits.envelopeItems
+}
+
+/// Reads what a set holds of one source.
+private struct ShareReader {
+    var share: TransactionSet.Share
+    var rejections: [Rejection]
+
+    init(_ reader: inout JSONReader, _ room: inout EnvelopeRoom) throws(JSONFailure) {
+        reader.skipWhitespace()
+        let start = reader.offset
+        var id: GUID?
+        var source = RecordedSource(id: GUID(high: 0, low: 0))
+        var clocks: [ClockAnchor]?
+        var ledger: Ledger?
+        var share = TransactionSet.Share(source: source, clocks: [])
+        var sampled: [DroppedRange] = []
+        var rejected: [Rejected] = []
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "source": id = try reader.guid()
+            case "installation": source.installation = try reader.guid()
+            case "source_proof": share.sourceProof = try reader.identityProof()
+            case "installation_proof": share.installationProof = try reader.identityProof()
+            case "app": source.app = try reader.string(limit: Limits.labelLength)
+            case "app_version": source.appVersion = try reader.string(limit: Limits.labelLength)
+            case "device": source.device = try reader.string(limit: Limits.labelLength)
+            case "os": source.os = try reader.string(limit: Limits.labelLength)
+            case "os_version": source.osVersion = try reader.string(limit: Limits.labelLength)
+            case "attributes": source.attributes = try reader.attributes()
+            case "ended": share.hasEnded = try reader.bool()
+            case "ended_by": share.endedBy = SourceEnd(name: try reader.string(limit: Limits.labelLength))
+            case "clocks": clocks = try reader.clocks(&room.clocks)
+            case "names": share.names = try reader.names(&room.names)
+            case "ledger": ledger = try reader.ledger()
+            case "dropped": share.dropped = try reader.droppedRanges(&room.dropped)
+            case "sampled": sampled = try reader.sampledRanges(&room.dropped)
+            case "continues": share.continuedParts = try reader.continuedParts(&room.continuedParts)
+            case "facts": (share.facts, rejected) = try Rejected.sorting(&reader)
+            default: try reader.skipValue()
+            }
+        }
+        source.id = try reader.required(id, "source", at: start)
+        share.source = source
+        if !sampled.isEmpty { share.dropped = (share.dropped + sampled).sorted { $0.first < $1.first } }
+        share.clocks = try reader.required(clocks, "clocks", at: start)
+        share.ledger = try reader.required(ledger, "ledger", at: start)
+        self.share = share
+        rejections = rejected.map {
+            Rejection(source: source.id, sequence: $0.sequence, index: $0.index, reason: $0.reason)
+        }
+    }
+}
+
+/// A fact that could not be read, in a share whose source may not be known yet.
+private struct Rejected {
+    var sequence: Int64?
+    var index: Int
+    var reason: String
+
+    /// Reads a list of facts, and sorts out those that are JSON but not facts.
+    static func sorting(_ reader: inout JSONReader) throws(JSONFailure) -> ([Fact], [Rejected]) {
+        var facts: [Fact] = []
+        var rejected: [Rejected] = []
+        var index = 0
+        try reader.beginArray()
+        while try reader.nextElement() {
+            reader.skipWhitespace()
+            let before = reader
+            do throws(JSONFailure) {
+                facts.append(try Fact.read(&reader))
+            } catch {
+                reader = before
+                try reader.skipValue()
+                guard rejected.count < TransactionSet.rejectionLimit else {
+                    throw JSONFailure(
+                        .invalid, at: before.offset,
+                        "more than \(TransactionSet.rejectionLimit) facts that cannot be read")
+                }
+                let bytes = UnsafeBufferPointer(rebasing: before.bytes[before.offset..<reader.offset])
+                let pointer = JSONPointer.path(to: error.offset - before.offset, in: bytes)
+                rejected.append(
+                    Rejected(
+                        sequence: sequence(of: before), index: index,
+                        reason: pointer.isEmpty ? error.message : "\(pointer): \(error.message)"))
+            }
+            index += 1
+        }
+        return (facts, rejected)
+    }
+
+    /// The sequence that the fact claims, if it can be read.
+    private static func sequence(of reader: JSONReader) -> Int64? {
+        var reader = reader
+        do throws(JSONFailure) {
+            try reader.beginObject()
+            while let key = try reader.nextKey() {
+                if case "sequence" = key { return try reader.integer(in: 1...Limits.largestInteger) }
+                try reader.skipValue()
+            }
+        } catch {}  // the fact is being rejected for that very reason; only its number is wanted here
+        return nil
+    }
+}

@@ -160,3 +160,163 @@ public struct Receipt: Hashable, Sendable {
     /// Accepted, known and rejected together: must be the number of facts sent.
     public var factCount: Int { acceptedCount + knownCount + rejections.count }
 }
+
+/// A set as it was read: what could be read of it, and the facts that could not.
+package struct DecodedSet: Hashable, Sendable {
+    package var set: TransactionSet
+    /// In order of source and index.
+    package var rejections: [Rejection]
+
+    package init(set: TransactionSet, rejections: [Rejection] = []) {
+        self.set = set
+        self.rejections = rejections
+    }
+}
+
+/// Why a set, or a receipt, was not read at all.
+package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: Sendable {
+        /// Not JSON, not UTF-8, or nested too deep: answered with 400.
+        case malformed
+        /// JSON, but not the envelope: answered with 422.
+        case invalid
+    }
+
+    package var kind: Kind
+    /// Where, as a JSON pointer (RFC 6901); empty for the document itself.
+    package var pointer: String
+    /// One sentence without a full stop.
+    package var message: String
+
+    package init(kind: Kind, pointer: String, message: String) {
+        self.kind = kind
+        self.pointer = pointer
+        self.message = message
+    }
+
+    /// Looks for where in the document a reader failed.
+    init(_ failure: JSONFailure, in bytes: UnsafeBufferPointer<UInt8>) {
+        var failure = failure
+        if failure.kind == .invalid {
+            // The first fault may stand in front of one that makes the whole thing no JSON.
+            do throws(JSONFailure) {
+                try JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.skipValue() }
+            } catch {
+                failure = error
+            }
+        }
+        switch failure.kind {
+        case .malformed:
+            self.init(kind: .malformed, pointer: "", message: "\(failure.message), at byte \(failure.offset)")
+        case .invalid: self.init(kind: .invalid, pointer: "", message: failure.message)
+        }
+        pointer = JSONPointer.path(to: failure.offset, in: bytes)
+    }
+
+    package var description: String { pointer.isEmpty ? message : "\(pointer): \(message)" }
+
+    /// Reads one whole document; what fails is told with where.
+    package static func decoding<Value>(
+        _ bytes: [UInt8], _ body: (inout JSONReader) throws(JSONFailure) -> Value
+    ) throws(SetDecodingFailure) -> Value {
+        try bytes.withUnsafeBufferPointer { buffer throws(SetDecodingFailure) in
+            do throws(JSONFailure) { return try JSONReader.read(buffer, body) } catch {
+                throw SetDecodingFailure(error, in: buffer)
+            }
+        }
+    }
+}
+
+/// A secret by which a source, or an installation, shows that it is the one that it says it is.
+///
+/// Their IDs are no secret: a source's travels in the header field. So a collector binds a hash of the secret to the ID
+/// when it first hears of it, and takes nothing under that ID any more that comes without the secret. Sets carry it,
+/// and no export, page or log does.
+public struct IdentityProof: Hashable, Sendable {
+    /// How many characters one has.
+    package static let lengths = 32...128
+
+    /// As sets carry it.
+    package let text: String
+
+    /// Makes a new one of 256 random bits, of the system's.
+    public init() {
+        text = (0..<4).map { _ in
+            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+
+    /// Takes one that was made elsewhere; nil where it has fewer than 32 or more than 128 characters.
+    public init?(_ text: String) {
+        guard Self.lengths.contains(text.unicodeScalars.count) else { return nil }
+        self.text = text
+    }
+
+    /// What the receiver of a set keeps of it: its SHA-256, 32 bytes.
+    public var digest: [UInt8] { SHA256.hash(Array(text.utf8)) }
+}
+
+/// Words in place of the secret, so that a set can be printed.
+extension IdentityProof: CustomStringConvertible, CustomReflectable {
+    /// Never the secret itself.
+    public var description: String { "(a secret)" }
+
+    /// Without the secret.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// A part whose opening is in an earlier set, as a set that continues it names it: so each of its facts can be placed
+/// by itself, without waiting for that set.
+public struct ContinuedPart: Hashable, Sendable {
+    /// The sequence of its opening.
+    public var part: Int64
+    /// The transaction that it is a part of.
+    public var transaction: GUID
+    /// The transaction's use case, by its code.
+    public var useCase: Int
+
+    /// Makes one.
+    public init(part: Int64, transaction: GUID, useCase: Int) {
+        self.part = part
+        self.transaction = transaction
+        self.useCase = useCase
+    }
+}
+
+extension TransactionSet.Share {
+    /// The parts that its facts belong to and that it does not open, in order.
+    package var earlierParts: [Int64] {
+        var (opened, earlier): (Set<Int64>, Set<Int64>) = ([], [])
+        for fact in facts where fact.part > 0 {
+            if fact.part == fact.sequence { opened.insert(fact.part) } else { earlier.insert(fact.part) }
+        }
+        return earlier.subtracting(opened).sorted()
+    }
+}
+
+extension JSONReader {
+    /// - Parameter room: How many more the set may have.
+    mutating func continuedParts(_ room: inout Int) throws(JSONFailure) -> [ContinuedPart] {
+        var parts: [ContinuedPart] = []
+        try array(of: "continued parts", &room) { reader, start throws(JSONFailure) in
+            var part: Int64?
+            var transaction: GUID?
+            var useCase: Int?
+            while let key = try reader.nextKey() {
+                switch key {
+                case "part": part = try reader.integer(in: 1...Limits.largestInteger)
+                case "transaction": transaction = try reader.guid()
+                case "use_case": useCase = try reader.count()
+                default: try reader.skipValue()
+                }
+            }
+            parts.append(
+                ContinuedPart(
+                    part: try reader.required(part, "part", at: start),
+                    transaction: try reader.required(transaction, "transaction", at: start),
+                    useCase: try reader.required(useCase, "use_case", at: start)))
+        }
+        return parts
+    }
+}

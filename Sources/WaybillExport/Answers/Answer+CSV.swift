@@ -1,5 +1,7 @@
-package import WaybillAnalysis
+package import Foundation
 import WaybillCore
+package import WaybillQueries
+import WaybillStore
 
 /// Answers as tables for a program: one row for each line that people read, the total first where there are segments.
 extension Redacted<AnyAnswer> {
@@ -166,5 +168,102 @@ extension CompareAnswer {
             ]
         }
         return table
+    }
+}
+
+/// Rows of values for a program: RFC 4180, with a header line.
+package struct CSVTable: Sendable {
+    enum Value: Sendable {
+        case text(String?)
+        case integer(Int64?)
+        case number(Double?)
+
+        static func integer(_ count: Int) -> Value { .integer(Int64(count)) }
+    }
+
+    let columns: [String]
+    var rows: [[Value]] = []
+
+    init(columns: [String]) { self.columns = columns }
+
+    /// UTF-8.
+    package var bytes: [UInt8] {
+        var csv = CSVFormat()
+        for row in [columns.map { .text($0) }] + rows {
+            csv.beginRow([])
+            for value in row {
+                switch value {
+                case .text(let text): csv.text("", text)
+                case .integer(let number): csv.integer("", number)
+                case .number(let number): csv.number("", number)
+                }
+            }
+            csv.endRow()
+        }
+        return csv.bytes
+    }
+}
+
+/// Columns that say how long something took, in microseconds.
+extension DurationStatistics {
+    static let csvColumns = ["count", "min_us", "p50_us", "p75_us", "p90_us", "p95_us", "p99_us", "max_us", "mean_us"]
+
+    var csvValues: [CSVTable.Value] {
+        [
+            .integer(count), .integer(minimumMicroseconds), .integer(p50Microseconds), .integer(p75Microseconds),
+            .integer(p90Microseconds), .integer(p95Microseconds), .integer(p99Microseconds),
+            .integer(maximumMicroseconds),
+            .integer(meanMicroseconds),
+        ]
+    }
+}
+
+/// What a summary of one use case has beyond the line that it is in a table.
+extension SummaryAnswer {
+    /// How many ended how over time: a row for each step, as a chart of them has columns.
+    ///
+    /// - Parameters:
+    ///   - step: Of the rates, in microseconds, at most an hour.
+    ///   - zone: Whose days the steps are, where they are days.
+    package func outcomesTable(each step: Int64, in zone: TimeZone) -> CSVTable {
+        let rates = useCases.first?.rates ?? []
+        return OutcomeSteps(rates, steps: TimeSteps(covering: rates.map(\.startMicroseconds), each: step, in: zone)).csv
+    }
+
+    /// How many gave which error, a row for each.
+    package var errorsTable: CSVTable {
+        var table = CSVTable(columns: ["domain", "code", "count", "name"])
+        table.rows = (useCases.first?.errors ?? []).map {
+            [.text($0.domain), .integer($0.code), .integer($0.count), .text($0.name)]
+        }
+        return table
+    }
+}
+
+extension UseCaseSummary {
+    /// Those that are over, which rates are of, as in ``CompareAnswer/Group/ended``.
+    package var ended: Int { runs - (outcomes[.open] ?? 0) }
+}
+
+extension AnyAnswer {
+    /// Which outcomes the times of an answer are of, in a sentence; `nil` for answers that say so of themselves.
+    package var outcomesSentence: String? {
+        switch self {
+        case .summary, .duration, .measure, .network: nil
+        case .transitions(let question, _): Self.sentence(question.filter)
+        case .funnel(let question, _): Self.sentence(question.filter)
+        case .dropOff(let question, _): Self.sentence(question.filter)
+        case .legs(let question, _): Self.sentence(question.filter)
+        case .compare(let question, _): Self.sentence(question.filter)
+        }
+    }
+
+    private static func sentence(_ filter: TransactionFilter) -> String {
+        guard !filter.outcomes.isEmpty else {
+            return
+                "Times are of transactions with any outcome. With outcome:succeeded in the filter, the others do not count."
+        }
+        let outcomes = TransactionOutcome.allCases.filter(filter.outcomes.contains).map(Words.outcome)
+        return "Times are of transactions with the outcome \(outcomes.joined(separator: " or "))."
     }
 }

@@ -1,6 +1,6 @@
 package import Foundation
-package import WaybillAnalysis
 package import WaybillCore
+package import WaybillQueries
 
 /// The stretches of time that the columns of a chart stand for: seconds, minutes or hours, as many as fit the data, or
 /// days of a time zone, or several days where there would be too many.

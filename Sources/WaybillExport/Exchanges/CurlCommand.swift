@@ -1,5 +1,5 @@
 package import WaybillCore
-package import WaybillReading
+package import WaybillQueries
 import WaybillStore
 
 /// The request of an exchange as a command for a POSIX shell and curl 7.55 or later.

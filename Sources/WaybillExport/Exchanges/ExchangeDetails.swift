@@ -1,5 +1,6 @@
+import Foundation
 import WaybillCore
-package import WaybillReading
+package import WaybillQueries
 import WaybillStore
 
 /// One HTTP exchange, unfolding to its timing, sizes, redirects, header fields, bodies, and the request as a cURL
@@ -148,5 +149,98 @@ package struct ExchangeDetails {
         }
         let isJSON = bodies.request?.text.flatMap(PrettyJSON.text) != nil
         return "<pre>\(command.text)</pre>\(isJSON ? body("Request body", bodies.request) : HTML())"
+    }
+}
+
+/// Where the time of an exchange went: phases, one after the other, that add up to the whole.
+package struct ExchangeTiming: Sendable, Hashable {
+    /// Looking up the host's name, in microseconds; nil where it was not measured.
+    package let lookup: Int64?
+    /// Connecting, without TLS.
+    package let connect: Int64?
+    /// The TLS handshake.
+    package let secure: Int64?
+    /// Until the request's last byte was handed over, without the phases before; nil where that was not measured.
+    package let send: Int64?
+    /// Until the first byte of the response came, or the end where none came; with the sending where that was not
+    /// measured.
+    package let wait: Int64
+    /// Until the last byte; nil where the first was not measured.
+    package let receive: Int64?
+
+    /// nil while the exchange is in progress.
+    package init?(_ exchange: TransactionRecord.Exchange) {
+        guard let closed = exchange.closedMicroseconds else { return nil }
+        // Clocks of a platform's metrics may differ by a little: no phase reaches beyond those that follow.
+        var rest = max(0, closed - exchange.openedMicroseconds)
+        let firstByte = exchange.firstByteMicroseconds.map { min(max(0, $0 - exchange.openedMicroseconds), rest) }
+        receive = firstByte.map { rest - $0 }
+        rest = firstByte ?? rest
+        func taken(_ wanted: Int64?) -> Int64? {
+            guard let wanted else { return nil }
+            let time = min(max(0, wanted), rest)
+            rest -= time
+            return time
+        }
+        let phases = exchange.transfer.phases
+        let sent = exchange.transfer.sentAtMicroseconds.map { $0 - exchange.openedMicroseconds }
+        lookup = taken(phases.lookupMicroseconds)
+        connect = taken(phases.connectMicroseconds)
+        secure = taken(phases.secureMicroseconds)
+        let before = (lookup ?? 0) + (connect ?? 0) + (secure ?? 0)
+        send = taken(sent.map { $0 - before })
+        wait = rest
+    }
+
+    /// The sum of all phases.
+    package var total: Int64 { phases.reduce(0) { $0 + $1.duration } }
+
+    /// Those that were measured, in order, with their names.
+    package var phases: [(name: String, duration: Int64)] {
+        [
+            ("lookup", lookup), ("connect", connect), ("TLS", secure), ("send", send), ("wait", wait as Int64?),
+            ("receive", receive),
+        ].compactMap { name, duration in duration.map { (name, $0) } }
+    }
+}
+
+extension TransactionRecord.Exchange {
+    /// With the port; empty where it is not known.
+    package var host: String { String(place.prefix { $0 != "/" }) }
+
+    /// Without scheme, host and query.
+    package var path: String { place.firstIndex(of: "/").map { String(place[$0...]) } ?? "/" }
+
+    private var place: Substring {
+        let rest = url.prefix { $0 != "?" }
+        // Byte by byte: Foundation, which compares what looks alike, takes ten times as long.
+        let start = rest.utf8.indices.first { rest.utf8[$0...].starts(with: "://".utf8) }
+        return start.map { rest[$0...].dropFirst(3) } ?? rest
+    }
+
+    /// `401`, `failed`, of a WebSocket `closed 1000`; `no end recorded` while it is in progress.
+    package var result: String {
+        closing ?? status.map { "\($0)" } ?? state?.name ?? "no end recorded"
+    }
+
+    /// `closed 1000`; nil where it was no WebSocket, or no close frame was seen.
+    package var closing: String? { transfer.webSocket?.closeCode.map { "closed \($0)" } }
+
+    /// Whether no whole response came, or one that tells an error.
+    package var hasFailed: Bool { state == .failed || (status ?? 0) >= 400 }
+}
+
+extension ExchangeBody {
+    /// What is missing and why, in a sentence: `The first 64.0 kB of 1.3 MB were kept.`; nil for a whole one.
+    package var lack: String? {
+        guard !isWhole else { return nil }
+        let (kept, all) = (Words.byteCount(bytes.count), byteCount.map { " of \(Words.byteCount($0))" } ?? "")
+        return switch omission {
+        case .type: "A body\(all) was not kept: it is no text."
+        case .encoding: "A body\(all) was not kept: it was compressed."
+        case .limit, .room, .unfinished, nil:
+            bytes.isEmpty
+                ? "Nothing\(all.isEmpty ? " of the body" : all) was kept." : "The first \(kept)\(all) were kept."
+        }
     }
 }

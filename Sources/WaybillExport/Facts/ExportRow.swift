@@ -1,5 +1,5 @@
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// The columns in which the facts of one part differ; nil where a kind of fact has no such thing.

@@ -1,5 +1,5 @@
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// The facts of an export as rows, read by several threads: each reads a slice, and rows come in the order of slices.

@@ -1,5 +1,6 @@
+import Foundation
 package import WaybillCore
-package import WaybillReading
+package import WaybillQueries
 package import WaybillStore
 
 /// The formats that are lines of text; see `Schemas/README.md`.
@@ -163,5 +164,113 @@ extension StoreReader {
         case .csv: return try TextExport(selection, as: CSVRows.self, redactor: redactor, by: [connection] + others)
         case .otlp: return try TextExport(spansOf: selection, redactor: redactor, self)
         }
+    }
+}
+
+/// An export that is read a piece at a time, with the connection that it reads from; confined to its thread.
+final class StreamedExport {
+    private var reader: StoreReader?
+    private var export: TextExport?
+
+    /// Decides what the export takes.
+    ///
+    /// - Returns: The cursor behind it.
+    func begin(
+        _ scope: ExportScope, as format: TextFormat, of place: ResolvedLocation, _ redactor: Redactor,
+        until interruption: Interruption
+    ) throws -> ExportCursor {
+        let reader = try StoreReader(place)
+        let export = try reader.reading(until: interruption) {
+            try reader.export(scope, as: format, redactor: redactor)
+        }
+        (self.reader, self.export) = (reader, export)
+        return export.cursor
+    }
+
+    /// The next piece; nil after the last.
+    func piece(until interruption: Interruption) throws -> ExportStream.Piece? {
+        guard let reader, let export else { return nil }
+        let before = export.factCount
+        return try reader.reading(until: interruption) { try export.piece() }
+            .map { ExportStream.Piece(bytes: $0, factCount: export.factCount - before) }
+    }
+}
+
+/// What `GET /v1/export` is asked for.
+package struct ExportQuery: Sendable, Hashable {
+    package var format = TextFormat.ndjson
+    /// Received at or after this time; see ``TimeExpression``.
+    package var since: String?
+    /// The cursor of the export before.
+    package var after: String?
+    /// Only transactions that pass this ``FilterExpression``.
+    package var filter: String?
+    /// Only this transaction, by its ID.
+    package var transaction: String?
+
+    /// The header field of the answer that holds the cursor behind everything in it.
+    package static let cursorField = "Waybill-Next-Cursor"
+
+    package static let parameters = ["format", "since", "after", "filter", "transaction"]
+
+    package init() {}
+
+    /// Reads the parameters of a URL, decoded; where one is given twice, the last one counts.
+    package init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
+        for item in items {
+            switch item.name {
+            case "format":
+                guard let format = TextFormat(rawValue: item.value) else {
+                    let formats = TextFormat.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw QueryFailure.parameter("format", "“\(item.value)” is no format. They are: \(formats).")
+                }
+                self.format = format
+            case "since": since = item.value
+            case "after": after = item.value
+            case "filter": filter = item.value
+            case "transaction": transaction = item.value
+            default:
+                throw .unknownParameter(item.name, among: Self.parameters)
+            }
+        }
+    }
+
+    /// The parameters, not percent-encoded.
+    package var items: [(name: String, value: String)] {
+        [("format", format.rawValue)]
+            + [("since", since), ("after", after), ("filter", filter), ("transaction", transaction)]
+            .compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    /// The facts that are meant.
+    ///
+    /// - Parameter now: microseconds since 1970.
+    package func facts(now: Int64) throws(QueryFailure) -> ExportedFacts {
+        if let transaction {
+            guard let id = GUID(transaction), since == nil, after == nil, filter == nil else {
+                throw .parameter("transaction", "Give the whole ID of one transaction, and no other condition.")
+            }
+            return .transaction(id)
+        }
+        if let filter {
+            guard since == nil, after == nil else {
+                throw .parameter(
+                    "filter",
+                    "A filter goes with neither “since” nor “after”: what it left out would be left out for good. It has a since: of its own."
+                )
+            }
+            return .of(ListRequest([.filter: filter]))
+        }
+        if let after {
+            guard since == nil else {
+                throw .parameter("since", "Give either “since” or “after”: a cursor goes on where an export ended.")
+            }
+            return .after(after)
+        }
+        guard let since else { return .after(ExportCursor().description) }
+        guard let time = TimeExpression.microseconds(since, now: now) else {
+            throw .parameter("since", "“\(since)” is no time: give \(TimeExpression.forms).")
+        }
+        return .since(Date(microseconds: time))
     }
 }

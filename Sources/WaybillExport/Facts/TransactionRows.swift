@@ -1,6 +1,6 @@
 package import Foundation
 package import WaybillCore
-package import WaybillReading
+package import WaybillQueries
 import WaybillStore
 
 /// A CSV with one row for each transaction, for people with a spreadsheet.

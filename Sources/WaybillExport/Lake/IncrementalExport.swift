@@ -1,5 +1,6 @@
+import Foundation
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// Exports what is new in a store into a lake, as one more increment.
@@ -124,5 +125,97 @@ private struct FactsFile {
     mutating func finish() -> (bytes: [UInt8], factCount: Int) {
         if let gzip { bytes += gzip.finish() }
         return (bytes, factCount)
+    }
+}
+
+/// What one run adds to a lake: the files that count, and the cursor behind them.
+///
+/// Its name is its number alone, and it is put once: so of two runs that go on from the same cursor one counts, whatever
+/// has come in between.
+package struct Increment: Codable, Sendable, Hashable {
+    /// From 1, without gaps.
+    package var number: Int
+    /// Behind all facts in its files, as the exported store names it.
+    package var cursor: String
+    package var files: [File]
+
+    /// A file of facts.
+    package struct File: Codable, Sendable, Hashable {
+        /// In the lake.
+        package var name: String
+        /// Its length in bytes.
+        package var bytes: Int64
+        /// How many are in it; nil where that was not told.
+        package var facts: Int?
+    }
+
+    package init(number: Int, cursor: String, files: [File]) {
+        self.number = number
+        self.cursor = cursor
+        self.files = files
+    }
+
+    static let folder = "increments"
+
+    /// In the lake. Of always as many digits, since a bucket lists names in the order of their characters.
+    package var name: String { "\(Self.folder)/\(Self.digits(number)).json" }
+
+    private static func digits(_ number: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 9 - digits.count)) + digits
+    }
+
+    /// The number that a name tells; nil where it is no increment's.
+    static func number(ofName name: String) -> Int? {
+        guard name.hasSuffix(".json"), let number = Int(name.dropLast(".json".count)), number > 0,
+            name == digits(number) + ".json"
+        else { return nil }
+        return number
+    }
+
+    /// The same bytes for the same increment.
+    var json: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array((try? encoder.encode(self)) ?? Data()) + [0x0A]
+    }
+
+    init(json: [UInt8], at place: String) throws(WaybillError) {
+        do { self = try JSONDecoder().decode(Increment.self, from: Data(json)) } catch {
+            throw WaybillError(
+                .format,
+                "\(place) cannot be read, so it is not known what was exported. Export into an empty folder.")
+        }
+    }
+}
+
+/// `lake.json`: by what rules the rest is to be read.
+struct LakeVersion: Codable {
+    static let name = "lake.json"
+    static let current = 1
+
+    var version = current
+
+    /// Puts it there where it is missing, and makes sure that the lake keeps what it has: a store that ignores
+    /// `If-None-Match` would replace it, and a run that goes on late would double facts.
+    ///
+    /// - Throws: `.setting` for a lake that replaces, `.format` for one of another version.
+    static func check(_ lake: some Lake) async throws {
+        let json = Array(try JSONEncoder().encode(LakeVersion())) + [0x0A]
+        // The second time it is there.
+        if try await lake.put(json, as: name), try await lake.put(json, as: name) {
+            throw WaybillError(
+                .setting,
+                "\(lake.place(of: name)) was replaced, though it was to be put there only once: the store ignores If-None-Match, and facts could be doubled. Export into another one."
+            )
+        }
+        guard let found = try await lake.bytes(of: name),
+            (try? JSONDecoder().decode(LakeVersion.self, from: Data(found)))?.version == current
+        else {
+            throw WaybillError(
+                .format,
+                "\(lake.place(of: name)) does not say that this is a lake of version \(current). Export with the version that made it, or into an empty folder."
+            )
+        }
     }
 }

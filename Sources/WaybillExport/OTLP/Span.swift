@@ -1,4 +1,5 @@
 import WaybillCore
+import WaybillStore
 
 /// A span of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/trace/api/#span.
 struct Span {
@@ -91,4 +92,239 @@ extension Attributes {
 extension RecordedError {
     /// `NSURLErrorDomain:-1001`, `Shop.CheckoutError:rejected`; `3` for a bare number.
     fileprivate var type: String { (domain.isEmpty ? "" : "\(domain):") + (name ?? "\(code)") }
+}
+
+extension Span {
+    /// A part as a span: its events are the span's, its outcome is the status.
+    ///
+    /// A joined part is the child of the exchange that caused it; where none was told, of the span that its request named,
+    /// else of the part that began the transaction. One that began a transaction below another is the child of the part that it was begun in.
+    init(_ part: ClosedPart) {
+        let (start, closing) = (part.openedMicroseconds, part.closed.content)
+        self.init(
+            trace: part.root, id: SpanID(part.id), traceState: part.traceState, parent: Self.parent(of: part),
+            name: part.useCaseName,
+            kind: .internal,
+            startMicroseconds: start, endMicroseconds: max(start, part.time(of: part.closed)),
+            attributes: part.opened.content.attributes.merging(closing.attributes) { $1 })
+        attributes["waybill.use_case"] = .integer(part.useCase)
+        if part.root != part.transaction { attributes["waybill.transaction"] = .string(part.transaction.description) }
+        attributes["waybill.outcome"] = .string(closing.outcome.name)
+        attributes["waybill.sequence"] = .integer(part.opened.sequence)
+        if let sampling = part.opened.content.sampling {
+            attributes["waybill.sample_ppm"] = .integer(sampling.perMillion)
+            if !sampling.isChosen { attributes["waybill.sample_kept"] = true }
+        }
+        attributes.add(closing.error)
+        switch closing.outcome {
+        case .succeeded: status = .ok
+        case .failed: status = .error
+        default: status = nil
+        }
+        statusMessage = status == .error ? closing.error?.text : nil
+        events = part.events.filter { part.spans[$0.entry.sequence] == nil }.map { Event($0, in: part) }
+        if let original = part.original {
+            take(original)
+            if let exchange = part.exchanges.first(where: part.isOwn) {
+                attributes.merge(Span(exchange, of: part).attributes) { own, _ in own }
+            }
+        }
+        if let traceParent = part.opened.content.traceParent, traceParent.parent != parent?.id {
+            links = [Link(traceParent)]
+        }
+    }
+
+    private static func parent(of part: ClosedPart) -> Parent? {
+        guard part.opened.content.isJoined else {
+            return part.parent.map { Parent(id: SpanID($0), isRemote: $0.source != part.source.id) }
+        }
+        // Joined by W3C Trace Context alone: by a span that is not ours.
+        if part.opened.content.cause == nil, let told = part.opened.content.traceParent, told.trace == part.root {
+            return Parent(id: told.parent, isRemote: true)
+        }
+        return (part.opened.content.cause ?? part.beginner).map { Parent(id: SpanID($0), isRemote: true) }
+    }
+}
+
+extension Fact.Opened {
+    /// What the request that it was joined by said of its trace; nil where that was nothing new.
+    fileprivate var traceParent: TraceParent? {
+        guard isJoined, case .string(let text)? = attributes[TraceParent.fieldName] else { return nil }
+        return TraceParent(parsing: text)
+    }
+}
+
+extension Span.Event {
+    fileprivate init(_ event: ClosedPart.Event, in part: ClosedPart) {
+        let (entry, content) = (event.entry, event.entry.content)
+        self.init(name: event.name, timeMicroseconds: part.time(of: entry), attributes: content.attributes)
+        attributes["waybill.event"] = .integer(content.code)
+        attributes["waybill.sequence"] = .integer(entry.sequence)
+        if entry.sequence > part.closed.sequence { attributes["waybill.late"] = true }
+        attributes.add(content.error)
+    }
+}
+
+extension Span {
+    /// An exchange as a span, by the stable semantic conventions:
+    /// https://opentelemetry.io/docs/specs/semconv/http/http-spans/.
+    init(_ exchange: ClosedPart.Exchange, of part: ClosedPart) {
+        let (request, answer) = (exchange.opened.content, exchange.closed.content)
+        let method = Self.knownMethods.contains(request.method) ? request.method : nil
+        let start = part.time(of: exchange.opened)
+        self.init(
+            trace: part.root, id: SpanID(part.id(of: exchange.opened)), traceState: part.traceState,
+            parent: Parent(id: SpanID(part.id), isRemote: false),
+            name: method ?? "HTTP", kind: request.role == .client ? .client : .server, startMicroseconds: start,
+            endMicroseconds: max(start, part.time(of: exchange.closed)), attributes: Self.attributes(of: request))
+        attributes["http.request.method"] = .string(method ?? "_OTHER")
+        if method == nil { attributes["http.request.method_original"] = .string(request.method) }
+        if let code = answer.status { attributes["http.response.status_code"] = .integer(code) }
+        if let version = answer.transfer.httpVersion { attributes["network.protocol.version"] = .string(version) }
+        if part.root != part.transaction { attributes["waybill.transaction"] = .string(part.transaction.description) }
+        attributes["waybill.state"] = .string(answer.state.name)
+        attributes["waybill.sequence"] = .integer(exchange.opened.sequence)
+        // What was there before, the caller's own: ours is not among the fields that are recorded.
+        if request.role == .client,
+            let told = request.headerFields.value(for: TraceParent.fieldName).flatMap({ TraceParent(parsing: $0) })
+        {
+            links = [Link(told)]
+        }
+        if answer.transfer.isMocked { attributes["waybill.mocked"] = true }
+        if let rule = answer.transfer.rule { attributes["waybill.rule"] = .string(rule) }
+        if let socket = answer.transfer.webSocket {
+            attributes["network.protocol.name"] = "websocket"
+            attributes["waybill.websocket.messages_sent"] = .integer(socket.sentMessageCount)
+            attributes["waybill.websocket.messages_received"] = .integer(socket.receivedMessageCount)
+            if socket.pingCount > 0 { attributes["waybill.websocket.pings"] = .integer(socket.pingCount) }
+            if let code = socket.closeCode { attributes["waybill.websocket.close_code"] = .integer(code) }
+            if let reason = socket.closeReason { attributes["waybill.websocket.close_reason"] = .string(reason) }
+        }
+        if Self.isError(answer, as: request.role) {
+            status = .error
+            statusMessage = answer.error?.text
+            // The status code says it, where one came: "Error type", same place.
+            attributes.add(answer.error, type: answer.status.map { "\($0)" } ?? (answer.error == nil ? "_OTHER" : nil))
+        } else {
+            attributes.add(answer.error)
+        }
+        if let original = part.spans[exchange.opened.sequence] { take(original) }
+    }
+
+    /// Those of RFC 9110, section 9, and RFC 5789: the list of the conventions.
+    private static let knownMethods: Set<String> = [
+        "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
+    ]
+
+    /// "Status", same place: for a server, a 4xx is the client's error.
+    private static func isError(_ answer: Fact.ExchangeClosed, as role: Fact.Role) -> Bool {
+        answer.state == .failed || (answer.status ?? 0) >= (role == .client ? 400 : 500)
+    }
+
+    private static func attributes(of request: Fact.ExchangeOpened) -> Attributes {
+        var attributes: Attributes = [:]
+        if let host = request.host { attributes["server.address"] = .string(host) }
+        if let port = request.port ?? request.scheme.flatMap({ ["http": 80, "https": 443][$0] }) {
+            attributes["server.port"] = .integer(port)
+        }
+        switch request.role {
+        case .client: attributes["url.full"] = .string(request.url)
+        case .server:
+            attributes["url.path"] = .string(request.path)
+            if let scheme = request.scheme { attributes["url.scheme"] = .string(scheme) }
+            if let query = request.query { attributes["url.query"] = .string(query) }
+        }
+        return attributes
+    }
+}
+
+extension Span {
+    /// A span that came by OTLP and has become an event goes out as the span that it was.
+    init(_ event: ClosedPart.Event, as original: SpanRows.Span, of part: ClosedPart) {
+        let (start, content) = (part.time(of: event.entry), event.entry.content)
+        var (attributes, duration) = (content.attributes, Int64(0))
+        if case .integer(let microseconds) = attributes["duration_us"] { duration = microseconds }
+        attributes["duration_us"] = nil
+        self.init(
+            trace: part.root, id: original.id, traceState: part.traceState, name: event.name, kind: .internal,
+            startMicroseconds: start, endMicroseconds: start + max(0, duration), attributes: attributes)
+        self.attributes["waybill.event"] = .integer(content.code)
+        self.attributes["waybill.sequence"] = .integer(event.entry.sequence)
+        self.attributes.add(content.error)
+        if content.error != nil {
+            status = .error
+            statusMessage = content.error?.text
+        }
+        take(original)
+    }
+
+    /// Goes by the IDs and the kind under which it came, and by all that was kept of it.
+    mutating func take(_ original: SpanRows.Span) {
+        id = original.id
+        parent = original.parent.map { Parent(id: $0, isRemote: original.part == original.fact) }
+        kind = Kind(rawValue: original.kind) ?? kind
+        self.original = original.original.flatMap { OriginalSpan($0) }
+    }
+}
+
+extension RecordedSource {
+    /// A source as a resource, by the semantic conventions (https://opentelemetry.io/docs/specs/semconv/resource/);
+    /// what the app says about its launch stands beside it under its own names, e.g. `deployment.environment.name`.
+    var resource: Attributes {
+        var resource = attributes
+        // Required, with this value for what has no name.
+        resource["service.name"] = .string(app.isEmpty ? "unknown_service" : app)
+        resource["service.instance.id"] = .string(id.description)
+        let texts = [
+            ("service.version", appVersion), ("os.name", os), ("os.version", osVersion),
+            ("device.model.identifier", device),
+            ("app.installation.id", installation?.description ?? ""),
+        ]
+        for (name, text) in texts where !text.isEmpty { resource[name] = .string(text) }
+        if let type = Self.osTypes[os.lowercased()] { resource["os.type"] = .string(type) }
+        return resource
+    }
+
+    private static let osTypes = [
+        "linux": "linux", "android": "linux", "windows": "windows", "macos": "darwin", "ios": "darwin",
+        "ipados": "darwin",
+        "tvos": "darwin", "watchos": "darwin", "visionos": "darwin",
+    ]
+}
+
+extension Fact.Sampling {
+    /// What `tracestate` says of a sampled span, so that backends count it for as many as it stands for:
+    /// https://opentelemetry.io/docs/specs/otel/trace/tracestate-probability-sampling/.
+    ///
+    /// `th` is the threshold of the weight that answers give it: 0 for what is delivered because of its end, whether it
+    /// was chosen or not. `rv` is the place of its root among a million, since that, and not the trace's ID, is what
+    /// goes by the rate.
+    ///
+    /// - Parameters:
+    ///   - root: Of the transactions that are one trace.
+    ///   - microseconds: From its opening to its closing.
+    /// - Returns: nil where the threshold would be wrong: of what was not to be delivered, and where the root by which it
+    ///   was chosen is not known.
+    func traceState(root: GUID, outcome: TransactionOutcome, tookMicroseconds microseconds: Int64) -> String? {
+        let isKept = isKept(for: outcome, tookMicroseconds: microseconds)
+        guard isChosen || isKept, root.isChosen(perMillion: perMillion) == isChosen else { return nil }
+        let random = Self.threshold(perMillion: root.samplingPlace + 1)
+        let threshold = isKept ? 0 : Self.threshold(perMillion: perMillion)
+        var digits = Self.digits(threshold)
+        while digits.count > 1, digits.last == "0" { digits.removeLast() }
+        return "ot=th:\(digits);rv:\(Self.digits(random))"
+    }
+
+    /// Of 2^56 numbers the least that is let through at a rate, if these are uniform.
+    private static func threshold(perMillion: Int) -> UInt64 {
+        let (all, million) = (UInt64(1) << 56, UInt64(Self.million))
+        let product = all.multipliedFullWidth(by: UInt64(min(max(0, perMillion), Self.million)))
+        // What is not let through at all has the largest number that 56 bits have.
+        return min(all - million.dividingFullWidth(product).quotient, all - 1)
+    }
+
+    private static func digits(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 14 - digits.count) + digits
+    }
 }

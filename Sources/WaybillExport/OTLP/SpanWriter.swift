@@ -1,5 +1,5 @@
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 /// Writes spans as lines of OTLP's JSON encoding, each of which is a whole request: `TracesData` of
 /// opentelemetry/proto/trace/v1/trace.proto.

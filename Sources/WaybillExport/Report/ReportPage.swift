@@ -1,6 +1,6 @@
 import Foundation
-import WaybillCore
-import WaybillReading
+package import WaybillCore
+import WaybillQueries
 
 /// How a report is laid out: what it is about, how the transactions ended, then one after the other under the day on
 /// which they began.
@@ -91,4 +91,61 @@ struct ReportPage {
         }
         return "\(html)</section>\n"
     }
+}
+
+/// How many transactions ended how: a bar in proportion, and the counts in words.
+package struct OutcomeBar {
+    private let counts: [(outcome: TransactionOutcome, count: Int)]
+    private let total: Int
+    private let address: ((TransactionOutcome) -> String)?
+
+    init(_ outcomes: [TransactionOutcome]) { self.init(Dictionary(grouping: outcomes, by: \.self).mapValues(\.count)) }
+
+    /// - Parameters:
+    ///   - outcomes: How many ended how.
+    ///   - address: Where the count of an outcome leads; nil: nowhere.
+    package init(_ outcomes: [TransactionOutcome: Int], address: ((TransactionOutcome) -> String)? = nil) {
+        counts = Self.order.compactMap { outcome in outcomes[outcome].map { (outcome, $0) } }
+        total = outcomes.values.reduce(0, +)
+        self.address = address
+    }
+
+    /// What went well first, what went wrong last.
+    package static let order: [TransactionOutcome] = [
+        .succeeded, .open, .canceled, .abandoned, .interrupted, .timedOut, .failed,
+    ]
+
+    package var html: HTML {
+        guard total > 0 else { return "" }
+        return "<svg class=bar>\(segments)</svg>\n<ul class=outcomes>\(counts.map(item))</ul>\n"
+    }
+
+    private var segments: [HTML] {
+        var before = 0
+        return counts.map { outcome, count in
+            let start = before.thousandths(of: total)
+            before += count
+            return
+                "<rect class=\(outcome.name) x=\(percent: start)% width=\(percent: before.thousandths(of: total) - start)% />"
+        }
+    }
+
+    private func item(_ outcome: TransactionOutcome, _ count: Int) -> HTML {
+        let content: HTML = "\(outcome.icon)<b>\(count)</b> \(Words.outcome(outcome))"
+        guard let address else { return "<li class=\(outcome.name)>\(content)" }
+        return "<li class=\(outcome.name)><a href=\"\(address(outcome))\">\(content)</a>"
+    }
+}
+
+/// What a report is drawn and moved with: files beside this one, which the build puts into the program, so that no
+/// bundle goes with it.
+package enum ReportAssets {
+    /// CSS. Colours first: everything after them, here and in the inspector, is drawn with these.
+    package static let style = PackageResources.report_css
+    /// The signs of the outcomes, drawn once, used by their IDs: see `TransactionOutcome.icon`.
+    package static let icons = HTML.raw(PackageResources.icons_svg)
+    /// JavaScript in front of the report's and of the inspector's: copying, and moments by the reader's clock.
+    package static let sharedScript = PackageResources.shared_js
+    /// JavaScript of a report: it searches, filters by outcome, unfolds all, and copies.
+    static let script = sharedScript + PackageResources.report_js
 }

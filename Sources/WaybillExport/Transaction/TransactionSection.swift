@@ -1,6 +1,6 @@
 package import Foundation
 package import WaybillCore
-package import WaybillReading
+package import WaybillQueries
 
 /// One transaction: a line of the list that unfolds into a waterfall, what happened, and the requests; or these alone.
 package struct TransactionSection {
@@ -144,5 +144,154 @@ extension TransactionOutcome {
         case .canceled, .abandoned, .interrupted, .timedOut: "warn"
         case .open: "open"
         }
+    }
+}
+
+/// What happened in a transaction, in words: a row for each fact, under the name of its source wherever that changes.
+struct TimelineTable {
+    private let record: ShownRecord
+    private let timeZone: TimeZone
+    private let names: SourceNames
+    private let hasAnchors: Bool
+    private let exchanges: [Fact.ID: TransactionRecord.Exchange]
+
+    /// - Parameter hasAnchors: Whether the rows of requests lead to them.
+    init(_ record: ShownRecord, names: SourceNames, timeZone: TimeZone, hasAnchors: Bool = false) {
+        self.record = record
+        self.timeZone = timeZone
+        self.names = names
+        self.hasAnchors = hasAnchors
+        exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    var html: HTML {
+        let times = record.timeline.map(\.timeMicroseconds)
+        let beginning = times.first ?? 0
+        let length = (times.max() ?? 0) - (times.min() ?? 0)
+        let scale = TimeScale(longest: length)
+        let isLong = record.timeline.count > Self.longCount
+        var html: HTML =
+            "<table\(" class=long", if: isLong)><caption>Timeline\(scale.unit.map { ", in \($0)" } ?? "")</caption>"
+        var previous: TransactionRecord.Entry?
+        for (index, entry) in record.timeline.enumerated() {
+            let source = entry.id.source
+            let isOther = previous?.id.source != source
+            if isOther || (isLong && index % Self.groupCount == 0) {
+                html += "\n<tbody\(names.laneAttribute(of: source))>"
+                if isOther, record.sources.count > 1 {
+                    html += "<tr><td><th scope=rowgroup>\(names[source])\(ownTime(of: entry))"
+                }
+            }
+            // Where a good part of the whole passed since the row above, that is where the time went.
+            let since = previous.map { entry.timeMicroseconds - $0.timeMicroseconds } ?? 0
+            let pause: HTML = abs(since) > length / 20 ? "<s>\(since < 0 ? "" : "+")\(scale.text(since))</s>" : ""
+            let at = entry.timeMicroseconds - beginning
+            html += "<tr><td>\(pause)\(at == 0 ? "0" : scale.text(at))"
+            html += "<td\(kind(of: entry))>\(label(of: entry))\(remark(on: entry))"
+            previous = entry
+        }
+        html += "</table>\n"
+        return html
+    }
+
+    /// What its own clock said, where the times are those of another.
+    private func ownTime(of entry: TransactionRecord.Entry) -> HTML {
+        guard let time = record.ownTime(entry.timeMicroseconds, of: entry.id.source) else { return "" }
+        return "<small>\(HTML.moment(time, .exactTime, in: timeZone)) by its own clock</small>"
+    }
+    /// Beyond so many rows they stand in groups, each of which a browser lays out when it comes into view.
+    private static let longCount = 400
+    private static let groupCount = 100
+
+    private func label(of entry: TransactionRecord.Entry) -> HTML {
+        let label = entry.label.spaced
+        guard hasAnchors, let exchange = exchange(of: entry) else { return "\(label)" }
+        return "<a href=\"#\(names.anchor(of: exchange.id))\">\(label)</a>"
+    }
+
+    /// What tells the kinds apart; events, of which there are most, have nothing.
+    private func kind(of entry: TransactionRecord.Entry) -> HTML {
+        switch entry.kind {
+        case .event: entry.error == nil ? "" : " class=bad"
+        case .attributesSet: " class=set"
+        case .opened: " class=from"
+        case .closed:
+            entry.error == nil && entry.label != TransactionOutcome.failed.name ? " class=to" : " class=\"to bad\""
+        case .exchangeOpened: " class=out"
+        case .exchangeClosed: exchange(of: entry)?.hasFailed == true ? " class=\"in bad\"" : " class=in"
+        }
+    }
+
+    private func remark(on entry: TransactionRecord.Entry) -> HTML {
+        var remarks: [String] = []
+        if entry.kind == .exchangeClosed, let took = exchange(of: entry)?.durationMicroseconds {
+            remarks.append(Words.duration(took))
+        }
+        if entry.kind == .exchangeOpened, exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
+        if let error = entry.error { remarks.append(Words.error(error)) }
+        if entry.isLate { remarks.append("after the end") }
+        let text: HTML = remarks.isEmpty ? "" : "<small>\(remarks.joined(separator: " · "))</small>"
+        return "\(text)\(AttributeList(entry.attributes).html)"
+    }
+
+    private func exchange(of entry: TransactionRecord.Entry) -> TransactionRecord.Exchange? {
+        entry.exchange.flatMap { exchanges[$0] }
+    }
+}
+
+/// Attributes by name; a value that is JSON is shown on lines of its own.
+struct AttributeList {
+    private let attributes: [(name: String, value: String)]
+
+    init(_ attributes: Attributes) {
+        self.attributes = attributes.sorted { $0.key < $1.key }.map { ($0.key, $0.value.description) }
+    }
+
+    var html: HTML {
+        "\(attributes.map(item))"
+    }
+
+    private func item(_ name: String, _ value: String) -> HTML {
+        if let json = PrettyJSON.text(value) { return " <u>\(name)=</u><pre>\(json)</pre>" }
+        return " <u>\(name)=\(value)</u>"
+    }
+}
+
+/// In which order a line of a list names attributes, so that what is cut off at its end is what matters least.
+package struct TellingAttributes {
+    /// Names under which not all have the same value.
+    private let differing: Set<String>
+
+    /// What is longer, as JSON is, would leave no room for others.
+    private static let shortLength = 32
+
+    /// - Parameter all: Attributes of each of those that are told apart.
+    package init(_ all: [Attributes]) {
+        let names = Set(all.flatMap(\.keys))
+        differing = names.filter { name in Set(all.map { $0[name]?.description }).count > 1 }
+    }
+
+    /// `variant=B`, one for each: the long ones last, and of both kinds those that differ first; then by name.
+    func sorted(_ attributes: Attributes) -> [String] {
+        let texts = attributes.map {
+            (name: $0.key, text: "\($0.key)=\($0.value)", isCommon: !differing.contains($0.key))
+        }
+        func isLong(_ text: String) -> Bool { text.utf8.count > Self.shortLength }
+        return texts.sorted { one, other in
+            if isLong(one.text) != isLong(other.text) { return isLong(other.text) }
+            if one.isCommon != other.isCommon { return other.isCommon }
+            return one.name < other.name
+        }.map(\.text)
+    }
+}
+
+extension TransactionSummary {
+    /// Why it did not succeed, how its process ended, and what was said about it when it was begun.
+    package var reason: String { reason(TellingAttributes([attributes])) }
+
+    /// The same, what tells it from others first.
+    package func reason(_ telling: TellingAttributes) -> String {
+        ([endedBy?.phrase, error.map(Words.error)].compactMap(\.self) + telling.sorted(attributes)).joined(
+            separator: " · ")
     }
 }

@@ -1,6 +1,7 @@
+import Foundation
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 /// A body on the page of its exchange: a picture, JSON that unfolds, a form, a text, or bytes; never anything that
 /// runs.
@@ -107,5 +108,186 @@ extension [UInt8] {
     fileprivate func count(of other: [UInt8]) -> Int {
         guard let first = other.first else { return 0 }
         return indices.count { self[$0] == first && self[$0...].starts(with: other) }
+    }
+}
+
+/// What a body turns out to be, by its bytes first and by what was said of it second.
+enum BodyContent: Equatable {
+    case image(ImageFormat, ImageSize)
+    /// A whole JSON object or array.
+    case json(String)
+    /// The names and values of `application/x-www-form-urlencoded`, decoded.
+    case form([FormField])
+    /// With the character set that it was written in.
+    case text(String, charset: String)
+    case binary
+
+    init(_ body: ExchangeBody) {
+        if let format = ImageFormat(body.bytes), let size = format.size(of: body.bytes), size.isShowable {
+            self = .image(format, size)
+            return
+        }
+        let type = MediaType(body.contentType)
+        guard let (text, charset) = Self.text(body, charset: type.charset) else {
+            self = .binary
+            return
+        }
+        if PrettyJSON.text(text) != nil {
+            self = .json(text)
+        } else if type.name == "application/x-www-form-urlencoded", let fields = FormField.fields(of: text) {
+            self = .form(fields)
+        } else {
+            self = .text(text, charset: charset)
+        }
+    }
+
+    /// Without what no text has.
+    private static func text(_ body: ExchangeBody, charset: String?) -> (String, charset: String)? {
+        guard let (text, charset) = decoded(body, charset: charset) else { return nil }
+        let isText = text.unicodeScalars.allSatisfy {
+            $0.value >= 0x20 || "\t\n\r\u{0C}\u{1B}\u{1E}".unicodeScalars.contains($0)
+        }
+        return isText ? (text, charset) : nil
+    }
+
+    private static func decoded(_ body: ExchangeBody, charset: String?) -> (String, charset: String)? {
+        if let charset, let encoding = encodings[charset] {
+            return String(data: Data(body.bytes), encoding: encoding).map { ($0, charset.uppercased()) }
+        }
+        // Where a body was cut, half a character may be its end.
+        for cut in 0...(body.isWhole ? 0 : min(3, body.bytes.count)) {
+            if let text = String(utf8: body.bytes.dropLast(cut)) { return (text, "UTF-8") }
+        }
+        return nil
+    }
+
+    /// Those that Foundation decodes everywhere, besides UTF-8.
+    private static let encodings: [String: String.Encoding] = [
+        "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "windows-1250": .windowsCP1250,
+        "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252, "windows-1253": .windowsCP1253,
+        "windows-1254": .windowsCP1254,
+        "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
+    ]
+}
+
+/// A name and a value of a form.
+struct FormField: Equatable {
+    var name, value: String
+
+    /// More are no table for people.
+    private static let limit = 500
+
+    /// nil for what is none: an empty text, or one that cannot be decoded.
+    static func fields(of text: String) -> [FormField]? {
+        let pairs = text.split(separator: "&")
+        guard !pairs.isEmpty, pairs.count <= limit else { return nil }
+        var fields: [FormField] = []
+        for pair in pairs {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = decoded(parts[0]), let value = parts.count > 1 ? decoded(parts[1]) : "" else { return nil }
+            fields.append(FormField(name: name, value: value))
+        }
+        return fields
+    }
+
+    private static func decoded(_ text: Substring) -> String? { text.replacing("+", with: " ").removingPercentEncoding }
+}
+
+/// The value of a `Content-Type` field, as far as it says how a text is written (RFC 9110, section 8.3).
+struct MediaType {
+    /// In small letters; empty where there is none.
+    let name: String
+    /// In small letters; nil where it says nothing.
+    let charset: String?
+
+    init(_ value: String?) {
+        let parts = (value ?? "").lowercased().split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+        name = parts.first ?? ""
+        charset = parts.dropFirst().first { $0.hasPrefix("charset=") }
+            .map { String($0.dropFirst("charset=".count)).trimmingCharacters(in: CharacterSet(charactersIn: "\"' ")) }
+    }
+}
+
+/// Bytes as people read them: where they stand, what they are, and which of them are ASCII.
+enum HexDump {
+    /// Bytes on a line.
+    private static let width = 16
+
+    /// A line for every 16 bytes: `00000010  49 48 44 52 00 00 01 40  00 00 00 c8 08 06 00 00  |IHDR...@........|`.
+    static func text(_ bytes: some Collection<UInt8>) -> String {
+        var text: [UInt8] = []
+        var rest = bytes[...]
+        var offset = 0
+        while !rest.isEmpty {
+            let line = rest.prefix(width)
+            text += padded(String(offset, radix: 16), to: 8).utf8
+            for (column, byte) in line.enumerated() {
+                text += (column % 8 == 0 ? "  " : " ").utf8
+                text += padded(String(byte, radix: 16), to: 2).utf8
+            }
+            // A line that is not full has its text below that of the others.
+            let missing = width - line.count
+            text += String(repeating: " ", count: 3 * missing + (missing >= 8 ? 1 : 0) + 2).utf8
+            text += "|".utf8 + line.map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") } + "|\n".utf8
+            rest = rest.dropFirst(width)
+            offset += width
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func padded(_ digits: String, to count: Int) -> String {
+        String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
+    }
+}
+
+/// JSON that unfolds, one `<details>` for each object and array, readable without script.
+enum JSONTree {
+    /// nil for what is no JSON object or array.
+    static func html(_ json: String) -> HTML? {
+        guard let text = PrettyJSON.text(json) else { return nil }
+        // Every object and array that is not empty stands on lines of its own, and no string spans two: the ends of
+        // lines tell the structure.
+        var html: HTML = "<div class=json>"
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            let content = line.drop { $0 == UInt8(ascii: " ") }
+            switch (content.first, content.last) {
+            case (UInt8(ascii: "}"), _), (UInt8(ascii: "]"), _): html += "</details><p>\(String(Substring(content)))"
+            case (_, UInt8(ascii: "{")), (_, UInt8(ascii: "[")):
+                html += "<details open><summary>\(tokens(content))</summary>"
+            default: html += "<p>\(tokens(content))"
+            }
+        }
+        html += "</div>"
+        return html
+    }
+
+    /// A name, a value or both, each in its colour.
+    private static func tokens(_ line: Substring.UTF8View.SubSequence) -> HTML {
+        guard line.first == UInt8(ascii: "\"") else { return value(line) }
+        let end = endOfString(line)
+        guard line[end...].first == UInt8(ascii: ":") else { return value(line) }
+        return "<b>\(String(Substring(line[..<end])))</b>: \(value(line[end...].dropFirst(2)))"
+    }
+
+    private static func value(_ text: Substring.UTF8View.SubSequence) -> HTML {
+        switch text.first {
+        case UInt8(ascii: "\""):
+            let end = endOfString(text)
+            return "<i>\(String(Substring(text[..<end])))</i>\(String(Substring(text[end...])))"
+        case UInt8(ascii: "{"), UInt8(ascii: "["), nil: return "\(String(Substring(text)))"
+        default:
+            let end = text.last == UInt8(ascii: ",") ? text.index(before: text.endIndex) : text.endIndex
+            return "<var>\(String(Substring(text[..<end])))</var>\(String(Substring(text[end...])))"
+        }
+    }
+
+    /// Behind the quotation mark that closes the one at the start.
+    private static func endOfString(_ text: Substring.UTF8View.SubSequence) -> Substring.UTF8View.Index {
+        var isEscaped = false
+        for (index, byte) in zip(text.indices, text).dropFirst() {
+            if byte == UInt8(ascii: "\""), !isEscaped { return text.index(after: index) }
+            isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+        }
+        return text.endIndex
     }
 }

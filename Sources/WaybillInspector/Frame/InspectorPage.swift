@@ -1,6 +1,6 @@
-import Foundation
-import WaybillCore
-import WaybillExport
+package import Foundation
+package import WaybillCore
+package import WaybillExport
 
 /// The document of one page of the inspector: its own stylesheet and script, and nothing from elsewhere.
 ///
@@ -108,5 +108,123 @@ package struct InspectorPage {
             <h2>Filter</h2><p>All terms must hold; a - before one turns it round.</p>\
             <dl>\(Self.syntax.map { "<dt>\($0.0)<dd>\($0.1)" as HTML })</dl><form method=dialog><button>Close</button></form></dialog>
             """
+    }
+}
+
+/// What is around the content of every page of the inspector, and the same on all of them.
+package struct InspectorFrame: Sendable {
+    /// Whose store is shown: a project's name, or a file's.
+    package var store: String
+    /// Whether the reader has logged in, and so can log out.
+    package var isLoggedIn: Bool
+    /// Whether there is a page on which this process can be changed.
+    var hasControls: Bool
+    /// Times are shown in this zone, and every page says so.
+    package var timeZone: TimeZone
+    /// When the page is made, which decides between summer and winter time in what it says of its times.
+    package var clock: any TransactionClock
+
+    /// - Parameter timeZone: Default: the one of this machine.
+    package init(
+        store: String, isLoggedIn: Bool, hasControls: Bool = false, timeZone: TimeZone = .current,
+        clock: any TransactionClock = SystemClock()
+    ) {
+        self.store = store
+        self.isLoggedIn = isLoggedIn
+        self.hasControls = hasControls
+        self.timeZone = timeZone
+        self.clock = clock
+    }
+
+    /// A page in this frame.
+    func page(_ title: String, _ tab: InspectorPage.Tab, depth: Int = 1, main: HTML) -> HTML {
+        InspectorPage(title: title, tab: tab, depth: depth, frame: self, main: main).html
+    }
+}
+
+/// A file that the pages of the inspector load from beside them: the stylesheet, the script, the sign of the window.
+///
+/// Its name carries its hash, so that a browser keeps it for as long as it stays what it is, and loads it anew when it
+/// does not.
+package struct InspectorAsset: Sendable {
+    /// `waybill-Xk3v0bq9Zp1c.css`.
+    package let name: String
+    /// With the charset.
+    package let mediaType: String
+    /// UTF-8.
+    package let bytes: [UInt8]
+
+    /// Takes what is the same for every page and every reader: nothing that was recorded.
+    private init(_ pieces: [[UInt8]], suffix: String, mediaType: String) {
+        bytes = Array(pieces.joined())
+        let hash = SHA256.base64(bytes).filter { $0.isLetter || $0.isNumber }.prefix(12)
+        name = "waybill-\(hash).\(suffix)"
+        self.mediaType = "\(mediaType); charset=utf-8"
+    }
+
+    /// The report's look, and what only pages have; in an order in which later rules win.
+    package static let style = InspectorAsset(
+        [
+            ReportAssets.style, PackageResources.inspector_css, PackageResources.charts_css,
+            PackageResources.use_cases_css,
+            PackageResources.print_css, PackageResources.sources_css, PackageResources.comparison_css,
+            PackageResources.large_css,
+            PackageResources.exchange_css, PackageResources.controls_css,
+        ], suffix: "css", mediaType: "text/css")
+    /// Live lists, the keyboard, copying, finding.
+    package static let script = InspectorAsset(
+        [ReportAssets.sharedScript, PackageResources.inspector_js, PackageResources.find_js], suffix: "js",
+        mediaType: "text/javascript")
+    /// Shown in the window's title.
+    package static let icon = InspectorAsset([PackageResources.icon_svg], suffix: "svg", mediaType: "image/svg+xml")
+
+    /// The asset of that name; nil where there is none.
+    package static func named(_ name: String) -> InspectorAsset? { [style, script, icon].first { $0.name == name } }
+}
+
+/// Asks for a read token.
+package struct LoginPage {
+    private let destination: String
+    private let problem: String?
+
+    /// - Parameters:
+    ///   - destination: Where to go then: a path of the inspector's own.
+    ///   - problem: What was wrong with what was given; nil: nothing was given yet.
+    package init(to destination: String, problem: String? = nil) {
+        self.destination = destination
+        self.problem = problem
+    }
+
+    /// The whole document.
+    package var html: HTML {
+        let told: HTML = problem.map { "<p class=bad role=alert>\($0)" } ?? ""
+        let form: HTML = """
+            <form class=login method=post action=login><h1>Inspector</h1>\(told)<input type=hidden name=to value="\(destination)">\
+            <label>Read token <input type=password name=token autocomplete=current-password required autofocus></label>\
+            <button>Log in</button><p>Made by <code>waybill token add FOLDER --role read</code>.</form>
+
+            """
+        return InspectorFrame(store: "", isLoggedIn: false).page("Log in", .none, main: form)
+    }
+}
+
+/// A page that says one thing: that something is not there, or cannot be read at the moment.
+package struct MessagePage {
+    private let title: String
+    private let message: String
+    private let depth: Int
+    private let frame: InspectorFrame
+
+    /// - Parameter depth: How many components the path has that was asked for.
+    package init(_ title: String, _ message: String, depth: Int, in frame: InspectorFrame) {
+        (self.title, self.message, self.depth, self.frame) = (title, message, depth, frame)
+    }
+
+    /// The whole document.
+    package var html: HTML {
+        let list = "\(String(repeating: "../", count: depth - 1))transactions"
+        return frame.page(
+            title, .none, depth: depth,
+            main: "<h1>\(title)</h1>\n<p>\(message)</p>\n<p><a href=\"\(list)\">All transactions</a></p>\n")
     }
 }

@@ -1,4 +1,7 @@
+import Foundation
+import WaybillCore
 import WaybillExport
+import WaybillQueries
 
 /// The search above a list: fields that are the parameters of its URL, so that it works without script and a view can
 /// be shared.
@@ -101,5 +104,157 @@ struct ListPaging {
         let older: HTML =
             next.map { "<a rel=next href=\"\(address.with("cursor", $0))\">\(progress?.word ?? "Older")</a>" } ?? ""
         return "\(told)<nav class=pages aria-label=\"Further rows\">\(newest)\(older)</nav>\n"
+    }
+}
+
+/// Terms of a filter that a search field offers: every key, with the values that are known.
+struct FilterTerms {
+    /// As they are written, by key.
+    let all: [String]
+
+    /// More values of one key, or of one attribute, are no choice for people; names of use cases and events are what
+    /// they look for.
+    private static let limit = 12
+    static let nameLimit = 200
+
+    /// - Parameters:
+    ///   - seen: Redacted.
+    ///   - names: Of use cases and events.
+    ///   - hosts: Of requests.
+    init(
+        _ seen: SeenValues, names: Redacted<[RecordedName]>, about subject: FilterExpression.Subject = .transactions,
+        hosts: [String] = []
+    ) {
+        let names = names.searchable
+        func known(_ names: [RecordedName]) -> [String] { Set(names.map(\.name)).sorted() }
+        let values: [(FilterExpression.Key, [String])] = [
+            (.useCase, known(names.filter { $0.event == nil })), (.outcome, TransactionOutcome.allCases.map(\.name)),
+            (.event, known(names.filter { $0.event != nil })), (.error, ["*"]), (.host, hosts),
+            (.method, ["GET", "POST"]),
+            (.status, ["4xx", "5xx"]), (.state, ExchangeRecord.State.allCases.map(\.rawValue)),
+            (.exchange, ExchangeRecord.State.allCases.map(\.rawValue)), (.app, seen.values(of: .app)),
+            (.version, seen.values(of: .appVersion)), (.device, seen.values(of: .device)), (.os, seen.values(of: .os)),
+            (.osVersion, seen.values(of: .osVersion)), (.ended, FilterCondition.ends),
+            (.sampled, FilterCondition.Sampled.allCases.map(\.rawValue)),
+            (.since, ["15m", "1h", "24h", "7d"]),
+            (.parent, ["known", "failed"] + known(names.filter { $0.event == nil })),
+            (.child, ["known", "failed"] + known(names.filter { $0.event == nil })),
+            (.beginner, [TransactionFilter.Beginner.unknown, .any].map(\.rawValue)),
+            (.sort, TransactionFilter.Order.allCases.map(\.rawValue)),
+        ]
+        let attributes = seen.attributes.flatMap { name in
+            seen.values(of: .attribute(name)).prefix(Self.limit).map { FilterCondition.attribute(name, value: $0) }
+        }
+        let lengths = [FilterCondition.tookMoreThan(.seconds(1)), .tookLessThan(.milliseconds(100))]
+        var all = values.filter { $0.0.goes(with: subject) }.flatMap { key, values in
+            values.prefix(key == .useCase || key == .event ? Self.nameLimit : Self.limit)
+                .map { FilterExpression.Term(key, .equal, $0).description }
+        }
+        all += (attributes.prefix(4 * Self.limit) + lengths).map { FilterExpression.Term($0).description }
+        if subject == .exchanges { all.append(FilterExpression.Term(.receivedMoreThan(100_000)).description) }
+        self.all = all
+    }
+}
+
+extension Redacted<[RecordedName]> {
+    /// Those that something is found by: not empty, and as they were recorded.
+    var searchable: [RecordedName] { value.filter { $0.isSearchable } }
+
+    /// Searchable names of use cases, each once.
+    var useCases: [String] {
+        var seen: Set<String> = []
+        return searchable.filter { $0.event == nil }.map(\.name).filter { seen.insert($0).inserted }
+    }
+}
+
+extension RecordedName {
+    /// Of a redacted name: whether something is found by it.
+    var isSearchable: Bool { !name.isEmpty && !name.contains(Redactor.placeholder) }
+}
+
+/// The parameters of a list as its URL has them, and the addresses of the lists that differ from it in one.
+package struct ListAddress: Sendable {
+    /// Decoded, in the order of the URL; none is empty.
+    package let items: [(name: String, value: String)]
+
+    /// Parameters without a value, as a form sends them for fields that were left empty, are left out.
+    package init(_ items: [(name: String, value: String)]) { self.items = items.filter { !$0.value.isEmpty } }
+
+    /// The value of a parameter; nil where it is not set.
+    subscript(name: String) -> String? { items.last { $0.name == name }?.value }
+
+    /// Whether it is the first page.
+    package var isFirstPage: Bool { self["cursor"] == nil }
+
+    /// A reference to the same list with another value for one parameter; nil: without it. It begins with the first
+    /// page again.
+    func with(_ name: String, _ value: String?) -> String {
+        let others = items.filter { $0.name != name && $0.name != "cursor" }
+        let all = others + (value.map { [(name: name, value: $0)] } ?? [])
+        return "?" + all.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }.joined(separator: "&")
+    }
+
+    /// Comma-separated words with one more, or one less.
+    func toggled(_ word: String, in name: String) -> String {
+        var words = (self[name] ?? "").split(separator: ",").map(String.init)
+        if let index = words.firstIndex(of: word) { words.remove(at: index) } else { words.append(word) }
+        return with(name, words.isEmpty ? nil : words.joined(separator: ","))
+    }
+
+    /// Whether a word is among comma-separated ones.
+    func contains(_ word: String, in name: String) -> Bool {
+        (self[name] ?? "").split(separator: ",").contains { $0 == word }
+    }
+
+    /// What a form does not ask for itself, so that it is kept when the form is sent.
+    func hidden(besides fields: [String]) -> [HTML] {
+        items.filter { !fields.contains($0.name) && $0.name != "cursor" }.map {
+            "<input type=hidden name=\"\($0.name)\" value=\"\($0.value)\">"
+        }
+    }
+
+    /// RFC 3986, section 2.3: everything but what never needs it.
+    package static func encoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            let character = Character(Unicode.Scalar(byte))
+            if character.isASCII, character.isLetter || character.isNumber || "-._~".contains(character) {
+                return String(character)
+            }
+            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }.joined()
+    }
+}
+
+/// What a list says that was not looked through to its end.
+struct ListProgress {
+    let progress: SearchProgress
+    let noun: String
+    let timeZone: TimeZone
+
+    /// - Parameter noun: Of what is listed, one of it.
+    init(_ progress: SearchProgress, of noun: String, timeZone: TimeZone) {
+        (self.progress, self.noun, self.timeZone) = (progress, noun, timeZone)
+    }
+
+    var sentence: HTML {
+        switch progress {
+        case .lookedAt(let count, let place): "Looked at \(Words.count(count, noun)) so far, to \(words(for: place))."
+        case .foundByID: "Found by its ID or support code."
+        }
+    }
+
+    private func words(for place: SearchProgress.Place) -> HTML {
+        switch place {
+        case .time(let microseconds): HTML.moment(microseconds, .dateAndTime, in: timeZone)
+        case .duration(let microseconds): "\(microseconds.map(Words.duration) ?? "those without a duration")"
+        }
+    }
+
+    /// What leads to the rest.
+    var word: String {
+        switch progress {
+        case .lookedAt: "Look further"
+        case .foundByID: "Look for it in texts"
+        }
     }
 }

@@ -1,7 +1,6 @@
-import WaybillAnalysis
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 extension InspectedStore {
     /// How long a list is looked through before its page says how far it got.
@@ -92,5 +91,205 @@ extension FilterMistake {
     /// The filter among a page's parameters, with what may have been meant; nil where nothing is near.
     func corrected(_ items: [(name: String, value: String)]) -> String? {
         items.last { $0.name == "filter" }.flatMap { corrected($0.value) }
+    }
+}
+
+/// The pages of use cases, which are answers to questions about many transactions.
+extension InspectedStore {
+    func useCasesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        let address = ListAddress(items)
+        let names = redactor.redacted(try await store.names())
+        let (answer, status) = try await answering(items) { try await summary(address.items) }
+        let ((shown, step), meant): ((SummaryAnswer, Int64), String?) =
+            switch answer {
+            case .success(let summary): (summary, nil)
+            case .failure(let mistake):
+                ((SummaryAnswer(useCases: [], whyEmpty: mistake.sentence.value), UseCaseParameters.hour), mistake.meant)
+            }
+        let (first, leftOut) = UseCasesPage.first(of: shown)
+        return .page(
+            UseCasesPage(
+                redactor.redacted(first), leftOut: leftOut, each: step, meant: meant, names: names, at: address,
+                in: frame
+            ).html, status: status)
+    }
+
+    /// The list of use cases as a file.
+    func useCasesFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        let answer = AnyAnswer.summary(SummaryQuestion(), try await summary(ListAddress(items).items).answer)
+        return .csv(redactor.redacted(answer).csv, name: "use-cases")
+    }
+
+    private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int64)
+    {
+        let step = try await step(try ListRequest(conditions: items, about: .transactions))
+        let question = AnyQuestion.summary(SummaryQuestion(step: .microseconds(step)))
+        guard case .summary(_, let answer) = try await store.answer(question, where: items) else {
+            return (SummaryAnswer(useCases: []), step)
+        }
+        return (answer, step)
+    }
+
+    /// One question about one use case: a page, or a file of its answer.
+    ///
+    /// - Parameters:
+    ///   - key: A name or a code.
+    ///   - file: Empty for the overview; `funnel` for a page, `funnel.csv` for a file.
+    func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws
+        -> InspectorResponse
+    {
+        let names = redactor.redacted(try await store.names())
+        guard let useCase = UseCaseReference(key: key, among: names) else {
+            throw QueryFailure.notFound(
+                "There is no use case “\(key)” here, or several are called so; the list names all.")
+        }
+        if file.hasSuffix(".csv") { return try await self.file(String(file.dropLast(4)), of: useCase, items) }
+        guard let view = UseCaseView(rawValue: file) else {
+            throw QueryFailure.notFound("There is no such page of a use case.")
+        }
+        let seen = view == .compare ? try await seen(of: useCase.code) : SeenValues()
+        let (answers, status) = try await answering(items) {
+            try await self.answers(to: view, about: useCase, items, seen)
+        }
+        let content: UseCasePage.Content =
+            switch answers {
+            case .success(let answers): .answers(answers)
+            case .failure(let mistake): .mistake(mistake.sentence, meant: mistake.meant)
+            }
+        let events = useCase.events(among: names)
+        return .page(
+            UseCasePage(useCase, view, content, events: events, seen: seen, at: ListAddress(items), in: frame).html,
+            status: status)
+    }
+
+    private func file(_ name: String, of useCase: UseCaseReference, _ items: [(name: String, value: String)])
+        async throws
+        -> InspectorResponse
+    {
+        let ofOverview = ["summary", "outcomes", "errors"]
+        guard let view = ofOverview.contains(name) ? .overview : UseCaseView(rawValue: name),
+            view != .overview || !name.isEmpty
+        else {
+            throw QueryFailure.notFound("There is no such file of a use case.")
+        }
+        let seen = view == .compare ? try await seen(of: useCase.code) : SeenValues()
+        guard let answer = try await answers(to: view, about: useCase, items, seen, isFile: true).first else {
+            throw QueryFailure.parameter("a", "Say what is to be compared.")
+        }
+        guard case .summary(let query, let summary) = answer.value, name != "summary" else {
+            return .csv(answer.csv, name: name)
+        }
+        return .csv(
+            name == "errors"
+                ? summary.errorsTable : summary.outcomesTable(each: query.stepMicroseconds, in: frame.timeZone),
+            name: name)
+    }
+
+    /// - Parameter isFile: A file has the first answer alone.
+    private func answers(
+        to view: UseCaseView, about useCase: UseCaseReference, _ items: [(name: String, value: String)],
+        _ seen: SeenValues,
+        isFile: Bool = false
+    ) async throws -> [Redacted<AnyAnswer>] {
+        let parameters = UseCaseParameters(items, of: view)
+        let conditions = parameters.conditions.filter { $0.name != "use_case" } + [("use_case", "\(useCase.code)")]
+        let request = try ListRequest(conditions: conditions, about: .transactions)
+        let usual = view == .funnel && parameters.steps.isEmpty ? try await usualSteps(request) : []
+        let step = view == .overview ? try await step(request) : nil
+        var answers: [Redacted<AnyAnswer>] = []
+        let questions = try parameters.questions(
+            usualSteps: usual, seen: seen, step: step, now: clock.wallMicroseconds(), redactor: redactor)
+        for question in questions.prefix(isFile ? 1 : .max) {
+            answers.append(redactor.redacted(try await store.answer(question, where: conditions)))
+        }
+        return answers
+    }
+
+    /// What `body` says, or the sentence on what is wrong with the question: the form is there to put it right.
+    private func answering<Value>(
+        _ items: [(name: String, value: String)], _ body: () async throws -> Value
+    ) async throws -> (Result<Value, UseCaseMistake>, Int) {
+        do {
+            return (.success(try await body()), 200)
+        } catch QueryFailure.parameter(_, let message), QueryFailure.question(let message) {
+            return (.failure(UseCaseMistake(sentence: redactor.redacted(message))), 400)
+        } catch QueryFailure.filter(let mistake) {
+            let mistake = mistake.redacted(by: redactor)
+            return (
+                .failure(
+                    UseCaseMistake(sentence: redactor.redacted(mistake.sentence), meant: mistake.corrected(items))), 400
+            )
+        }
+    }
+}
+
+/// What is wrong with the question of a page.
+private struct UseCaseMistake: Error {
+    var sentence: Redacted<String>
+    /// The filter that may have been meant; nil where nothing is near.
+    var meant: String?
+}
+
+extension InspectedStore {
+    /// The length of a summary's steps that fits the time between the first of the transactions and the last, in
+    /// microseconds.
+    private func step(_ request: ListRequest) async throws -> Int64 {
+        func end(_ order: TransactionFilter.Order) async throws -> Int64? {
+            try await store.transactions(request.sorted(order, limit: 1)).rows.first?.begunMicroseconds
+        }
+        guard let first = try await end(.oldest), let last = try await end(.newest) else {
+            return UseCaseParameters.hour
+        }
+        return TimeSteps.step(from: first, to: last)
+    }
+
+    /// Transactions that are looked at to see in which order events usually come.
+    private static let inputRows = 40
+
+    /// From the beginning over the events that most of the newest transactions have to the outcome, in the order in
+    /// which they come.
+    private func usualSteps(_ request: ListRequest) async throws -> [TransactionPoint] {
+        let newest = request.sorted(.newest, limit: Self.inputRows)
+        var succeeded = newest
+        succeeded[.outcome] = request[.outcome] ?? TransactionOutcome.succeeded.name
+        var sample = try await store.transactions(succeeded).rows
+        if sample.isEmpty { sample = try await store.transactions(newest).rows }
+        var histories: [[String]] = []
+        for row in sample {
+            let record = try await store.transaction(row.id.description)
+            histories.append(record.timeline.filter { $0.kind == .event }.map(\.label))
+        }
+        return [.begun] + UsualOrder(of: histories).names.map { .event($0) } + [.finished]
+    }
+}
+
+extension ListRequest {
+    /// The same conditions in another order.
+    fileprivate func sorted(_ order: TransactionFilter.Order, limit: Int) -> ListRequest {
+        var request = self
+        request[.filter] = "\(self[.filter] ?? "") sort:\(order.rawValue)"
+        request[.limit] = "\(limit)"
+        return request
+    }
+}
+
+/// The events that most of some transactions have, in the order in which most have them.
+struct UsualOrder {
+    let names: [String]
+
+    /// As many as a funnel can be read with.
+    private static let limit = 8
+
+    /// - Parameter histories: For each transaction the names of its events in order.
+    init(of histories: [[String]]) {
+        var places: [String: [Int]] = [:]
+        for history in histories {
+            var seen: Set<String> = []
+            for name in history where seen.insert(name).inserted { places[name, default: []].append(seen.count) }
+        }
+        let common = places.filter { 2 * $0.value.count > histories.count }
+            .sorted { (-$0.value.count, $0.key) < (-$1.value.count, $1.key) }.prefix(Self.limit)
+        names = common.map { (name: $0.key, place: $0.value.sorted()[$0.value.count / 2]) }
+            .sorted { ($0.place, $0.name) < ($1.place, $1.name) }.map(\.name)
     }
 }

@@ -1,8 +1,7 @@
 import Foundation
-package import WaybillAnalysis
 package import WaybillCore
 package import WaybillExport
-import WaybillReading
+package import WaybillQueries
 
 /// The store that one request looks at, and its pages.
 package struct InspectedStore: Sendable {
@@ -90,5 +89,221 @@ package struct InspectedStore: Sendable {
             while let piece = try await export.next() { bytes += piece.bytes }
             return bytes
         }
+    }
+}
+
+extension InspectedStore {
+    /// A stream of server-sent events (html.spec.whatwg.org, section 9.2), each of which says that the store is another
+    /// one than before.
+    ///
+    /// The store is asked rather than its writer, since another process may write it. What has changed is for the page
+    /// to ask: then there is one way to make a list.
+    ///
+    /// - Parameter version: Of the store when the page was made; nil: now.
+    func changes(since version: Int64?) -> InspectorResponse {
+        let changes = StoreChanges(store, since: version)
+        var response = InspectorResponse(
+            type: "text/event-stream", .stream(AsyncThrowingStream { try await changes.next() }))
+        response.fields["Cache-Control"] = "no-store, no-transform"
+        return response
+    }
+}
+
+/// What a stream of changes says, piece by piece.
+private actor StoreChanges {
+    /// How often the store is asked whether it has changed, which costs microseconds.
+    private static let interval = Duration.seconds(1)
+    /// After so many times without a change a comment is sent, so that a client that has gone is noticed.
+    private static let budget = 15
+
+    private let store: any ExplorableStore
+    private var known: Int64?
+    private var isBegun = false
+    private var hasAsked = false
+
+    init(_ store: any ExplorableStore, since version: Int64?) {
+        self.store = store
+        known = version
+    }
+
+    /// The next piece; nil where the client has gone, or the server is to stop.
+    func next() async throws -> [UInt8]? {
+        guard isBegun else {
+            isBegun = true
+            if known == nil { known = try await store.version() }
+            return Array("retry: 2000\n\n".utf8)
+        }
+        for _ in 0..<Self.budget {
+            // Not before the first time: the store may have changed since the page was made.
+            if hasAsked, (try? await Task.sleep(for: Self.interval)) == nil { return nil }
+            hasAsked = true
+            let now = try await store.version()
+            if now != known {
+                known = now
+                return Array("event: changed\ndata: \(now)\n\n".utf8)
+            }
+        }
+        return Array(":\n\n".utf8)
+    }
+}
+
+extension InspectedStore {
+    /// The comparison of two transactions: `a` and `b`, each an ID or a support code. `b` may be a
+    /// ``TransactionComparisonAddress/Other``: that leads to the address which names it, so that what is shared stays
+    /// what it is.
+    func comparisonPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        func value(_ name: String) -> String { items.last { $0.name == name }?.value ?? "" }
+        let clocks = try ShownClocks(items)
+        guard !value("a").isEmpty else {
+            throw QueryFailure.parameter(
+                "a", "Two transactions are shown here: name them as a and b, by their support codes or IDs.")
+        }
+        let first = try await store.transaction(value("a"))
+        let page = TransactionComparisonPage(redactor.redacted(first), clocks: clocks, in: frame)
+        guard !value("b").isEmpty else {
+            return .page(page.html(without: "Name the second one by its support code or its ID."))
+        }
+        if let other = TransactionComparisonAddress.Other(rawValue: value("b")) {
+            guard let id = try await transaction(other, than: first.summary) else {
+                return .page(page.without(other), status: 404)
+            }
+            let address = TransactionComparisonAddress(
+                first: first.summary.id.description, second: id.description, clocks: clocks)
+            return .seeOther(address.path)
+        }
+        do {
+            let second = redactor.redacted(try await store.transaction(value("b")))
+            return .page(page.html(with: second))
+        } catch let failure as QueryFailure {
+            return .page(page.html(without: redactor.redacted(failure).value.description), status: 404)
+        }
+    }
+
+    /// The transaction of the same use case that is meant; nil where there is none.
+    private func transaction(
+        _ other: TransactionComparisonAddress.Other, than summary: TransactionSummary
+    ) async throws -> GUID? {
+        var request = ListRequest([.useCase: "\(summary.useCase)", .limit: "2"])
+        switch other {
+        case .before: request[.until] = "\(summary.begunMicroseconds)"
+        case .after: (request[.since], request[.filter]) = ("\(summary.begunMicroseconds + 1)", "sort:oldest")
+        case .succeeded: request[.outcome] = TransactionOutcome.succeeded.name
+        }
+        return try await store.transactions(request).rows.map(\.id).first { $0 != summary.id }
+    }
+}
+
+extension ShownClocks {
+    /// What an address says; aligned where it says nothing.
+    init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
+        guard let word = items.last(where: { $0.name == "clocks" })?.value else {
+            self = .aligned
+            return
+        }
+        guard let clocks = ShownClocks(rawValue: word) else {
+            throw .parameter(
+                "clocks", "“\(word)” is neither \(ShownClocks.allCases.map(\.rawValue).joined(separator: " nor ")).")
+        }
+        self = clocks
+    }
+}
+
+/// The page of delivery.
+extension InspectedStore {
+    private static let hourCount = 48
+    /// Facts in the file of the quarantine.
+    private static let quarantineLimit = 10_000
+    /// Codes with several names that are shown.
+    private static let conflictLimit = 100
+
+    func deliveryPage() async throws -> InspectorResponse {
+        let state = try await store.delivery(hours: Self.hourCount)
+        let conflicts = try await store.nameConflicts(ListRequest(limit: Self.conflictLimit)).rows
+        let useCases = conflicts.isEmpty ? [] : try await store.names().filter { $0.event == nil }
+        let names = ChangedNames(
+            conflicts, count: try await store.nameConflictCount(),
+            useCases: Dictionary(useCases.map { ($0.useCase, $0.name) }, uniquingKeysWith: { first, _ in first }),
+            starts: conflicts.isEmpty ? [:] : try await store.firstStarts().mapValues(\.microseconds))
+        let page = DeliveryPage(
+            redactor.redacted(state), collected: redactor.redacted(counted?()), names: redactor.redacted(names),
+            in: frame)
+        return .page(page.html)
+    }
+
+    func downloadDelivery(_ name: String) async throws -> InspectorResponse {
+        let bytes: [UInt8]
+        switch (DeliveryFile(rawValue: name), counted) {
+        case (.quarantine, _):
+            let facts = try await store.quarantined(limit: Self.quarantineLimit)
+            bytes = QuarantineJSON.bytes(redactor.redacted(facts))
+        case (.rejections, let counted?):
+            bytes = Array(try JSONEncoder.waybill().encode(redactor.redacted(counted().rejections)))
+        case (.rejections, nil), (nil, _): throw QueryFailure.notFound("There is no file “\(name)” here.")
+        }
+        return .download(bytes, type: "application/json", name: "waybill-\(name)")
+    }
+}
+
+/// The page of a network exchange, and what can be taken away of it.
+extension InspectedStore {
+    func exchangePage(_ key: String) async throws -> InspectorResponse {
+        let record = try await store.exchange(key)
+        let bodies = try await store.bodies(of: record.id)
+        var transaction: TransactionRecord?
+        if let id = record.transaction { transaction = try await store.transaction(id.description) }
+        let page = ExchangePage(
+            redactor.redacted(record), bodies: redactor.redacted(bodies), transaction: redactor.redacted(transaction),
+            in: frame)
+        return .page(page.html)
+    }
+
+    /// A body, or the exchange as a document; all of it redacted once more.
+    func file(of key: String, named name: String) async throws -> InspectorResponse {
+        guard let file = ExchangeFile(rawValue: name) else {
+            throw QueryFailure.notFound("A request can be taken away as har, curl, text or json, and not as “\(name)”.")
+        }
+        let record = try await store.exchange(key)
+        let bodies = try await store.bodies(of: record.id)
+        let fileName = "waybill-\(record.id.code.replacing(":", with: "-")).\(file.suffix)"
+        guard let format = file.format else {
+            let redacted = redactor.redacted(bodies).value
+            guard let body = file == .requestBody ? redacted.request : redacted.response, !body.bytes.isEmpty else {
+                throw QueryFailure.notFound("Nothing was kept of this body.")
+            }
+            return .body(body.bytes, name: fileName)
+        }
+        var writer = ExchangeWriter(as: format, redactor: redactor)
+        let bytes = writer.next(record, bodies: bodies)
+        guard !bytes.isEmpty else { throw QueryFailure.notFound("What was received is no command.") }
+        return .download(writer.beginning + bytes + writer.end, type: file.mediaType, name: fileName)
+    }
+}
+
+/// The pages of the sources.
+extension InspectedStore {
+    /// Names of apps to choose from: beyond, there is the search.
+    private static let appLimit = 200
+
+    func sourcesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        let address = ListAddress(items)
+        let apps = try await store.apps(limit: Self.appLimit)
+        let (page, _, status) = try await self.page {
+            var request = try ListRequest(address.items, about: .sources)
+            request[.sort] = request[.sort] ?? SourceFilter.Order.newest.rawValue
+            return try await store.sources(request)
+        }
+        let details = try await store.details(of: page.value.rows.map(\.id), upTo: SourceDetails.Limits(clocks: 1))
+        let html = SourcesPage(
+            page, details: redactor.redacted(details), at: address, apps: redactor.redacted(apps), in: frame
+        ).html
+        return .page(html, status: status)
+    }
+
+    func sourcePage(_ key: String) async throws -> InspectorResponse {
+        let record = try await store.source(key)
+        guard let details = try await store.details(of: [record.id], upTo: SourcePage.limits)[record.id] else {
+            throw QueryFailure.notFound("There is no source “\(key)” here.")
+        }
+        return .page(SourcePage(redactor.redacted(record), redactor.redacted(details), in: frame).html)
     }
 }

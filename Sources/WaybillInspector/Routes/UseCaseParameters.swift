@@ -1,7 +1,6 @@
 import Foundation
-import WaybillAnalysis
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 /// What the address of a use case's page asks: which transactions count, and the question's own parameters.
 struct UseCaseParameters {

@@ -1,6 +1,6 @@
 package import WaybillCore
 package import WaybillExport
-package import WaybillReading
+package import WaybillQueries
 
 /// How facts come in and go on: what waits, what was rejected and why, and which names changed.
 package struct DeliveryPage {
@@ -120,5 +120,137 @@ package struct DeliveryPage {
         ]
         let list = cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML }
         return "<header class=wide><h2>Since this collector was started</h2><dl>\(list)</dl></header>\n"
+    }
+}
+
+/// What came in hour by hour: bars, and a table of the hours in which something came.
+struct ArrivalChart {
+    let hours: [DeliveryState.Hour]
+    let frame: InspectorFrame
+
+    var html: HTML { "<section class=\"panel wide\"><h2>Received by hour</h2>\(content)</section>\n" }
+
+    private var content: HTML {
+        guard !hours.isEmpty else { return "<p class=why>No set has come in yet.</p>" }
+        let busy = hours.filter { $0.factCount > 0 }
+        let (sets, facts) = (busy.reduce(0) { $0 + $1.setCount }, busy.reduce(0) { $0 + $1.factCount })
+        guard !busy.isEmpty else { return "<p class=why>Nothing new came in the last \(hours.count) hours.</p>" }
+        return """
+            <p>\(Words.count(facts, "new fact")) in \(Words.count(sets, "set")) in the last \(hours.count) hours; at most \
+            \(Words.count(busy.map(\.factCount).max() ?? 0, "fact")) in one.</p>
+            \(chart)
+            <details class=table><summary>As a table</summary><table class=facts><thead><tr><th>Hour from, in \(zone)<th class=n>Sets<th class=n>Facts\
+            </tr></thead>\(busy.reversed().map(row))</table></details>
+            """
+    }
+
+    /// A browser shows other times of the page in its own time zone.
+    private var zone: String { WallTime(hours.last?.beginMicroseconds ?? 0, in: frame.timeZone).zone }
+
+    private func label(_ hour: DeliveryState.Hour) -> (date: String, time: String) {
+        let time = WallTime(hour.beginMicroseconds, in: frame.timeZone)
+        return (time.date, String(time.time.prefix(5)))
+    }
+
+    private var chart: HTML {
+        let columns = hours.map { hour in
+            let (date, time) = label(hour)
+            let title =
+                "\(date) \(time) \(zone): \(Words.count(hour.factCount, "fact")), \(Words.count(hour.setCount, "set"))"
+            return ColumnChart.Column(title: title, parts: [("", hour.factCount)])
+        }
+        let labels = [hours.startIndex, hours.count / 2, hours.count - 1].map { index in
+            let (date, time) = label(hours[index])
+            return "\(date.suffix(5)) \(time)"
+        }
+        return ColumnChart(columns: columns, labels: labels).html
+    }
+
+    private func row(_ hour: DeliveryState.Hour) -> HTML {
+        let (date, time) = label(hour)
+        return "<tr><td>\(date) \(time)<td class=n>\(hour.setCount)<td class=n>\(hour.factCount)</tr>"
+    }
+}
+
+/// The codes that have had several names, and since when.
+package struct ChangedNames: Sendable, Redactable {
+    private let conflicts: [NameConflict]
+    private let count: Int
+    private let useCases: [Int: String]
+    private let starts: [AppVersion: Int64]
+
+    /// - Parameters:
+    ///   - count: Of such codes; nil: those are all.
+    ///   - useCases: What a use case is called.
+    ///   - starts: When a version was started first, in microseconds since 1970.
+    package init(
+        _ conflicts: [NameConflict], count: Int? = nil, useCases: [Int: String], starts: [AppVersion: Int64]
+    ) {
+        self.conflicts = conflicts
+        self.count = count ?? conflicts.count
+        self.useCases = useCases
+        self.starts = starts
+    }
+
+    package func redacted(by redactor: Redactor) -> Self {
+        let starts = starts.map {
+            (AppVersion(app: redactor.text($0.key.app), version: redactor.text($0.key.version)), $0.value)
+        }
+        return ChangedNames(
+            conflicts.redacted(by: redactor), count: count, useCases: useCases.redacted(by: redactor),
+            starts: Dictionary(starts, uniquingKeysWith: min))
+    }
+
+    func html(in frame: InspectorFrame) -> HTML {
+        guard !conflicts.isEmpty else {
+            return """
+                <section class="panel wide"><h2>Names that changed</h2><p class=why>None: every code has had one name in all versions of all \
+                apps.</p></section>
+
+                """
+        }
+        return """
+            <section class="panel wide"><h2>Names that changed</h2><p>Nothing is lost by it, but one of the names misleads whoever reads it.</p>
+            <table class="facts runs"><thead><tr><th>Code<th>Name<th>App<th>Versions<th>Since</tr></thead>\
+            \(conflicts.map { rows($0, frame) })</table>\(rest)</section>
+
+            """
+    }
+
+    private var rest: HTML {
+        let more = count - conflicts.count
+        return more > 0 ? "<p class=why>And \(Words.count(more, "more code")) with several names.</p>" : ""
+    }
+
+    private func rows(_ conflict: NameConflict, _ frame: InspectorFrame) -> HTML {
+        let code = conflict.event.map {
+            "event \($0) of \(useCases[conflict.useCase] ?? "use case \(conflict.useCase)")"
+        }
+        let head: HTML = """
+            <th scope=rowgroup rowspan=\(conflict.names.count)>\(code ?? "use case \(conflict.useCase)")\
+            \(more(conflict.furtherNames, "name"))
+            """
+        let rows = conflict.names.enumerated().map { index, use in
+            """
+            <tr>\(head, if: index == 0)<td>\(standing(of: index, in: conflict))<b>\(use.name)</b><td>\(use.app.isEmpty ? "not told" : use.app)\
+            <td>\(use.versions.joined(separator: ", "))\(more(use.furtherVersions, "version"))<td>\(since(use, frame))</tr>
+            """ as HTML
+        }
+        return "<tbody>\(rows)</tbody>"
+    }
+
+    private func more(_ count: Int?, _ word: String) -> String {
+        count.map { " and \(Words.count($0, "more \(word)"))" } ?? ""
+    }
+
+    /// Within one app the later name replaced the earlier one.
+    private func standing(of index: Int, in conflict: NameConflict) -> HTML {
+        let isFirst = index == 0 || conflict.names[index - 1].app != conflict.names[index].app
+        return isFirst ? "" : "<u>then</u> "
+    }
+
+    private func since(_ use: NameConflict.Use, _ frame: InspectorFrame) -> String {
+        let starts = use.versions.compactMap { self.starts[AppVersion(app: use.app, version: $0)] }
+        return starts.min().map { WallTime($0, in: frame.timeZone).date } ?? "unknown"
     }
 }

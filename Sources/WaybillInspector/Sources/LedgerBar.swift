@@ -1,6 +1,6 @@
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 /// What became of a source's facts: a bar in proportion, and the same in words.
 struct LedgerBar {

@@ -1,6 +1,6 @@
-import WaybillCore
+package import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 /// What was rejected and why: by the collector to which this store delivers, and by the one that keeps it.
 struct QuarantinePanel {
@@ -94,4 +94,113 @@ package enum DeliveryFile: String, CaseIterable, Sendable {
     case quarantine = "quarantine.json"
     /// What a running collector has rejected.
     case rejections = "rejections.json"
+}
+
+/// What could not be read of sets of version 0.0.1, whose senders keep nothing of it.
+struct LegacyQuarantineList {
+    let state: DeliveryState
+    let frame: InspectorFrame
+
+    var html: HTML {
+        guard state.legacyQuarantinedCount > 0 else { return "" }
+        let more = state.legacyQuarantinedCount - state.legacyQuarantine.count
+        let rest: HTML =
+            "<p class=why>And \(Words.count(more, "more transaction")): the table legacy_quarantine has them.</p>"
+        return """
+            <p>\(Words.count(state.legacyQuarantinedCount, "transaction")) of sets 0.0.1 that could not be read. What else was in those sets was \
+            taken, and their senders keep nothing: it is here alone.</p>
+            <ul class=causes>\(state.legacyQuarantine.map(entry))</ul>\(rest, if: more > 0)
+            """
+    }
+
+    private func entry(_ entry: LegacyQuarantined) -> HTML {
+        let time = WallTime(entry.receivedMicroseconds, in: frame.timeZone)
+        return """
+            <li class=failed><details><summary><b>\(entry.reason)</b> <span>\(entry.transaction?.description ?? "without a readable ID")</span> \
+            <time>\(time.date) \(String(time.time.prefix(8)))</time></summary>\(JSONTree.html(entry.json) ?? "<pre>\(entry.json)</pre>")</details>
+
+            """
+    }
+}
+
+/// Facts in quarantine as JSON: an array of objects, each with the fact as `Schemas/fact.v1.schema.json` describes it.
+package enum QuarantineJSON {
+    package static func bytes(_ quarantined: Redacted<[QuarantinedFact]>) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginArray()
+        for entry in quarantined.value {
+            writer.beginObject()
+            writer.member("source", entry.id.source)
+            writer.member("sequence", entry.id.sequence)
+            writer.member("reason", entry.reason)
+            writer.member("rejected_at_us", entry.rejectedAtMicroseconds)
+            if let fact = entry.fact {
+                writer.key("fact")
+                fact.write(to: &writer)
+            }
+            writer.endObject()
+        }
+        writer.endArray()
+        return writer.bytes
+    }
+
+    /// One fact.
+    static func text(_ fact: Fact) -> String {
+        var writer = JSONWriter()
+        fact.write(to: &writer)
+        return writer.text
+    }
+}
+
+/// Facts that a collector has rejected since it was started, together where source and reason are the same.
+///
+/// They are kept in memory and are gone with the process: what lasts is the quarantine of their sources. A source that
+/// sends the same facts again has them counted again.
+package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
+    /// Those of one source for one reason.
+    package struct Group: Sendable, Hashable, Codable {
+        package var source: GUID
+        /// In the words that the source was told.
+        package var reason: String
+        package var count: Int
+        /// The lowest and the highest sequence; nil where none could be read.
+        package var first, last: Int64?
+        /// Microseconds since 1970 when the first and the last were rejected.
+        package var firstMicroseconds, lastMicroseconds: Int64
+    }
+
+    /// The one to which something came last in front.
+    package private(set) var groups: [Group] = []
+    /// Facts of further sources and reasons, where they are too many to be told apart.
+    package private(set) var othersCount = 0
+
+    private static let limit = 500
+
+    package init() {}
+
+    /// Adds one, rejected at a time in microseconds since 1970.
+    package mutating func add(_ rejection: Rejection, at wall: Int64) {
+        if let index = groups.firstIndex(where: { $0.source == rejection.source && $0.reason == rejection.reason }) {
+            // Many of one kind come together, so that it mostly is in front already.
+            if index > 0 { groups.insert(groups.remove(at: index), at: 0) }
+            groups[0].count += 1
+            groups[0].first = [groups[0].first, rejection.sequence].compactMap(\.self).min()
+            groups[0].last = [groups[0].last, rejection.sequence].compactMap(\.self).max()
+            groups[0].lastMicroseconds = wall
+        } else {
+            groups.insert(
+                Group(
+                    source: rejection.source, reason: rejection.reason, count: 1, first: rejection.sequence,
+                    last: rejection.sequence,
+                    firstMicroseconds: wall, lastMicroseconds: wall), at: 0)
+            if groups.count > Self.limit { othersCount += groups.removeLast().count }
+        }
+    }
+
+    /// With every reason put through a redactor.
+    package func redacted(by redactor: Redactor) -> RejectedFacts {
+        var redacted = self
+        for index in groups.indices { redacted.groups[index].reason = redactor.text(groups[index].reason) }
+        return redacted
+    }
 }

@@ -1,6 +1,6 @@
 package import WaybillCore
 package import WaybillExport
-package import WaybillReading
+package import WaybillQueries
 
 /// The comparison of two transactions: both pictures on one scale of time, and what happened in both, with the
 /// differences marked.
@@ -110,5 +110,157 @@ package struct TransactionComparisonPage {
             \(waterfall.figure(hasAnchors: false))</section>
 
             """
+    }
+}
+
+/// Asks for the transaction that one is to be compared with: by where that stands among the others, or by its code.
+struct TransactionComparisonForm {
+    /// Redacted.
+    let first: TransactionSummary
+    let clocks: ShownClocks
+    /// From the page to the inspector's pages: empty, or `../`.
+    let root: HTML
+
+    var html: HTML {
+        let hidden: HTML = "<input type=hidden name=clocks value=\(clocks.rawValue)>"
+        return """
+            <form class=comparison method=get action="\(root)beside"><span>Compare with</span>\
+            \(link(.before, "the run before"))\(link(.after, "the run after"))\(link(.succeeded, "the last that succeeded"))\
+            <input type=hidden name=a value="\(first.id.description)">\(hidden, if: clocks != .aligned)\
+            <input name=b required aria-label="Support code or ID of another one" placeholder="or a support code"><button>Show</button></form>
+            """
+    }
+
+    private func link(_ other: TransactionComparisonAddress.Other, _ words: String) -> HTML {
+        let address = TransactionComparisonAddress(first: first.id.description, second: other.rawValue, clocks: clocks)
+        return "<a href=\"\(root)\(address.path)\">\(words)</a>"
+    }
+}
+
+/// The address of a page that compares two transactions.
+package struct TransactionComparisonAddress {
+    /// A second one that is meant by where it stands among those of the first one's use case.
+    package enum Other: String, Sendable, CaseIterable {
+        /// Begun last before it.
+        case before
+        /// Begun next.
+        case after
+        /// The newest other one that succeeded.
+        case succeeded
+    }
+
+    /// IDs or support codes; the second may be the name of an ``Other``.
+    var first: String
+    var second: String
+    var clocks: ShownClocks
+
+    package init(first: String, second: String, clocks: ShownClocks) {
+        (self.first, self.second, self.clocks) = (first, second, clocks)
+    }
+
+    /// Relative to the inspector's pages: `beside?a=K7QD-3M2X&b=Z2M4-NAR7`.
+    package var path: String {
+        let clocks = clocks == .aligned ? "" : "&clocks=\(clocks.rawValue)"
+        return "beside?a=\(ListAddress.encoded(first))&b=\(ListAddress.encoded(second))\(clocks)"
+    }
+}
+
+/// What happened in two transactions, a row for each fact, with what is different in words.
+struct TransactionComparisonTable {
+    private let comparison: TransactionComparison
+    private let names: (SourceNames, SourceNames)
+    private let scale: TimeScale
+
+    init(_ comparison: TransactionComparison, names: (SourceNames, SourceNames)) {
+        self.comparison = comparison
+        self.names = names
+        let times = comparison.rows.flatMap { [$0.first?.time, $0.second?.time] }.compactMap(\.self)
+        scale = TimeScale(longest: times.map { abs($0) }.max() ?? 0)
+    }
+
+    var html: HTML {
+        let count = comparison.differentCount
+        let different = count == 0 ? "nothing is different" : "\(count) of \(comparison.rows.count) are different"
+        return """
+            <table class=comparison><caption>What happened, and when since the opening\(scale.unit.map { ", in \($0)" } ?? ""): \(different)</caption>
+            <thead><tr><th scope=col>What<th scope=col>First<th scope=col>Second<th scope=col>Difference</thead>
+            <tbody>\(comparison.rows.map(row))</table>
+            """
+    }
+
+    private func row(_ row: TransactionComparison.Row) -> HTML {
+        guard let fact = row.first ?? row.second else { return "" }
+        let lane = min(fact.lane, 3)
+        let differences = row.differences
+        let classes: HTML = "\("l\(lane)", if: lane > 0)\(" one", if: row.first == nil || row.second == nil)"
+        let isTold = !differences.isEmpty || comparison.isFarOff(row)
+        return """
+
+            <tr class="\(classes)"><th scope=row class=\(fact.entry.kind.mark)>\(label(of: fact))\(cell(row.first))\(cell(row.second))\
+            <td\(" class=differs", if: isTold)>\(words(row, differences))
+            """
+    }
+
+    private func label(of fact: TransactionComparison.Fact) -> HTML {
+        let text =
+            switch fact.entry.kind {
+            case .event, .attributesSet, .opened: fact.entry.words
+            case .closed: "closed"
+            case .exchangeOpened, .exchangeClosed:
+                fact.exchange.map { "\($0.method) \(PathTemplate($0.path))" } ?? fact.entry.words
+            }
+        return "\(text)"
+    }
+
+    private func cell(_ fact: TransactionComparison.Fact?) -> HTML {
+        guard let fact else { return "<td><i>-</i>" }
+        let result =
+            switch fact.entry.kind {
+            case .closed: fact.entry.words
+            case .exchangeClosed: fact.exchange?.result ?? fact.entry.words
+            case .event, .attributesSet, .opened, .exchangeOpened: ""
+            }
+        let (small, time): (HTML, String) = ("<small>\(result)</small>", fact.time == 0 ? "0" : scale.text(fact.time))
+        return "<td>\(time)\(small, if: !result.isEmpty)"
+    }
+
+    private func words(_ row: TransactionComparison.Row, _ differences: [TransactionComparison.Difference]) -> String {
+        var words = differences.map { difference in
+            switch difference {
+            case .onlyInFirst: "only in the first"
+            case .onlyInSecond: "only in the second"
+            case .status(let one, let other), .outcome(let one, let other): "\(other) instead of \(one)"
+            case .error(let one?, let other?): "\(Words.error(other)) instead of \(Words.error(one))"
+            case .error(let one?, nil): "without \(Words.error(one))"
+            case .error(nil, let other?): "with \(Words.error(other))"
+            case .error(nil, nil): ""
+            case .attribute(let name, let one, let other): Self.attribute(name, one, other)
+            }
+        }
+        if let later = row.laterMicroseconds, later != 0 {
+            let uncertainty = row.uncertaintyMicroseconds
+            let doubt = uncertainty == 0 ? "" : " ± \(Words.duration(uncertainty))"
+            words.append("\(Words.duration(abs(later)))\(doubt) \(later < 0 ? "earlier" : "later")")
+        }
+        return words.joined(separator: " · ")
+    }
+
+    private static func attribute(_ name: String, _ one: String?, _ other: String?) -> String {
+        guard let other else { return "without \(name)=\(one ?? "")" }
+        return "\(name)=\(other)" + (one.map { " instead of \($0)" } ?? ", which the first has not")
+    }
+}
+
+extension TransactionRecord.Kind {
+    /// The class that tells the kinds apart; that of events has no sign.
+    fileprivate var mark: HTML {
+        switch self {
+        case .event: "event"
+        case .attributesSet: "set"
+        case .opened: "from"
+        case .closed: "to"
+        case .exchangeOpened: "out"
+        case .exchangeClosed: "in"
+        }
     }
 }

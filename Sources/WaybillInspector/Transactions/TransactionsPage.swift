@@ -1,6 +1,6 @@
 package import WaybillCore
 package import WaybillExport
-package import WaybillReading
+package import WaybillQueries
 
 /// The list of transactions: a line for each, the newest first.
 package struct TransactionsPage {

@@ -1,6 +1,6 @@
-import WaybillAnalysis
-import WaybillCore
-import WaybillReading
+package import WaybillCore
+import WaybillExport
+import WaybillQueries
 
 /// Where the numbers on the pages of use cases lead: to the transactions that they count, under the same conditions.
 struct UseCaseLinks {
@@ -65,5 +65,116 @@ extension FilterExpression.Term {
         var term = self
         term.isNegated.toggle()
         return term
+    }
+}
+
+/// A use case as addresses and pages name it.
+package struct UseCaseReference: Sendable, Hashable {
+    /// The code.
+    package let code: Int
+    /// Redacted; `use case 17` where no name is known, or an empty one.
+    package let name: String
+    /// What stands for it in an address: its name, or its code where the name would not lead to it.
+    package let key: String
+
+    /// Names a use case.
+    ///
+    /// - Parameters:
+    ///   - code: Of the use case.
+    ///   - names: What is called how in the store.
+    package init(code: Int, among names: Redacted<[RecordedName]>) {
+        let named = names.value.filter { $0.event == nil && $0.useCase == code && !$0.name.isEmpty }.min {
+            $0.name < $1.name
+        }
+        self.code = code
+        name = named?.name ?? "use case \(code)"
+        // A browser takes dots for a way up, and a number is a code; a name that two use cases have means neither.
+        let isAddress = named.map { named in
+            Int(named.name) == nil && named.name != "." && named.name != ".." && named.isSearchable
+                && names.value.allSatisfy { $0.event != nil || $0.useCase == code || $0.name != named.name }
+        }
+        key = isAddress == true ? name : "\(code)"
+    }
+
+    /// The use case that a part of an address means, a name or a code; nil where none is called so, or several are.
+    package init?(key: String, among names: Redacted<[RecordedName]>) {
+        let codes = Set(names.searchable.filter { $0.event == nil && $0.name == key }.map(\.useCase))
+        guard let code = Int(key) ?? (codes.count == 1 ? codes.first : nil) else { return nil }
+        self.init(code: code, among: names)
+    }
+
+    /// The searchable names of its events by code, each once; of very many, the first.
+    package func events(among names: Redacted<[RecordedName]>) -> [String] {
+        var seen: Set<String> = []
+        let events = names.searchable.filter { $0.useCase == code && $0.event != nil }.map(\.name)
+            .filter { seen.insert($0).inserted }
+        return Array(events.prefix(FilterTerms.nameLimit))
+    }
+}
+
+/// A table of an answer. Where there is no room for its columns, each row is a block that has the headings in front of
+/// its cells.
+struct AnswerTable {
+    struct Column: ExpressibleByStringLiteral {
+        /// Above the cells; empty above bars that need none.
+        var heading: HTML
+        /// In front of a cell in a block.
+        var label: String
+        /// Whether something is drawn in it, which has the whole width of a block.
+        var isDrawn = false
+        /// Whether its cells take two places of a block.
+        var isLong = false
+
+        init(stringLiteral heading: String) { self.init("\(heading)", label: heading) }
+
+        init(_ heading: HTML, label: String) { (self.heading, self.label) = (heading, label) }
+
+        /// Bars or lines.
+        static func drawn(_ heading: HTML = "") -> Column {
+            var column = Column(heading, label: "")
+            column.isDrawn = true
+            return column
+        }
+
+        /// Texts of two numbers.
+        static func long(_ heading: String) -> Column {
+            var column = Column(stringLiteral: heading)
+            column.isLong = true
+            return column
+        }
+    }
+
+    /// What a screen reader calls it.
+    var caption: String
+    /// The first one names the rows.
+    var columns: [Column]
+    /// As many cells as there are columns.
+    var rows: [[HTML]]
+    /// The last row, of all of them; empty: there is none.
+    var sum: [HTML] = []
+
+    var html: HTML {
+        let foot: HTML = "<tfoot>\(row(sum))</tfoot>"
+        return """
+            <div class=scroll tabindex=0 role=region aria-label="\(caption)"><table><thead><tr>\(columns.map(heading))</tr></thead>\
+            <tbody>\(rows.map(row))</tbody>\(foot, if: !sum.isEmpty)</table></div>
+
+            """
+    }
+
+    /// What has no words is no heading.
+    private func heading(_ column: Column) -> HTML {
+        let name: HTML = column.heading.bytes.isEmpty ? "td" : "th scope=col"
+        return "<\(name)\(" class=drawn", if: column.isDrawn)>\(column.heading)"
+    }
+
+    private func row(_ cells: [HTML]) -> HTML {
+        let named = zip(columns, cells).enumerated().map { index, cell -> HTML in
+            let (column, content) = cell
+            if index == 0 { return "<th scope=row>\(content)" }
+            if column.isDrawn { return "<td class=drawn>\(content)" }
+            return "<td data-label=\"\(column.label)\"\(" class=two", if: column.isLong)>\(content)"
+        }
+        return "<tr>\(named)</tr>"
     }
 }

@@ -1,7 +1,6 @@
-package import WaybillAnalysis
 package import WaybillCore
 package import WaybillExport
-import WaybillReading
+package import WaybillQueries
 
 /// The list of use cases: how often each was run, when, how it ended, and how long it took.
 package struct UseCasesPage {

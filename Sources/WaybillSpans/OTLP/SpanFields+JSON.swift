@@ -172,3 +172,55 @@ extension Redactor {
         }
     }
 }
+
+/// What became of the spans of a request.
+package struct SpanVerdict: Hashable, Sendable {
+    /// Spans that were new and taken.
+    package var acceptedCount = 0
+    /// Spans that had been received before.
+    package var knownCount = 0
+    /// Spans that were refused, by reason.
+    package var refusals: [String: Int] = [:]
+    /// Facts that were made of those that were taken, and of earlier ones that had waited for them.
+    package var factCount = 0
+
+    package init() {}
+
+    /// Spans that were refused, for any reason.
+    package var refusedCount: Int { refusals.values.reduce(0, +) }
+
+    mutating func refuse(_ count: Int = 1, because reason: String) { refusals[reason, default: 0] += count }
+
+    /// The reasons in one sentence, the most frequent first; nil where nothing was refused.
+    package var message: String? {
+        guard refusedCount > 0 else { return nil }
+        let reasons = refusals.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { "\($0.value) span\($0.value == 1 ? "" : "s"): \($0.key)" }
+        return reasons.joined(separator: "; ") + "."
+    }
+}
+
+/// `ExportTraceServiceResponse` of opentelemetry/proto/collector/trace/v1/trace_service.proto: empty where all spans were
+/// taken, else how many were not, and why.
+extension SpanVerdict {
+    package var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        if refusedCount > 0 {
+            writer.key("partialSuccess")
+            writer.beginObject()
+            // An integer of 64 bits is a string.
+            writer.member("rejectedSpans", "\(refusedCount)")
+            writer.member("errorMessage", message)
+            writer.endObject()
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    package var protobuf: [UInt8] {
+        guard refusedCount > 0 else { return [] }
+        let partial = ProtobufWriter.integer(refusedCount, field: 1) + ProtobufWriter.text(message ?? "", field: 2)
+        return ProtobufWriter.bytes(partial, field: 1)
+    }
+}

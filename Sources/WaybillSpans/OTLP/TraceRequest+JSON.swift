@@ -165,3 +165,165 @@ extension SpanFields.Scope {
         self = scope
     }
 }
+
+extension JSONReader {
+    /// Hands over the members of an object, each of whose values must be read or skipped; those that are null are not
+    /// there.
+    mutating func members(
+        _ body: (String, inout JSONReader) throws(JSONFailure) -> Void
+    ) throws(JSONFailure) {
+        try beginObject()
+        while let key = try nextKey() {
+            let name = key.string
+            if let right = Self.camelCase[name] {
+                throw invalid(key, "`\(name)` is no name of OTLP's JSON: use `\(right)`")
+            }
+            if next == UInt8(ascii: "n") { try skipValue() } else { try body(name, &self) }
+        }
+    }
+
+    /// The names of OTLP's members by those that Protocol Buffers have for them, which are not valid in JSON: a body that
+    /// has them would be read as an empty one.
+    private static let camelCase = Dictionary(
+        uniqueKeysWithValues: [
+            "resourceSpans", "scopeSpans", "traceId", "spanId", "parentSpanId", "traceState", "startTimeUnixNano",
+            "endTimeUnixNano", "timeUnixNano", "droppedAttributesCount", "droppedEventsCount", "droppedLinksCount",
+            "stringValue", "boolValue", "intValue", "doubleValue", "bytesValue", "arrayValue", "kvlistValue",
+        ].map { name in
+            (name.map { $0.isUppercase ? "_\($0.lowercased())" : "\($0)" }.joined(), name)
+        })
+
+    mutating func elements(_ body: (inout JSONReader) throws(JSONFailure) -> Void) throws(JSONFailure) {
+        try beginArray()
+        while try nextElement() { if next == UInt8(ascii: "n") { try skipValue() } else { try body(&self) } }
+    }
+
+    /// Adds the attributes of a list.
+    mutating func read(_ attributes: inout SpanAttributes) throws(JSONFailure) {
+        var read = attributes
+        try elements { reader throws(JSONFailure) in read.add(try reader.keyValue()) }
+        attributes = read
+    }
+
+    private mutating func keyValue() throws(JSONFailure) -> SpanAttribute {
+        var attribute = SpanAttribute(name: "", value: .none)
+        try members { key, reader throws(JSONFailure) in
+            switch key {
+            case "key": attribute.name = try reader.text().string
+            case "value": attribute.value = try reader.spanValue()
+            default: try reader.skipValue()
+            }
+        }
+        return attribute
+    }
+
+    private mutating func spanValue() throws(JSONFailure) -> SpanValue {
+        var value = SpanValue.none
+        try members { key, reader throws(JSONFailure) in
+            switch key {
+            case "stringValue": value = .scalar(.string(try reader.text().string))
+            case "boolValue": value = .scalar(.bool(try reader.bool()))
+            case "intValue":
+                let digits = try reader.digits()
+                // A number beyond 64 bits is kept as the text that it is.
+                value = .scalar(Int64(digits).map(AttributeValue.integer) ?? .string(digits))
+            case "doubleValue": value = .scalar(try reader.double())
+            case "bytesValue": value = .bytes(try reader.text().string)
+            case "arrayValue":
+                var list: [SpanValue] = []
+                try reader.values { reader throws(JSONFailure) in list.append(try reader.spanValue()) }
+                value = .list(Array(list.prefix(SpanValue.limit)))
+            case "kvlistValue":
+                var members: [SpanAttribute] = []
+                try reader.values { reader throws(JSONFailure) in members.append(try reader.keyValue()) }
+                value = .map(Array(members.prefix(SpanValue.limit)))
+            default: try reader.skipValue()
+            }
+        }
+        return value
+    }
+
+    /// The list that `ArrayValue` and `KeyValueList` hold.
+    private mutating func values(_ body: (inout JSONReader) throws(JSONFailure) -> Void) throws(JSONFailure) {
+        try members { key, reader throws(JSONFailure) in
+            guard key == "values" else { return try reader.skipValue() }
+            try reader.elements(body)
+        }
+    }
+
+    /// Whatever stands there, as bytes; none where it is no hexadecimal, so that its length tells.
+    mutating func hexadecimal() throws(JSONFailure) -> [UInt8] {
+        let digits = Array(try text().string.utf8)
+        guard digits.count % 2 == 0, digits.count <= 64 else { return [] }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index].hexadecimalValue, let low = digits[index + 1].hexadecimalValue else {
+                return []
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    /// The digits of an integer of any size, which is a number or a string.
+    private mutating func digits() throws(JSONFailure) -> String {
+        if next != UInt8(ascii: "\"") {
+            let (start, text) = (offset, try numberText())
+            if text.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: "-") }) { return text }
+            // `1.79e18`, as some writers have it.
+            if let value = Double(text).flatMap({ Int64(exactly: $0) }) { return "\(value)" }
+            throw JSONFailure(.invalid, at: start, "an integer was expected")
+        }
+        let text = try text()
+        let digits = text.string
+        let unsigned = digits.utf8.first == UInt8(ascii: "-") ? digits.utf8.dropFirst() : digits.utf8[...]
+        guard !unsigned.isEmpty, unsigned.allSatisfy(\.isDigit) else { throw invalid(text, "an integer was expected") }
+        return digits
+    }
+
+    /// Nanoseconds since 1970.
+    mutating func nanoseconds() throws(JSONFailure) -> UInt64 {
+        skipWhitespace()
+        let (start, digits) = (offset, try digits())
+        guard let value = UInt64(digits) else {
+            throw JSONFailure(.invalid, at: start, "nanoseconds since 1970 in 64 bits were expected")
+        }
+        return value
+    }
+
+    /// A number of 32 bits.
+    mutating func count32() throws(JSONFailure) -> Int {
+        skipWhitespace()
+        let (start, digits) = (offset, try digits())
+        guard let value = UInt32(digits) else {
+            throw JSONFailure(.invalid, at: start, "an integer of 32 bits was expected")
+        }
+        return Int(value)
+    }
+
+    /// The number of a case of an enum, which is a number or one of the names.
+    mutating func enumeration(_ names: [String]) throws(JSONFailure) -> Int {
+        guard next == UInt8(ascii: "\"") else { return try integer(in: Int(Int32.min)...Int(Int32.max)) }
+        let text = try text()
+        guard let number = names.firstIndex(of: text.string) ?? Int(text.string) else {
+            throw invalid(text, "a number, or a name such as \(names.last ?? ""), was expected")
+        }
+        return number
+    }
+
+    /// A number, or one of the words that JSON has no number for; what is too large stays the text that it is.
+    private mutating func double() throws(JSONFailure) -> AttributeValue {
+        let isText = next == UInt8(ascii: "\"")
+        let (start, text) = (offset, isText ? try text().string : try numberText())
+        switch text {
+        case "NaN": return .double(.nan)
+        case "Infinity": return .double(.infinity)
+        case "-Infinity": return .double(-.infinity)
+        default:
+            guard text.utf8.allSatisfy({ $0.isDigit || "+-.eE".utf8.contains($0) }), let value = Double(text) else {
+                throw JSONFailure(.invalid, at: start, "a number was expected")
+            }
+            return value.isFinite ? .double(value) : .string(text)
+        }
+    }
+}

@@ -122,3 +122,132 @@ package struct BooksScan {
         }
     }
 }
+
+/// Which books a write touches: noted by triggers of this connection alone, which no other one sees, in tables of its
+/// own.
+struct ChangedRows {
+    let connection: Connection
+
+    /// Begins to note.
+    func begin() throws(WaybillError) {
+        try connection.execute(Self.script)
+        try forget()
+    }
+
+    /// Forgets what was noted.
+    func forget() throws(WaybillError) {
+        for table in ["changed_sources", "removed_sources", "changed_names", "changed_tombstones"] {
+            try connection.statement("DELETE FROM temp.\(table)").run()
+        }
+    }
+
+    /// What was noted, with what arrived behind an arrival.
+    ///
+    /// - Parameter fact: A fact that arrived, by source and sequence.
+    func changes(behind arrival: Int64, _ fact: (Fact.ID) -> Fact?) throws(WaybillError) -> StoreChanges {
+        var changes = StoreChanges()
+        let rows = try connection.statement(
+            "SELECT c.source FROM temp.changed_sources c JOIN sources s ON s.id = c.source WHERE s.heard_us IS NOT NULL ORDER BY c.source"
+        ).rows { row in row.int(0) as Int64 }
+        for row in rows {
+            if let books = try books(of: row, behind: arrival, fact) { changes.books.append(books) }
+        }
+        changes.removedSources = try connection.statement("SELECT uuid FROM temp.removed_sources ORDER BY uuid").rows {
+            row in row.guid(0)
+        }
+        changes.names = try connection.statement(
+            "SELECT use_case, event, app, app_version, name, removed FROM temp.changed_names"
+        ).rows { row in
+            NameChange(
+                useCase: row.int(0), event: row.int(1), app: row.text(2), appVersion: row.text(3), name: row.text(4),
+                isRemoved: row.bool(5))
+        }
+        changes.tombstones = try connection.statement(
+            """
+            SELECT guid, with_installation, at_us, (SELECT i.proof_hash FROM installations i WHERE i.guid = t.guid) \
+            FROM temp.changed_tombstones t
+            """
+        ).rows { row in
+            Tombstone(
+                id: row.guid(0), isWithInstallation: row.bool(1), at: row.int(2), proofDigest: row.optionalBytes(3))
+        }
+        return changes
+    }
+
+    /// What is booked of a source; nil where it has gone.
+    func books(of row: Int64, behind arrival: Int64, _ fact: (Fact.ID) -> Fact?) throws(WaybillError)
+        -> SourceBooks?
+    {
+        guard let scanned = try ScannedSource(ScannedShare(row: row), connection) else { return nil }
+        let source = scanned.source
+        var share = TransactionSet.Share(source: source, clocks: scanned.clock.anchors, hasEnded: scanned.hasEnded)
+        share.endedBy = scanned.hasEnded ? scanned.endedBy : nil
+        share.dropped = try RangeRows(connection: connection).dropped(of: row)
+        var books = SourceBooks(share, heard: 0)
+        try connection.statement("SELECT recorded, refused, heard_us, proof_hash FROM sources WHERE id = ?").forEachRow(
+            row
+        ) { row in
+            books.share.ledger.recorded = row.int(0)
+            books.share.ledger.refused = row.int(1)
+            books.heard = row.int(2)
+            books.proofDigest = row.optionalBytes(3)
+        }
+        if let installation = source.installation {
+            books.installationDigest =
+                try connection.statement("SELECT proof_hash FROM installations WHERE guid = ?").first(installation) {
+                    row in row.optionalBytes(0)
+                } ?? nil
+        }
+        books.retired = try RetiredRows(connection: connection).sequences(of: row)
+        books.arrivals = try connection.statement(
+            "SELECT first, last, received_us FROM arrivals WHERE source = ? AND id > ? ORDER BY id"
+        ).rows(row, arrival) { row in
+            SourceBooks.Arrival(first: row.int(0), last: row.int(1), received: row.int(2))
+        }
+        let part = try connection.statement("SELECT guid, use_case FROM parts WHERE source = ? AND sequence = ?")
+        for arrival in books.arrivals {
+            for sequence in arrival.first...arrival.last {
+                guard let fact = fact(Fact.ID(source: source.id, sequence: sequence)) else { continue }
+                books.share.facts.append(fact)
+                guard fact.part > 0, books.transactions[fact.part] == nil else { continue }
+                books.transactions[fact.part] =
+                    try part.first(row, fact.part) { row in
+                        row.optionalGUID(0).map { SourceBooks.PlacedPart(transaction: $0, useCase: row.int(1)) }
+                    } ?? nil
+            }
+        }
+        return books
+    }
+
+    /// The names of these tables are no one else's, since triggers of a connection find tables by name alone.
+    private static let script = """
+        CREATE TEMP TABLE IF NOT EXISTS changed_sources(source INTEGER PRIMARY KEY);
+        CREATE TEMP TABLE IF NOT EXISTS removed_sources(uuid BLOB PRIMARY KEY);
+        CREATE TEMP TABLE IF NOT EXISTS changed_names(use_case INTEGER, event INTEGER, app TEXT, app_version TEXT, name TEXT, removed INTEGER, \
+        PRIMARY KEY(use_case, event, app, app_version, name));
+        CREATE TEMP TABLE IF NOT EXISTS changed_tombstones(guid BLOB, with_installation INTEGER, at_us INTEGER, PRIMARY KEY(guid, with_installation));
+        \(["sources", "clocks", "dropped", "retired", "arrivals"].flatMap(changes).joined(separator: "\n"))
+        CREATE TEMP TRIGGER IF NOT EXISTS source_removed AFTER DELETE ON main.sources BEGIN \
+        INSERT OR IGNORE INTO removed_sources VALUES (old.uuid); END;
+        \(["insert": "new", "delete": "old"].sorted { $0.key < $1.key }.map { event, row in
+            """
+            CREATE TEMP TRIGGER IF NOT EXISTS name_\(event) AFTER \(event) ON main.names BEGIN INSERT OR REPLACE INTO changed_names \
+            VALUES (\(row).use_case, \(row).event, \(row).app, \(row).app_version, \(row).name, \(event == "delete" ? 1 : 0)); END;
+            """
+        }.joined(separator: "\n"))
+        CREATE TEMP TRIGGER IF NOT EXISTS tombstone_insert AFTER INSERT ON main.erased BEGIN \
+        INSERT OR REPLACE INTO changed_tombstones VALUES (new.guid, 0, new.at_us); END;
+        CREATE TEMP TRIGGER IF NOT EXISTS tombstone_with_installation AFTER INSERT ON main.erased_with_installation BEGIN \
+        INSERT OR REPLACE INTO changed_tombstones VALUES (new.guid, 1, new.at_us); END;
+        """
+
+    private static func changes(of table: String) -> [String] {
+        let column = table == "sources" ? "id" : "source"
+        return [("insert", "new"), ("update", "new"), ("delete", "old")].map { event, row in
+            """
+            CREATE TEMP TRIGGER IF NOT EXISTS \(table)_\(event) AFTER \(event) ON main.\(table) BEGIN \
+            INSERT OR IGNORE INTO changed_sources VALUES (\(row).\(column)); END;
+            """
+        }
+    }
+}

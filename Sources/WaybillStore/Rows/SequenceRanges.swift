@@ -1,3 +1,5 @@
+import WaybillCore
+
 /// A set of sequences as ranges: in order, apart from each other by at least one.
 package struct SequenceRanges: Hashable, Sendable {
     package private(set) var ranges: [ClosedRange<Int64>] = []
@@ -116,4 +118,14 @@ package struct SequenceRanges: Hashable, Sendable {
 extension ClosedRange<Int64> {
     /// How many sequences it holds: `count` is an `Int`, and has no room for them where that has 32 bits.
     package var sequenceCount: Int64 { upperBound - lowerBound + 1 }
+}
+
+extension [Fact] {
+    /// The sequences of all of them.
+    ///
+    /// By places: each fact that is taken out of the list to be looked at is copied.
+    package var sequences: SequenceRanges { SequenceRanges(each: indices.lazy.map { self[$0].sequence }) }
+
+    /// The latest time of any of them; nil where there are none.
+    package var latestMicroseconds: Int64? { indices.lazy.map { self[$0].atMicroseconds }.max() }
 }

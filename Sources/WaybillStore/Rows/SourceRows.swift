@@ -167,3 +167,185 @@ package struct SourceRows {
         return earliest
     }
 }
+
+/// Who may speak for an installation: the secrets of those of this store, and what is known of any other.
+package struct InstallationRows {
+    package let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
+
+    // MARK: Of this store
+
+    /// Gives an installation its secret; one that it has stays.
+    package func register(_ installation: GUID, proof: IdentityProof) throws(WaybillError) {
+        try connection.statement("INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT DO NOTHING").run(
+            Self.key(installation), proof.text)
+    }
+
+    /// The secret of an installation; nil where it has none here.
+    package func proof(of installation: GUID) throws(WaybillError) -> IdentityProof? {
+        try connection.statement("SELECT value FROM settings WHERE key = ?").first(Self.key(installation)) { row in
+            IdentityProof(row.text(0))
+        } ?? nil
+    }
+
+    /// Beside the setting that names the installation, so that damage takes both or none.
+    private static func key(_ installation: GUID) -> String { "installation_proof \(installation)" }
+
+    // MARK: Of any other
+
+    /// Whether who shows `proof` may speak for an installation: who spoke for it first may, and anybody may for one that
+    /// was first spoken for without a secret.
+    package func admits(_ proof: IdentityProof?, for installation: GUID) throws(WaybillError) -> Bool {
+        let bound = try connection.statement("SELECT proof_hash FROM installations WHERE guid = ?").first(installation)
+        { row in row.optionalBytes(0) }
+        guard let digest = bound ?? nil else { return true }
+        return digest == proof?.digest
+    }
+
+    /// Binds an installation that was not heard of before to a secret, or to none.
+    package func bind(_ installation: GUID, to proof: IdentityProof?) throws(WaybillError) {
+        try connection.statement("INSERT INTO installations(guid, proof_hash) VALUES (?, ?) ON CONFLICT DO NOTHING")
+            .run(installation, (proof?.digest).map(ColumnValue.blob))
+    }
+}
+
+/// The rows of `leases`, and what hangs on them.
+struct LeaseRows {
+    let connection: Connection
+
+    /// Ends a lease without a verdict: its facts are free to go out again.
+    func end(_ set: GUID) throws(WaybillError) {
+        // What a set that is not settled was to tell has to be told by the next.
+        try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
+        try connection.statement("DELETE FROM ranges WHERE lease = ?").run(set)
+        try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
+    }
+}
+
+/// Draws up the ledger of a source.
+package struct Ledgers {
+    package let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
+
+    /// Counted from two sides: what is settled or received by its ranges, what was delivered by the counter that each
+    /// verdict is booked in.
+    package func ledger(of source: Int64) throws(WaybillError) -> Ledger {
+        let ranges = RangeRows(connection: connection)
+        let counters = try connection.statement(
+            "SELECT recorded, refused, delivered, (SELECT count(*) FROM quarantine WHERE source = id) FROM sources WHERE id = ?"
+        ).first(source) { row in
+            Ledger(recorded: row.count(0), delivered: row.count(2), quarantined: row.count(3), refused: row.count(1))
+        }
+        guard var ledger = counters else { return Ledger() }
+        ledger.pending = ledger.recorded - (try ranges.bookedCount(of: source))
+        for (reason, count) in try ranges.droppedCounts(of: source) {
+            ledger.dropped[reason] = count
+            ledger.pending -= count
+        }
+        ledger.pending = max(0, ledger.pending)
+        return ledger
+    }
+}
+
+extension Row {
+    /// A number of facts: in a file of somebody else's it may be any, and what is added up of such must not overflow.
+    func count(_ column: Int32) -> Int64 { min(max(int(column), 0), Limits.recordedFacts) }
+}
+
+/// The table `totals`: what is left of own sources that have ended and of which no row speaks any more, so that the
+/// store does not grow with every launch.
+package struct Totals {
+    package let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
+
+    /// Sources without rows that the collector still has to hear of; more of them, where there is no collector, are
+    /// folded without that.
+    private static let untoldLimit = 256
+    /// Sources folded at a time.
+    private static let limit = 200
+
+    /// Folds the ledgers of sources that have ended and have neither rows nor pending facts.
+    ///
+    /// - Parameter hasJournal: Whether there is a journal of a source still, which would bring it back with all its
+    ///   facts.
+    package func fold(hasJournal: (GUID) -> Bool) throws(WaybillError) {
+        let empty = try connection.statement(
+            """
+            SELECT id, uuid, app, news FROM sources s WHERE heard_us IS NULL AND ended = 1 \
+            AND NOT EXISTS(SELECT 1 FROM parts WHERE source = s.id) AND NOT EXISTS(SELECT 1 FROM events WHERE source = s.id) \
+            AND NOT EXISTS(SELECT 1 FROM network_logs WHERE source = s.id) \
+            AND NOT EXISTS(SELECT 1 FROM ranges WHERE source = s.id AND lease IS NOT NULL) ORDER BY id
+            """
+        ).rows { row in (id: row.int(0), source: row.guid(1), app: row.text(2), isTold: row.int(3) == 0) }
+        var untoldCount = empty.count { !$0.isTold }
+        var foldedCount = 0
+        for source in empty where foldedCount < Self.limit && (source.isTold || untoldCount > Self.untoldLimit) {
+            let ledger = try Ledgers(connection: connection).ledger(of: source.id)
+            guard ledger.pending == 0, !hasJournal(source.source) else { continue }
+            if !source.isTold { untoldCount -= 1 }
+            foldedCount += 1
+            try add(ledger, of: source.app)
+            try SourceRows(connection: connection).remove(source.id)
+        }
+    }
+
+    private func add(_ ledger: Ledger, of app: String) throws(WaybillError) {
+        let dropped = { (reason: DropReason) in ledger.dropped[reason.rawValue] ?? 0 }
+        try connection.statement(
+            """
+            INSERT INTO totals(app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged, sampled) \
+            VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(app) DO UPDATE SET sources = sources + 1, \
+            recorded = recorded + excluded.recorded, refused = refused + excluded.refused, delivered = delivered + excluded.delivered, \
+            quarantined = quarantined + excluded.quarantined, quota = quota + excluded.quota, age = age + excluded.age, \
+            erased = erased + excluded.erased, damaged = damaged + excluded.damaged, sampled = sampled + excluded.sampled
+            """
+        ).run(
+            app, ledger.recorded, ledger.refused, ledger.delivered, ledger.quarantined, dropped(.quota), dropped(.age),
+            dropped(.erased), dropped(.damaged), dropped(.sampled))
+    }
+
+    /// All sums; none in a store from before there were any.
+    package func all() throws(WaybillError) -> [AppTotal] {
+        let columns = try connection.statement("SELECT name FROM pragma_table_info('totals')").rows { row in
+            row.text(0)
+        }
+        guard !columns.isEmpty else { return [] }
+        let sampled = columns.contains("sampled") ? "sampled" : "0"
+        return try connection.statement(
+            "SELECT app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged, \(sampled) FROM totals ORDER BY app"
+        ).rows { row in
+            var ledger = Ledger(
+                recorded: row.count(2), delivered: row.count(4), quarantined: row.count(5), refused: row.count(3))
+            for (column, reason) in [(6, DropReason.quota), (7, .age), (8, .erased), (9, .damaged), (10, .sampled)]
+            where row.count(Int32(column)) != 0 {
+                ledger.dropped[reason.rawValue] = row.count(Int32(column))
+            }
+            return AppTotal(app: row.text(0), sourceCount: row.int(1), ledger: ledger)
+        }
+    }
+}
+
+extension StoreReader {
+    /// What became of all that was recorded into this very store, those of its sources included of which nothing is left
+    /// but sums.
+    package func ownLedger() throws(WaybillError) -> Ledger {
+        try read { () throws(WaybillError) in
+            var ledgers = try Totals(connection: connection).all().map(\.ledger)
+            let own = try connection.statement("SELECT id FROM sources WHERE heard_us IS NULL").rows { row in
+                row.int(0)
+            }
+            for source in own { ledgers.append(try Ledgers(connection: connection).ledger(of: source)) }
+            return ledgers.reduce(into: Ledger()) { sum, ledger in
+                sum.recorded += ledger.recorded
+                sum.delivered += ledger.delivered
+                sum.quarantined += ledger.quarantined
+                sum.pending += ledger.pending
+                sum.refused += ledger.refused
+                sum.dropped.merge(ledger.dropped, uniquingKeysWith: +)
+            }
+        }
+    }
+}

@@ -129,3 +129,127 @@ extension Row {
         optionalSpanID(column) ?? SpanID(Fact.ID(source: GUID(high: 0, low: 0), sequence: 0))
     }
 }
+
+/// Finds the exchanges that caused the parts of spans: a span names its parent by an ID, which is an exchange's span ID,
+/// or that of a span which has become one. Either may come first.
+package struct SpanCauses {
+    /// Exchanges of one transaction that are looked at for the cause of a part.
+    private static let exchangeLimit = 10_000
+    /// OTLP's `SPAN_KIND_CLIENT`.
+    private static let clientKind = 3
+
+    private let connection: Connection
+
+    package init(_ connection: Connection) { self.connection = connection }
+
+    /// The transactions for which a share of a set may have brought what caused parts that are here.
+    func transactions(of share: TransactionSet.Share) throws(WaybillError) -> Set<GUID> {
+        guard try connection.integer("SELECT EXISTS(SELECT 1 FROM spans WHERE uncaused = 1)") != 0 else { return [] }
+        let transaction = try connection.statement(
+            "SELECT p.guid FROM parts p JOIN sources s ON s.id = p.source WHERE s.uuid = ? AND p.sequence = ? AND p.guid IS NOT NULL"
+        )
+        var parts: Set<Int64> = []
+        for fact in share.facts {
+            switch fact.content {
+            case .opened, .exchangeOpened: parts.insert(fact.part)
+            case .event, .attributesSet, .closed, .exchangeClosed: break
+            }
+        }
+        var transactions: Set<GUID> = []
+        for part in parts where part != 0 {
+            if let id = try transaction.first(share.source.id, part, transform: { row in row.guid(0) }) {
+                transactions.insert(id)
+            }
+        }
+        return transactions
+    }
+
+    /// Looks for what caused the parts of a transaction, as far as that is not known. It looks at the whole transaction:
+    /// call it once for all that comes together, not for each source.
+    ///
+    /// - Returns: Whether any was found: then ``Leaders`` have to decide again.
+    package func find(in transaction: GUID) throws(WaybillError) -> Bool {
+        let waiting = try connection.statement(
+            "SELECT source, part, parent, span FROM spans WHERE guid = ? AND uncaused = 1 AND part IS NOT NULL AND parent IS NOT NULL"
+        ).rows(transaction) { row in
+            (source: row.int(0), part: row.int(1), parent: row.spanID(2), span: row.spanID(3))
+        }
+        guard !waiting.isEmpty else { return false }
+        let exchanges = try exchanges(of: transaction, Set(waiting.map(\.parent)))
+        var isAnyFound = false
+        for part in waiting {
+            guard let cause = exchanges[part.parent] else { continue }
+            isAnyFound = true
+            try connection.statement("UPDATE parts SET cause_source = ?, cause = ? WHERE source = ? AND sequence = ?")
+                .run(cause.source, cause.sequence, part.source, part.part)
+            try connection.statement("UPDATE spans SET uncaused = 0 WHERE guid = ? AND source = ? AND span = ?")
+                .run(transaction, part.source, part.span)
+        }
+        return isAnyFound
+    }
+
+    /// Exchanges of clients by the IDs under which others name them. Of two under one ID the lesser one counts.
+    package func exchanges(of transaction: GUID, _ wanted: Set<SpanID>) throws(WaybillError) -> [SpanID: Fact.ID] {
+        var found: [SpanID: Fact.ID] = [:]
+        func note(_ exchange: Fact.ID, as id: SpanID) {
+            guard wanted.contains(id) else { return }
+            guard let other = found[id] else {
+                found[id] = exchange
+                return
+            }
+            if (exchange.source, exchange.sequence) < (other.source, other.sequence) { found[id] = exchange }
+        }
+        try connection.statement(
+            """
+            SELECT s.uuid, l.sequence FROM parts p JOIN sources s ON s.id = p.source \
+            JOIN network_logs l ON l.source = p.source AND l.part = p.sequence \
+            WHERE p.guid = ? AND l.role = 0 AND l.method IS NOT NULL LIMIT ?
+            """
+        ).forEachRow(transaction, Self.exchangeLimit) { row in
+            let exchange = Fact.ID(source: row.guid(0), sequence: row.int(1))
+            note(exchange, as: SpanID(exchange))
+        }
+        // A client's span that stands for a part has its exchange behind the opening.
+        let exchange = try connection.statement(
+            """
+            SELECT s.uuid, l.sequence FROM sources s JOIN network_logs l ON l.source = s.id AND l.part = ?2 AND l.role = 0 \
+            AND l.method IS NOT NULL AND (l.sequence = ?3 OR ?4 = \(Self.clientKind) AND ?2 = ?3 AND l.sequence = ?3 + 1) \
+            WHERE s.id = ?1
+            """)
+        for span in try spans(of: transaction, wanted) {
+            try exchange.forEachRow(span.source, span.part, span.fact, span.kind) { row in
+                note(Fact.ID(source: row.guid(0), sequence: row.int(1)), as: span.id)
+            }
+        }
+        return found
+    }
+
+    private typealias FoundSpan = (id: SpanID, source: Int64, part: Int64, fact: Int64, kind: Int)
+
+    /// The spans with these IDs. The key has the source before the span, so that each ID is looked up in each source that
+    /// has a part; where the transaction has fewer spans than that makes, all of them are gone through.
+    private func spans(of transaction: GUID, _ wanted: Set<SpanID>) throws(WaybillError) -> [FoundSpan] {
+        let columns = "SELECT span, source, part, fact, kind FROM spans"
+        let isThere = "guid = ?1 AND part IS NOT NULL AND fact IS NOT NULL"
+        let parts = try connection.statement("SELECT DISTINCT source FROM parts WHERE guid = ?")
+        let sources: [Int64] = try parts.rows(transaction) { row in row.int(0) }
+        let lookupCount = Int64(wanted.count) * Int64(sources.count)
+        let spanCount: Int64 = try connection.integer(
+            "SELECT count(*) FROM (SELECT 1 FROM spans WHERE guid = ? LIMIT ?)", transaction, lookupCount + 1)
+        var found: [FoundSpan] = []
+        func add(_ row: Row) {
+            let id = row.spanID(0)
+            guard wanted.contains(id) else { return }
+            found.append((id, row.int(1), row.int(2), row.int(3), row.int(4)))
+        }
+        if spanCount <= lookupCount {
+            try connection.statement("\(columns) WHERE \(isThere)").forEachRow(transaction) { row in add(row) }
+        } else {
+            let lookup = try connection.statement("\(columns) WHERE \(isThere) AND source = ?2 AND span = ?3")
+            for source in sources {
+                for id in wanted { try lookup.forEachRow(transaction, source, id) { row in add(row) } }
+            }
+        }
+        return found
+    }
+}

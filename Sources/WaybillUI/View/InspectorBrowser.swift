@@ -4,6 +4,12 @@ import Waybill
 import WaybillInspector
 import WebKit
 
+#if os(macOS)
+import AppKit
+#else
+import UIKit
+#endif
+
 /// A web view that shows the pages of a manager's store and can go nowhere else.
 ///
 /// The pages come of a handler for a scheme of their own: a port of this device would be open to every app on it, and App
@@ -46,5 +52,107 @@ extension InspectorBrowser: WKNavigationDelegate {
 
     // The page that followed a stream has gone.
     func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) { events.stop() }
+}
+
+/// Answers what the pages in a web view ask for.
+@MainActor final class InspectorSchemeHandler: NSObject, WKURLSchemeHandler {
+    private let inspector: Inspector
+    private let files: SharedFiles
+    private var answers: [ObjectIdentifier: Task<Void, Never>] = [:]
+
+    init(_ inspector: Inspector, files: SharedFiles) {
+        self.inspector = inspector
+        self.files = files
+    }
+
+    func webView(_ webView: WKWebView, start task: any WKURLSchemeTask) {
+        let id = ObjectIdentifier(task)
+        answers[id] = Task { [weak webView] in
+            let reply = await InspectorReply(to: task.request, from: inspector)
+            // A task that was stopped must not be told anything more: from here on nothing is waited for.
+            guard answers.removeValue(forKey: id) != nil else { return }
+            answer(task, reply, webView)
+        }
+    }
+
+    func webView(_ webView: WKWebView, stop task: any WKURLSchemeTask) {
+        answers.removeValue(forKey: ObjectIdentifier(task))?.cancel()
+    }
+
+    private func answer(_ task: any WKURLSchemeTask, _ reply: InspectorReply, _ webView: WKWebView?) {
+        switch reply {
+        case .page(let head, let body):
+            task.didReceive(head)
+            task.didReceive(body)
+            task.didFinish()
+        case .load(let url):
+            task.didFailWithError(URLError(.cancelled))
+            webView?.load(URLRequest(url: url))
+        case .share(let file):
+            // What a web view says nothing of: it stays where it is.
+            task.didFailWithError(URLError(.cancelled))
+            if let webView { files.share(file, from: webView) }
+        case .none:
+            task.didFailWithError(URLError(.unsupportedURL))
+        }
+    }
+}
+
+/// Tells the page in a web view when the store has changed.
+@MainActor final class InspectorEventHandler: NSObject, WKScriptMessageHandler {
+    private let inspector: Inspector
+    private var following: Task<Void, Never>?
+
+    init(_ inspector: Inspector) { self.inspector = inspector }
+
+    deinit { following?.cancel() }
+
+    func userContentController(_ controller: WKUserContentController, didReceive message: WKScriptMessage) {
+        stop()
+        guard let address = message.body as? String, !address.isEmpty else { return }
+        following = Task { [inspector, weak webView = message.webView] in
+            await InspectorEvents.follow(address, of: inspector) { script in
+                webView?.evaluateJavaScript(script, completionHandler: nil)
+            }
+        }
+    }
+
+    func stop() {
+        following?.cancel()
+        following = nil
+    }
+}
+
+/// Files that the user takes away, in a temporary folder that is removed with the view.
+@MainActor final class SharedFiles {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID().uuidString)")
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// Opens what the system has for sharing; says so where the file cannot be written.
+    func share(_ file: InspectorFile, from view: WKWebView) {
+        do {
+            Self.present([try file.write(into: folder)], from: view)
+        } catch {
+            Self.present(["\(file.name) could not be written: \(error.localizedDescription)"], from: view)
+        }
+    }
+
+    #if os(macOS)
+    private static func present(_ items: [Any], from view: WKWebView) {
+        NSSharingServicePicker(items: items).show(relativeTo: view.bounds, of: view, preferredEdge: .minY)
+    }
+    #else
+    private static func present(_ items: [Any], from view: WKWebView) {
+        let responders = sequence(first: view as UIResponder, next: \.next)
+        guard let presenter = responders.first(where: { $0 is UIViewController }) as? UIViewController else { return }
+        let sheet = UIActivityViewController(activityItems: items, applicationActivities: nil)
+        // On an iPad it is a popover, which needs a place.
+        sheet.popoverPresentationController?.sourceView = view
+        sheet.popoverPresentationController?.sourceRect = CGRect(
+            x: view.bounds.midX, y: view.bounds.midY, width: 1, height: 1)
+        presenter.present(sheet, animated: true)
+    }
+    #endif
 }
 #endif

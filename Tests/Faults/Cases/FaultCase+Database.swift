@@ -1,6 +1,6 @@
 #if Collector
 import Foundation
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 extension FaultCase {

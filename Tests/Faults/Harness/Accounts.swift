@@ -2,7 +2,7 @@
 import CWaybillSQLite
 import Foundation
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// What the stores of a harness say in the end, and whether they agree.

@@ -2,6 +2,7 @@
 import Foundation
 import Waybill
 import WaybillCore
+import WaybillQueries
 
 /// Records numbered facts in several transactions at once, as one thread of a worker.
 ///

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// Who may do what to which project.

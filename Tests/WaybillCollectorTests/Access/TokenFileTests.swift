@@ -38,7 +38,9 @@ import WaybillCore
         #expect(try file.tokens() == [endless, ending])
         #expect(endless.end == nil && !endless.hasEnded(now: .max))
         #expect(ending.end?.wholeMatch(of: #/2026-03-02T\d\d:\d\d:\d\dZ/#) != nil)
-        #expect(!ending.hasEnded(now: end - 1_000_000) && ending.hasEnded(now: end))
+        #expect(!ending.hasEnded(now: end - 1_000_000))
+        // At its end, right behind it, and for ever.
+        #expect([end, end + 1, end + 86_400_000_000, .max].allSatisfy { ending.hasEnded(now: $0) })
     }
 
     @Test func onlyItsOwnerMayReadIt() throws {

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
-import WaybillReading
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct AddSetTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaybillCollector
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 /// Bodies that are no set: each is answered with a problem document, and nothing is kept.
 @Suite(.timeLimit(.minutes(5))) struct BodyProblemTests {

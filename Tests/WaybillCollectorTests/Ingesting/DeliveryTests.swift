@@ -5,7 +5,7 @@ import Testing
 import Waybill
 @testable import WaybillCollector
 import WaybillCore
-@testable import WaybillReading
+@testable import WaybillQueries
 import WaybillTesting
 
 /// A manager and a collector over a real socket, when the answer does not come back.

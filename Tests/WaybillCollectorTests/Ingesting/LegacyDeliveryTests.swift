@@ -6,7 +6,7 @@ import Waybill
 @testable import WaybillCollector
 import WaybillCore
 @testable import WaybillLegacy
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// A manager that writes sets 0.0.1, and a collector that reads them, over a real socket.

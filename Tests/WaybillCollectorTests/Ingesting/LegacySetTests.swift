@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// Clients of version 0.0.1: a 2xx deletes what they have sent, so it must mean that it is stored.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 import WaybillTesting
 

@@ -5,7 +5,7 @@ import Testing
 import Waybill
 @testable import WaybillCollector
 import WaybillCore
-@testable import WaybillReading
+@testable import WaybillQueries
 import WaybillTesting
 
 /// Rates that a collector hands out, over a real socket, to apps that take them and apps that do not.

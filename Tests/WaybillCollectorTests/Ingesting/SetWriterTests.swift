@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct SetWriterTests {

@@ -5,7 +5,7 @@ import Testing
 @testable import WaybillCollector
 import WaybillCore
 @testable import WaybillInspector
-import WaybillReading
+import WaybillQueries
 
 /// One transaction by either clocks, and two compared.
 @Suite(.timeLimit(.minutes(5))) struct ClockPageTests {

@@ -6,6 +6,7 @@ import Waybill
 @testable import WaybillCollector
 import WaybillCore
 import WaybillInspector
+import WaybillQueries
 
 /// Bodies in the store of the device that recorded them.
 @Suite(.timeLimit(.minutes(5))) struct InspectorBodyTests {

@@ -5,6 +5,7 @@ import Testing
 @testable import WaybillCollector
 import WaybillCore
 import WaybillInspector
+import WaybillQueries
 import WaybillTesting
 
 /// Who sees the pages.

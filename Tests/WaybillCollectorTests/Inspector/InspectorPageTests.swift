@@ -5,7 +5,7 @@ import Testing
 @testable import WaybillCollector
 import WaybillCore
 import WaybillInspector
-import WaybillReading
+import WaybillQueries
 
 /// What the pages show of a store.
 @Suite(.timeLimit(.minutes(5))) struct InspectorPageTests {

@@ -7,6 +7,7 @@ import Waybill
 @testable import WaybillCollector
 import WaybillCore
 import WaybillInspector
+import WaybillQueries
 import WaybillTesting
 import WaybillUI
 

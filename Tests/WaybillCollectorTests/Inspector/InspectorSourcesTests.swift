@@ -5,7 +5,7 @@ import Testing
 @testable import WaybillCollector
 import WaybillCore
 import WaybillInspector
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// The pages of sources and of delivery, of a collector and of a store in a file.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// Whom a collector has refused, and why, is counted and told, without their secrets and without an end.

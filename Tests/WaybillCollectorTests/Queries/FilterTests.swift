@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaybillCollector
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 /// The textual filter at the routes that take it, and what has changed since.
 @Suite(.timeLimit(.minutes(5))) struct FilterTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaybillCollector
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 @Suite(.timeLimit(.minutes(5))) struct QuestionTests {
     private let folder: TemporaryDirectory

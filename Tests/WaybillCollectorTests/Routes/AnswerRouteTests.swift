@@ -2,10 +2,9 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCollector
 import WaybillCore
-import WaybillReading
 import WaybillStore
 
 /// `POST /v1/answers`.

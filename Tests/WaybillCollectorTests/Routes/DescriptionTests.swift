@@ -2,10 +2,9 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCollector
 import WaybillCore
-import WaybillReading
 
 /// `Schemas/collector.openapi.yaml` says what the collector does. An independent validator checks in CI that it is
 /// OpenAPI at all.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaybillCollector
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct ErasingTests {

@@ -1,5 +1,6 @@
 #if Collector
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 import WaybillCollector

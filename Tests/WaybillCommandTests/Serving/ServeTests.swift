@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct ServeTests {

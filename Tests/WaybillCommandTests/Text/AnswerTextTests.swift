@@ -1,11 +1,10 @@
 #if Collector
 import Foundation
 import Testing
-@testable import WaybillAnalysis
+@testable import WaybillQueries
 @testable import WaybillCommand
 import WaybillCore
 @testable import WaybillExport
-@testable import WaybillReading
 
 /// Answers as tables.
 @Suite(.timeLimit(.minutes(5))) struct AnswerTextTests {

@@ -3,7 +3,7 @@ import Testing
 @testable import WaybillCommand
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 @Suite(.timeLimit(.minutes(5))) struct TransactionTextTests {
     @Test func aLoginShowsTheServersPartInsideTheExchange() throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 @Suite(.timeLimit(.minutes(5))) struct EraseTests {
     private let folder: TemporaryDirectory

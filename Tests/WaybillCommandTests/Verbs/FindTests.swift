@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCommand
 import WaybillCore
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// `list` and `export` with a filter, and `list --follow`.

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 /// `list` and `show`, on a store and through a collector.
 @Suite(.timeLimit(.minutes(5))) struct LookingTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 @Suite(.timeLimit(.minutes(5))) struct JSONCodersTests {
     static let summary = TransactionSummary(

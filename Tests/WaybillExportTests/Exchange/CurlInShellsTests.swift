@@ -6,7 +6,7 @@ import WaybillStore
 import WaybillTesting
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 
 /// What a server receives from commands that somebody pastes into a shell.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: Shell.hasCurl, "curl is not installed")) struct CurlInShellsTests {

@@ -4,7 +4,7 @@ import WaybillCore
 import WaybillStore
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 
 @Suite(.timeLimit(.minutes(5))) struct ExchangeTextTests {
     @Test func anExchangeIsAPageToRead() {

@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillStore
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 
 @Suite(.timeLimit(.minutes(5))) struct HAREntryTests {
     private func document(_ records: [ExchangeRecord], bodies: ExchangeBodies = ExchangeBodies()) throws -> [String:

@@ -4,7 +4,7 @@ import Testing
 import Waybill
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// Exchanges as an app looks at them and hands them over.

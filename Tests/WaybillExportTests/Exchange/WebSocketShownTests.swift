@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 @testable import WaybillExport
 

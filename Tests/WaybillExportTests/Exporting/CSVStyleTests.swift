@@ -4,7 +4,7 @@ import Testing
 import WaybillCore
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 
 /// CSV for the spreadsheets that people have.
 @Suite(.timeLimit(.minutes(5))) struct CSVStyleTests {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct IncrementalExportTests {

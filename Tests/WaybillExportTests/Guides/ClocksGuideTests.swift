@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillQueries
 import WaybillTesting
 
 /// The sample of WhereTheTimeGoes.md about one transaction, compiled and run.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// The samples of ShareAReport.md, compiled and run.

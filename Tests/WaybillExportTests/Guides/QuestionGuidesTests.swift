@@ -1,7 +1,6 @@
 import Testing
 import Waybill
-import WaybillAnalysis
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 private enum Login: Int, UseCase {

@@ -4,6 +4,7 @@ import Testing
 import Waybill
 import WaybillCore
 import WaybillExport
+import WaybillQueries
 import WaybillTesting
 
 private enum Checkout: Int, UseCase {

@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillStore
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 
 /// What a tracing backend learns of sampling.
 @Suite(.timeLimit(.minutes(5))) struct TraceStateTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 @testable import WaybillExport
 

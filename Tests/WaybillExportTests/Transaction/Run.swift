@@ -1,5 +1,5 @@
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 /// Makes the record of one transaction, fact by fact, as it would be read from a store.
 struct Run {

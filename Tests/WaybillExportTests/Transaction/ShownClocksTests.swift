@@ -3,7 +3,7 @@ import Testing
 import WaybillCore
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 
 /// Raw and aligned times, as people see them.
 @Suite(.timeLimit(.minutes(5))) struct ShownClocksTests {

@@ -3,7 +3,7 @@ import WaybillCore
 import WaybillStore
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 
 /// Two transactions, fact by fact.
 @Suite(.timeLimit(.minutes(5))) struct TransactionComparisonTests {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 
 @Suite(.timeLimit(.minutes(5))) struct WordsTests {
     @Test(arguments: [

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillAnalysis
 @testable import WaybillExport
 @testable import WaybillInspector
+@testable import WaybillQueries
 
 /// The marks of charts, and the steps of time that they stand for.
 @Suite(.timeLimit(.minutes(5))) struct ChartTests {

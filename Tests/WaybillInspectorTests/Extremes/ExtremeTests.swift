@@ -1,11 +1,11 @@
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
-import WaybillAnalysis
 import WaybillCore
 import WaybillExport
 import WaybillInspector
-import WaybillReading
+import WaybillQueries
 import WaybillSpans
 import WaybillStore
 import WaybillTesting

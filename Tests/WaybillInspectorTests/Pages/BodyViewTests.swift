@@ -6,7 +6,7 @@ import WaybillStore
 
 @testable import WaybillExport
 @testable import WaybillInspector
-@testable import WaybillReading
+@testable import WaybillQueries
 
 /// Bodies on the page of their exchange.
 @Suite(.timeLimit(.minutes(5))) struct BodyViewTests {

@@ -4,10 +4,9 @@ import Testing
 import WaybillCore
 import WaybillStore
 
-@testable import WaybillAnalysis
 @testable import WaybillExport
 @testable import WaybillInspector
-@testable import WaybillReading
+@testable import WaybillQueries
 
 /// The pieces that only pages have.
 @Suite(.timeLimit(.minutes(5))) struct InspectorPieceTests {

@@ -6,7 +6,7 @@ import WaybillStore
 
 @testable import WaybillExport
 @testable import WaybillInspector
-@testable import WaybillReading
+@testable import WaybillQueries
 
 /// Pages of what is large: lists that were not looked through to their end, and a transaction of thousands of facts.
 @Suite(.timeLimit(.minutes(5))) struct LargePageTests {

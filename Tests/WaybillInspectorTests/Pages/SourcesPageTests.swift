@@ -6,7 +6,7 @@ import WaybillStore
 
 @testable import WaybillExport
 @testable import WaybillInspector
-@testable import WaybillReading
+@testable import WaybillQueries
 
 /// The pages of sources and of delivery.
 @Suite(.timeLimit(.minutes(5))) struct SourcesPageTests {

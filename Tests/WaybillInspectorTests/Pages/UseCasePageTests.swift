@@ -4,10 +4,9 @@ import Testing
 import WaybillCore
 import WaybillStore
 
-@testable import WaybillAnalysis
 @testable import WaybillExport
 @testable import WaybillInspector
-@testable import WaybillReading
+@testable import WaybillQueries
 
 /// The pages of use cases, as values.
 @Suite(.timeLimit(.minutes(5))) struct UseCasePageTests {

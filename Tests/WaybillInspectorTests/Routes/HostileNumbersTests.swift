@@ -4,7 +4,7 @@ import Testing
 import Waybill
 import WaybillCore
 import WaybillInspector
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 
 /// A file of a store that somebody has sent may have any number in any column, and what adds up two of them must not

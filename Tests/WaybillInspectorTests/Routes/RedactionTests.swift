@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 import WaybillTesting
 

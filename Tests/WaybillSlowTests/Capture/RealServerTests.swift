@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 @testable import WaybillTests
 
 extension Trait where Self == ConditionTrait {

@@ -7,6 +7,7 @@ import Waybill
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import WaybillQueries
 #endif
 
 /// Bodies that do not fit into any buffer, by every way in.

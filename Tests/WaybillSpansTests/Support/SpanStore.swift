@@ -1,6 +1,6 @@
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillSpans
 @testable import WaybillStore
 

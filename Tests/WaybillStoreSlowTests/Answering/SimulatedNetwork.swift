@@ -1,4 +1,7 @@
+import StoreConformance
+import TestSupport
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 @testable import WaybillStoreTests

@@ -1,7 +1,7 @@
-import WaybillAnalysis
+import StoreConformance
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// A store with one fault, and otherwise as it should be.

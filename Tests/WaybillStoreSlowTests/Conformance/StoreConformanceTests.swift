@@ -1,7 +1,8 @@
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// Stores conform to the naive one. `WAYBILL_HISTORIES=500` plays so many histories instead of a few.

@@ -1,10 +1,10 @@
+import StoreConformance
 import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
 
-@testable import WaybillAnalysis
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 @testable import WaybillStoreTests
 

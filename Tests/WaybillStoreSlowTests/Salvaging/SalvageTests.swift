@@ -4,7 +4,7 @@ import Testing
 import WaybillCore
 import WaybillTesting
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 @testable import WaybillStoreTests
 

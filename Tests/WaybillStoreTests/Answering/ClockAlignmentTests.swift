@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// One transaction in one time, whatever its sources' clocks say.

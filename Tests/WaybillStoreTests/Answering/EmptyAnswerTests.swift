@@ -1,8 +1,7 @@
 import Testing
 import WaybillCore
 
-@testable import WaybillAnalysis
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// An answer with nothing in it says why: an empty store, a filter that lets nothing through, or a question that

@@ -1,8 +1,10 @@
+import StoreConformance
+import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
 
-@testable import WaybillAnalysis
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What answers read by steps, by searches, or all at once is what a lookup gives.

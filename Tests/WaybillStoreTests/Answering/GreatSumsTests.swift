@@ -1,8 +1,7 @@
 import Testing
 import WaybillCore
 
-@testable import WaybillAnalysis
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// Numbers that a set may hold, and whose sum no integer does.

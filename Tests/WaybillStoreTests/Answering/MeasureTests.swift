@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@testable import WaybillAnalysis
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// The percentiles of numbers that an app recorded: broken, a version that sends twice as much goes unnoticed.

@@ -1,9 +1,8 @@
 import TestSupport
 import Testing
-import WaybillAnalysis
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What a collector says of transactions of which it got a share, beside what the device says that has them all.

@@ -1,7 +1,7 @@
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What stands beside the facts of a set stays within what a receiver takes, and nothing of it is lost.

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What sampling did not choose waits for its end; then it goes out or is booked, and never both or neither.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What is left in the files, read by another process.

@@ -1,10 +1,11 @@
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// Erasing where facts of others come in.

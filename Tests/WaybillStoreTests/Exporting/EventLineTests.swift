@@ -1,10 +1,11 @@
+import StoreConformance
 import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// Events that have nothing but their code take a shorter way into a file than all else.

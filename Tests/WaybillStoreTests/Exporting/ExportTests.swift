@@ -1,11 +1,12 @@
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct ExportTests {

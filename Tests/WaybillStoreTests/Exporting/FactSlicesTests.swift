@@ -1,10 +1,11 @@
+import StoreConformance
 import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// An export of much is read by several threads, with a connection each.

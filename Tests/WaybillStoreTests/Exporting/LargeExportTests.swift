@@ -4,7 +4,7 @@ import WaybillCore
 import WaybillTesting
 
 @testable import WaybillExport
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct LargeExportTests {

@@ -1,8 +1,7 @@
 import Testing
-import WaybillAnalysis
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// Anybody can make up a header field: what only joined is not counted until somebody is known who began it.
@@ -56,6 +55,17 @@ import WaybillCore
             filter.order = order
             #expect(try reader.all(filter).count == 1)
         }
+    }
+
+    /// Breaks when a later part represents a transaction that nobody began: then its time and its use case are wrong.
+    @Test(arguments: [true, false]) func theEarliestJoinedPartRepresentsATransaction(arrivesFirst: Bool) throws {
+        let transaction = GUID()
+        let (early, late) = (FactWriter("early"), FactWriter("late"))
+        late.open(transaction, useCase: 8, joined: true, at: 60)
+        early.open(transaction, useCase: 7, joined: true, at: 1)
+        for writer in arrivesFirst ? [early, late] : [late, early] { try store.ingest(writer.set()) }
+        let rows = try reader.all(filter(.unknown))
+        #expect(rows.map(\.useCase) == [7])
     }
 
     /// Breaks when they cannot be looked at by those who ask.

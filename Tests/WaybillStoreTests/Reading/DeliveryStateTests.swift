@@ -1,7 +1,7 @@
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What is told of facts on their way.

@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@testable import WaybillAnalysis
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What stands above and below a transaction, as others said it, who may say anything.

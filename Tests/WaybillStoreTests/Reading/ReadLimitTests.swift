@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillExport
 import WaybillTesting
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// No question holds a store for others: there are several readers, and each read has an end.

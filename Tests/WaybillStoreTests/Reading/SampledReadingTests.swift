@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What people see of sampling: in a list, by a filter, in SQL.

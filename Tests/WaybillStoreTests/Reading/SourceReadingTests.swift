@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What is told of sources, one by one and as a list.

@@ -1,7 +1,7 @@
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct VerificationTests {

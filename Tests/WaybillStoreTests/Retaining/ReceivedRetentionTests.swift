@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What a collector takes away again to keep within its limits.

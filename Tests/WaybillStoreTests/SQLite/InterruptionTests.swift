@@ -2,7 +2,7 @@ import Testing
 import WaybillCore
 import WaybillTesting
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// A read ends when its time is up, or when nobody waits for it.

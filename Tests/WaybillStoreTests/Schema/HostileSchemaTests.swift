@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// A file that says that it is a store may come from anybody: what its schema makes of our tables is looked at before a

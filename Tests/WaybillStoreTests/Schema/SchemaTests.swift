@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// The published schema, the views for people, and how statements find their rows.

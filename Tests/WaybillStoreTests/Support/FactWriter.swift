@@ -1,6 +1,6 @@
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// Writes the facts of one source by hand. Its clock says `wall` at its start; a fact is a second after the one before,

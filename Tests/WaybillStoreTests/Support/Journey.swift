@@ -1,3 +1,5 @@
+import StoreConformance
+import TestSupport
 import WaybillCore
 import WaybillTesting
 

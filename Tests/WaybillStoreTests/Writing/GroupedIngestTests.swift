@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// Several sets in one commit, and no more of a transaction than there may be.

@@ -4,7 +4,7 @@ import Testing
 import WaybillCore
 
 @testable import WaybillLegacy
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// Somebody who may send sets speaks for others: for sources whose IDs the header field carries, for installations,

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What a set costs follows from what it brings, and not from what its source has already.

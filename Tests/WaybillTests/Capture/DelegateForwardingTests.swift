@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// Everything that a session says reaches the delegate, and everything that the delegate answers reaches the session.

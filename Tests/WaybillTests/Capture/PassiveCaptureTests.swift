@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 @testable import Waybill
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// Requests of code that cannot change are recorded while passive capture runs, and tied where that can be told.

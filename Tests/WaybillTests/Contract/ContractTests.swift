@@ -6,6 +6,7 @@ import WaybillCore
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import WaybillQueries
 #endif
 
 /// Whatever the way in, the caller gets what bare `URLSession` gives, and the record says what happened.

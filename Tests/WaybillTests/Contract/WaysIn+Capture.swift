@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 import Waybill
-import WaybillAnalysis
 import WaybillCore
+import WaybillQueries
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

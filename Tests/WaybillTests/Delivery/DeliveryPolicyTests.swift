@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillAnalysis
 import WaybillCore
+import WaybillQueries
 import WaybillStore
 import WaybillTesting
 

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// A queue that keeps what it is given.

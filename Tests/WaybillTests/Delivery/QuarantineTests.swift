@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillQueries
 import WaybillStore
 import WaybillTesting
 

@@ -1,8 +1,8 @@
 import CWaybillZlib
 import Foundation
 import TestSupport
-import WaybillAnalysis
 import WaybillCore
+import WaybillQueries
 
 /// A collector that answers as a script says, one answer after the other, and then takes everything.
 final class ScriptedCollector: Sendable {

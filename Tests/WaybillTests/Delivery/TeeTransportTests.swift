@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 @testable import Waybill

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 private enum Checkout: Int, UseCase {

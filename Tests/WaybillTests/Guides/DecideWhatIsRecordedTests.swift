@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// The snippet of the guide on the app's own hook, compiled and run as it stands there.

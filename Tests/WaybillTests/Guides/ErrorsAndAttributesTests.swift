@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Waybill
+import WaybillQueries
 import WaybillTesting
 
 private enum Checkout: Int, UseCase {

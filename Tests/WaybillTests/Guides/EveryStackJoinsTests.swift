@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// The guide's adapter, compiled and run: a queue with a context of its own.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// Some framework's request, with a plain dictionary of header fields in small letters, as HTTP/2 has them.

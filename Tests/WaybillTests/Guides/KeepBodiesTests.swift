@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// The snippets of the guide on bodies, compiled and run as they stand there.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillLegacy
+import WaybillQueries
 
 /// The snippets of the guide for apps with the first framework, as they stand there.
 @Suite(.timeLimit(.minutes(5))) struct MoveFromPELFTests {

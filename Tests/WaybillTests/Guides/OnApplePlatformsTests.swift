@@ -3,6 +3,7 @@ import Observation
 import TestSupport
 import Testing
 import Waybill
+import WaybillQueries
 import WaybillTesting
 
 #if canImport(FoundationNetworking)

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// The snippets of the guides on transports and on what does not arrive, as they stand there.

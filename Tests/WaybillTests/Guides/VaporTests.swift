@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Waybill
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// The middleware of the guide for Vapor, compiled and run with stand-ins that have the signatures of Vapor 4.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// What is left out is sent all the same, and tied to its transaction; what is kept is kept as the options say.

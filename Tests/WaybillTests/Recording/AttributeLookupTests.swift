@@ -1,7 +1,6 @@
 import Testing
-import WaybillAnalysis
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 @testable import Waybill

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Waybill
+import WaybillQueries
 import WaybillTesting
 
 /// Durations come from a clock that never goes back; dates follow the wall.

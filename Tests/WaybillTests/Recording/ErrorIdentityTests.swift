@@ -1,8 +1,7 @@
 import Foundation
 import Testing
 import Waybill
-import WaybillAnalysis
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 private enum CheckoutError: Error {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Waybill
+import WaybillQueries
 import WaybillTesting
 
 /// A header field ties a server's part to the client's transaction; what comes in is not trusted.

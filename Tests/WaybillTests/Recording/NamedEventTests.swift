@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// Events that have only a name, as spans and lines of a log do: broken, they would have no place in a format in which

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// What is begun below what: broken, the payment of a checkout could not be told from any other.

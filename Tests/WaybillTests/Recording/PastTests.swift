@@ -1,10 +1,9 @@
 import Foundation
 import Testing
 import Waybill
-import WaybillAnalysis
 import WaybillCore
 import WaybillExport
-import WaybillReading
+import WaybillQueries
 import WaybillTesting
 
 /// What happened before it could be recorded, was measured elsewhere, or belongs to another transaction: broken, it would

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// What `perform`, `begin` and `finish` make of a transaction: broken, every number that people draw from outcomes

@@ -1,6 +1,7 @@
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 /// What is current where a context other than the task's carries a transaction: one chain, in which the innermost wins

@@ -2,9 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
-import WaybillAnalysis
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 import WaybillStore
 import WaybillTesting
 

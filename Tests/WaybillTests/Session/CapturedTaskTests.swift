@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
 
 #if canImport(FoundationNetworking)

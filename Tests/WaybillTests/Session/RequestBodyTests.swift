@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillQueries
 import WaybillTesting
 
 #if canImport(FoundationNetworking)

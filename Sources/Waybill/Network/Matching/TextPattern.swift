@@ -138,3 +138,154 @@ extension TextPattern: ExpressibleByStringLiteral {
     /// Matches this text and no other.
     public init(stringLiteral text: String) { self.init(.exact, text, ignoresCase: false) }
 }
+
+extension TextPattern: Codable {
+    private enum Member: String, CodingKey {
+        case exact, contains, glob, regex
+        case ignoresCase = "ignores_case"
+
+        init(_ kind: Kind) {
+            self =
+                switch kind {
+                case .exact: .exact
+                case .contains: .contains
+                case .glob: .glob
+                case .regex: .regex
+                }
+        }
+    }
+
+    /// Reads a pattern: a string, which is an exact one, or an object with one of `exact`, `contains`, `glob` and
+    /// `regex`.
+    ///
+    /// - Throws: `DecodingError` with where, also for a member that is not known, and for what has a ``problem``.
+    public init(from decoder: any Decoder) throws {
+        if let text = try? decoder.singleValueContainer().decode(String.self) {
+            self.init(.exact, text, ignoresCase: false)
+            if problem != nil { throw decoder.failure(Self.expectation(of: .exact)) }
+            return
+        }
+        let members = try decoder.members(Member.self)
+        let found = try Kind.allCases.compactMap { kind in
+            try members.value(String.self, Member(kind)).map { (kind, $0) }
+        }
+        guard found.count == 1, let (kind, text) = found.first else {
+            throw decoder.failure("one of exact, contains, glob and regex was expected")
+        }
+        self.init(kind, text, ignoresCase: try members.value(Bool.self, .ignoresCase) ?? false)
+        if problem != nil { throw members.failure(Member(kind), Self.expectation(of: kind)) }
+    }
+
+    private static func expectation(of kind: Kind) -> String {
+        "\(kind == .regex ? "a regular expression" : "a text") of at most \(longestPattern) characters was expected"
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        if kind == .exact, !ignoresCase {
+            var container = encoder.singleValueContainer()
+            return try container.encode(text)
+        }
+        var members = encoder.container(keyedBy: Member.self)
+        try members.encode(text, forKey: Member(kind))
+        if ignoresCase { try members.encode(true, forKey: .ignoresCase) }
+    }
+}
+
+/// A text with gaps, compared in time that is bounded for every text.
+struct WildcardPattern: Sendable {
+    private enum Piece: Sendable, Equatable {
+        case byte(UInt8)
+        case anyScalar
+        case anything
+    }
+
+    /// Comparisons before it gives up, some 10 milliseconds; a word is found in 64 KiB in 131,072 or little more.
+    private static let stepLimit = 2_000_000
+
+    private let pieces: [Piece]
+
+    /// Matches the whole text.
+    init(exactly text: String) { pieces = text.utf8.map { .byte($0) } }
+
+    /// Matches wherever the text is a piece.
+    init(anywhere text: String) { pieces = [.anything] + text.utf8.map { .byte($0) } + [.anything] }
+
+    /// Matches the whole text, with `*` for anything and `?` for one character.
+    init(glob: String) {
+        pieces = glob.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "*"): .anything
+            case UInt8(ascii: "?"): .anyScalar
+            default: .byte(byte)
+            }
+        }
+    }
+
+    func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var piece = 0
+        var index = 0
+        // Only the last gap can have to be widened: an earlier one that is as narrow as can be leaves most to those
+        // after it.
+        var gap: (next: Int, end: Int)?
+        for _ in 0..<Self.stepLimit {
+            if index == text.count { return pieces[piece...].allSatisfy { $0 == .anything } }
+            switch piece < pieces.count ? pieces[piece] : nil {
+            case .anything:
+                piece += 1
+                gap = (piece, index)
+                if piece == pieces.count { return true }
+            case .anyScalar:
+                piece += 1
+                index = Self.endOfScalar(at: index, in: text)
+            case .byte(text[index]):
+                piece += 1
+                index += 1
+            default:
+                guard let narrow = gap else { return false }
+                gap = (narrow.next, narrow.end + 1)
+                (piece, index) = (narrow.next, narrow.end + 1)
+            }
+        }
+        return false
+    }
+
+    private static func endOfScalar(at index: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
+        var end = index + 1
+        while end < text.count, text[end] & 0xC0 == 0x80 { end += 1 }
+        return end
+    }
+}
+
+/// A regular expression whose search stops after a fixed amount of work.
+///
+/// ICU's engine backtracks: `(a+)+$` takes a time that doubles with every letter. It reports its progress every 10,000
+/// steps, so a number of reports is a bound that does not depend on how busy the machine is.
+struct BoundedExpression: Sendable {
+    /// 500,000 steps, some 7 milliseconds; 64 KiB are searched for a plain word in 6 reports.
+    private static let reportLimit = 50
+
+    private let expression: NSRegularExpression
+
+    /// Nil for what is no regular expression.
+    init?(_ text: String, ignoresCase: Bool) {
+        let options: NSRegularExpression.Options = ignoresCase ? [.caseInsensitive] : []
+        // Alone at first, so that no stray parenthesis closes ours. Anchored behind a gap, because ICU's own search
+        // also reports at every place where it looks, and then reports would say nothing of the work.
+        guard (try? NSRegularExpression(pattern: text, options: options)) != nil,
+            let expression = try? NSRegularExpression(pattern: "[\\s\\S]*?(?:\(text))", options: options)
+        else { return nil }
+        self.expression = expression
+    }
+
+    func matches(_ text: String) -> Bool {
+        var isFound = false
+        var reports = 0
+        let whole = NSRange(location: 0, length: text.utf16.count)
+        expression.enumerateMatches(in: text, options: [.anchored, .reportProgress], range: whole) { match, _, stop in
+            isFound = match != nil
+            reports += 1
+            if isFound || reports == Self.reportLimit { stop.pointee = true }
+        }
+        return isFound
+    }
+}

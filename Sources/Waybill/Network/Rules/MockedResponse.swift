@@ -46,3 +46,150 @@ public struct MockedResponse: Sendable, Hashable {
             ? Duration.problem(from: delay, to: longestDelay) : "No answer has the status \(status)."
     }
 }
+
+extension MockedResponse: Codable {
+    private enum Member: String, CodingKey {
+        case status
+        case headerFields = "headers"
+        case text, base64
+        case delay = "delay_us"
+        case longestDelay = "longest_delay_us"
+    }
+
+    /// Reads an answer as `Schemas/rules.v1.schema.json` describes it.
+    ///
+    /// - Throws: `DecodingError` with where, also for a member that is not known.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.members(Member.self)
+        let (delay, longestDelay) = try members.delay(.delay, .longestDelay)
+        self.init(
+            status: try members.integer(.status, in: 200...599) ?? 200, headerFields: try Self.headerFields(members),
+            body: try Self.body(members, decoder), delay: delay, longestDelay: longestDelay)
+    }
+
+    private static func headerFields(_ members: KeyedDecodingContainer<Member>) throws -> [Fact.HeaderField] {
+        let pairs = try members.value([[String]].self, .headerFields) ?? []
+        guard pairs.allSatisfy({ $0.count == 2 && $0.first?.isEmpty == false }) else {
+            throw members.failure(.headerFields, "pairs of name and value were expected")
+        }
+        return pairs.map { Fact.HeaderField(name: $0[0], value: $0[1]) }
+    }
+
+    private static func body(_ members: KeyedDecodingContainer<Member>, _ decoder: any Decoder) throws -> Data {
+        let text = try members.value(String.self, .text)
+        guard let base64 = try members.value(String.self, .base64) else { return Data((text ?? "").utf8) }
+        guard text == nil else { throw decoder.failure("one of text and base64 was expected, not both") }
+        guard let data = Data(base64Encoded: base64) else {
+            throw members.failure(.base64, "base64 (RFC 4648, section 4) was expected")
+        }
+        return data
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        try members.encode(status, forKey: .status)
+        if !headerFields.isEmpty {
+            try members.encode(headerFields.map { [$0.name, $0.value] }, forKey: .headerFields)
+        }
+        if let text = String(utf8: body) {
+            if !text.isEmpty { try members.encode(text, forKey: .text) }
+        } else {
+            try members.encode(body.base64EncodedString(), forKey: .base64)
+        }
+        if delay > .zero { try members.encode(delay.microseconds, forKey: .delay) }
+        try members.encodeIfPresent(longestDelay?.microseconds, forKey: .longestDelay)
+    }
+}
+
+/// The codes of `URLError` by the names that Swift has for them.
+extension URLError.Code {
+    private static let names: [Int: String] = [
+        -1: "unknown", -999: "cancelled", -1000: "badURL", -1001: "timedOut", -1002: "unsupportedURL",
+        -1003: "cannotFindHost",
+        -1004: "cannotConnectToHost", -1005: "networkConnectionLost", -1006: "dnsLookupFailed",
+        -1007: "httpTooManyRedirects",
+        -1008: "resourceUnavailable", -1009: "notConnectedToInternet", -1010: "redirectToNonExistentLocation",
+        -1011: "badServerResponse",
+        -1012: "userCancelledAuthentication", -1013: "userAuthenticationRequired", -1014: "zeroByteResource",
+        -1015: "cannotDecodeRawData",
+        -1016: "cannotDecodeContentData", -1017: "cannotParseResponse", -1018: "internationalRoamingOff",
+        -1019: "callIsActive",
+        -1020: "dataNotAllowed", -1021: "requestBodyStreamExhausted",
+        -1022: "appTransportSecurityRequiresSecureConnection",
+        -1100: "fileDoesNotExist", -1101: "fileIsDirectory", -1102: "noPermissionsToReadFile",
+        -1103: "dataLengthExceedsMaximum",
+        -1200: "secureConnectionFailed", -1201: "serverCertificateHasBadDate", -1202: "serverCertificateUntrusted",
+        -1203: "serverCertificateHasUnknownRoot", -1204: "serverCertificateNotYetValid",
+        -1205: "clientCertificateRejected",
+        -1206: "clientCertificateRequired", -2000: "cannotLoadFromNetwork",
+    ]
+    /// All names, in their order in the alphabet.
+    package static let allNames = names.values.sorted()
+
+    private static let numbers = Dictionary(uniqueKeysWithValues: names.map { ($0.value, $0.key) })
+
+    /// nil for a name that no code has.
+    package init?(name: String) {
+        guard let number = Self.numbers[name] else { return nil }
+        self.init(rawValue: number)
+    }
+
+    /// nil for a code that has no name here.
+    package var name: String? { Self.names[rawValue] }
+}
+
+/// How slow an exchange is made.
+public struct Throttle: Sendable, Hashable {
+    /// How long the request waits before it is sent.
+    public var latency: Duration
+    /// How long it waits at most: each request waits a time that is drawn between ``latency`` and this; nil: always
+    /// ``latency``.
+    public var longestLatency: Duration?
+    /// How many bytes of a body the caller sees sent, and then come, in a second; nil: as many as the network does.
+    ///
+    /// What the network carries meanwhile waits in memory, so this is for looking at progress bars, not for bodies of
+    /// gigabytes.
+    public var bytesPerSecond: Int64?
+
+    /// Makes a throttle.
+    public init(latency: Duration = .zero, longestLatency: Duration? = nil, bytesPerSecond: Int64? = nil) {
+        self.latency = latency
+        self.longestLatency = longestLatency
+        self.bytesPerSecond = bytesPerSecond
+    }
+
+    var problem: String? {
+        guard let bytesPerSecond, bytesPerSecond < 1 else { return Duration.problem(from: latency, to: longestLatency) }
+        return "At \(bytesPerSecond) bytes a second nothing would ever come."
+    }
+}
+
+extension Throttle: Codable {
+    private enum Member: String, CodingKey {
+        case latency = "latency_us"
+        case longestLatency = "longest_latency_us"
+        case bytesPerSecond = "bytes_per_second"
+    }
+
+    /// Reads a throttle: an object with `latency_us`, `longest_latency_us`, `bytes_per_second`, or several of these.
+    ///
+    /// - Throws: `DecodingError` with where, also for a member that is not known.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.members(Member.self)
+        let (latency, longestLatency) = try members.delay(.latency, .longestLatency)
+        let bytesPerSecond = try members.integer(.bytesPerSecond, in: 1...Limits.largestInteger)
+        guard [.latency, .longestLatency, .bytesPerSecond].contains(where: members.contains) else {
+            throw decoder.failure("latency_us or bytes_per_second was expected")
+        }
+        self.init(latency: latency, longestLatency: longestLatency, bytesPerSecond: bytesPerSecond)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        if latency > .zero || bytesPerSecond == nil {
+            try members.encode(max(0, latency.microseconds), forKey: .latency)
+        }
+        try members.encodeIfPresent(longestLatency?.microseconds, forKey: .longestLatency)
+        try members.encodeIfPresent(bytesPerSecond, forKey: .bytesPerSecond)
+    }
+}

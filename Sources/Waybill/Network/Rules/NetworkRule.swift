@@ -72,3 +72,125 @@ public struct NetworkRule: Sendable, Hashable {
         }
     }
 }
+
+extension NetworkRule: Codable {
+    private enum Member: String, CodingKey {
+        case name
+        case isDisabled = "disabled"
+        case matching = "match"
+        case times
+        case mock, throttle, fail, cut
+    }
+
+    /// Reads a rule as `Schemas/rules.v1.schema.json` describes it.
+    ///
+    /// - Throws: `DecodingError` with where, also for a member that is not known, and for a rule that could do nothing.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.members(Member.self)
+        let actions = [
+            try members.value(MockedResponse.self, .mock).map(Action.mock),
+            try members.value(Throttle.self, .throttle).map(Action.throttle),
+            try members.value(Failure.self, .fail).map { Action.fail($0.code, after: $0.delay, upTo: $0.longestDelay) },
+            try members.value(Cut.self, .cut).map { Action.cut(afterByteCount: $0.byteCount) },
+        ].compactMap { $0 }
+        self.init(
+            try members.decode(String.self, forKey: .name),
+            matching: try members.value(RequestPattern.self, .matching) ?? RequestPattern(),
+            try Self.only(actions, decoder),
+            times: try members.integer(.times, in: 1...Int(clamping: Limits.largestInteger)),
+            isEnabled: try members.value(Bool.self, .isDisabled) != true)
+        guard (1...Limits.labelLength).contains(name.unicodeScalars.count) else {
+            throw members.failure(.name, "a name of 1 to \(Limits.labelLength) characters was expected")
+        }
+    }
+
+    private static func only(_ actions: [Action], _ decoder: any Decoder) throws -> Action {
+        guard actions.count == 1, let action = actions.first else {
+            throw decoder.failure("one of mock, throttle, fail and cut was expected")
+        }
+        return action
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        try members.encode(name, forKey: .name)
+        if !isEnabled { try members.encode(true, forKey: .isDisabled) }
+        if matching != RequestPattern() { try members.encode(matching, forKey: .matching) }
+        try members.encodeIfPresent(times, forKey: .times)
+        switch action {
+        case .mock(let response): try members.encode(response, forKey: .mock)
+        case .throttle(let throttle): try members.encode(throttle, forKey: .throttle)
+        case .fail(let code, let delay, let longest):
+            try members.encode(Failure(code: code, delay: delay, longestDelay: longest), forKey: .fail)
+        case .cut(let count): try members.encode(Cut(byteCount: count), forKey: .cut)
+        }
+    }
+}
+
+/// The members of `fail`.
+private struct Failure: Codable {
+    var code: URLError.Code
+    var delay: Duration
+    var longestDelay: Duration?
+
+    private enum Member: String, CodingKey {
+        case code
+        case delay = "delay_us"
+        case longestDelay = "longest_delay_us"
+    }
+
+    init(code: URLError.Code, delay: Duration, longestDelay: Duration?) {
+        self.code = code
+        self.delay = delay
+        self.longestDelay = longestDelay
+    }
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.members(Member.self)
+        code = try Self.code(members)
+        (delay, longestDelay) = try members.delay(.delay, .longestDelay)
+    }
+
+    private static func code(_ members: KeyedDecodingContainer<Member>) throws -> URLError.Code {
+        // A number has a code on every Apple platform; elsewhere only the known ones have.
+        let code: URLError.Code? =
+            if let name = try? members.decode(String.self, forKey: .code) {
+                URLError.Code(name: name)
+            } else {
+                URLError.Code(rawValue: try members.required(members.integer(.code, in: -9999 ... -1), .code))
+            }
+        guard let code else { throw members.failure(.code, "no code of URLError is that") }
+        return code
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        if let name = code.name {
+            try members.encode(name, forKey: .code)
+        } else {
+            try members.encode(code.rawValue, forKey: .code)
+        }
+        if delay > .zero { try members.encode(delay.microseconds, forKey: .delay) }
+        try members.encodeIfPresent(longestDelay?.microseconds, forKey: .longestDelay)
+    }
+}
+
+/// The members of `cut`.
+private struct Cut: Codable {
+    var byteCount: Int64
+
+    private enum Member: String, CodingKey {
+        case byteCount = "after_bytes"
+    }
+
+    init(byteCount: Int64) { self.byteCount = byteCount }
+
+    init(from decoder: any Decoder) throws {
+        byteCount = try decoder.members(Member.self).integer(.byteCount) ?? 0
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        if byteCount > 0 { try members.encode(byteCount, forKey: .byteCount) }
+    }
+}

@@ -1,5 +1,6 @@
-import Foundation
-import WaybillCore
+import Dispatch
+public import Foundation
+public import WaybillCore
 
 /// The rules of a manager: they mock, slow down or fail the requests of its sessions while they are on, which at first
 /// they are not.
@@ -135,5 +136,81 @@ public final class NetworkRules: Sendable {
             state.hits[rule.name] = hits + 1
             return true
         }
+    }
+}
+
+extension NetworkRules {
+    /// A document of rules: `application/vnd.waybill.rules.v1+json`.
+    private struct Document: Codable {
+        var rules: [NetworkRule]
+    }
+
+    /// Adds the rules of a JSON document, as `Schemas/rules.v1.schema.json` describes it, before all others; the first
+    /// of them has precedence.
+    ///
+    /// - Throws: `WaybillError` of code `.format` that says where it is wrong, as a JSON pointer (RFC 6901), and then
+    ///   nothing is added.
+    public func add(json: Data) throws(WaybillError) { add(try Self.rules(in: json)) }
+
+    /// All rules in order of precedence, as a JSON document that ``add(json:)`` reads.
+    public func json() -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Nothing in a rule is anything but a string, an integer, a list or an object.
+        return (try? encoder.encode(Document(rules: all))) ?? Data(#"{"rules":[]}"#.utf8)
+    }
+
+    private static func rules(in json: Data) throws(WaybillError) -> [NetworkRule] {
+        // As strict as for every other format, and it says where: JSONDecoder does not.
+        do throws(JSONFailure) {
+            try JSONReader.read(Array(json)) { reader throws(JSONFailure) in try reader.skipValue() }
+        } catch {
+            throw WaybillError(.format, "\(error.message), at byte \(error.offset)")
+        }
+        let rules: [NetworkRule]
+        do {
+            rules = try JSONDecoder().decode(Document.self, from: json).rules
+        } catch let error as DecodingError {
+            throw WaybillError(.format, error.placed)
+        } catch {
+            throw WaybillError(.format, "The rules cannot be read.", cause: "\(error)")
+        }
+        var names: Set<String> = []
+        for (index, rule) in rules.enumerated() where !names.insert(rule.name).inserted {
+            throw WaybillError(.format, "/rules/\(index)/name: a rule before it has that name")
+        }
+        return rules
+    }
+}
+
+/// Does things later, one after the other: what the rules of one request wait by.
+///
+/// A clock that is one is waited by where a manager has it: that of `WaybillTesting`, which lets time pass by itself.
+package protocol RuleSchedule: Sendable {
+    /// Calls a closure after a delay, and never at once; what has the same delay goes in order.
+    func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void)
+}
+
+/// Waits by the system's clock.
+struct DispatchSchedule: RuleSchedule {
+    private let queue = DispatchQueue(label: "waybill.rule")
+
+    func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
+        guard delay > .zero else { return queue.async(execute: body) }
+        queue.asyncAfter(deadline: .now() + min(delay.timeInterval, 1e9), execute: body)
+    }
+}
+
+extension Duration {
+    /// A time between this one and the longest, drawn anew each time; this one where there is no longest.
+    func drawn(upTo longest: Duration?) -> Duration {
+        guard let longest, longest > self else { return self }
+        return .microseconds(Int64.random(in: microseconds...longest.microseconds))
+    }
+
+    /// Why no time can be drawn between these; nil where one can.
+    static func problem(from shortest: Duration, to longest: Duration?) -> String? {
+        guard let longest, longest < shortest else { return nil }
+        return "It cannot take \(shortest) at least and \(longest) at most."
     }
 }

@@ -1,5 +1,6 @@
 import Testing
 import Waybill
+import WaybillQueries
 
 enum Login: Int, UseCase {
     static let code = 17

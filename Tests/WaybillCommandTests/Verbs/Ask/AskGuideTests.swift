@@ -2,7 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCore
 
 /// The commands of AskQuestions.md, run as they stand there.

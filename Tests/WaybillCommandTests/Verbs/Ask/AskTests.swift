@@ -2,7 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCore
 
 /// `ask`, on a store and through a collector.

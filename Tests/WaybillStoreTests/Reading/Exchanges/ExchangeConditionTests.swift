@@ -2,8 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@testable import WaybillAnalysis
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// The conditions of a filter of exchanges, and words in kept bodies.

@@ -3,7 +3,7 @@ import Testing
 import WaybillCore
 import WaybillTesting
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// Exchanges as lines of a list, and one by one.

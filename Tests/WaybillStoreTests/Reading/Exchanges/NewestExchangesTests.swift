@@ -1,9 +1,10 @@
+import StoreConformance
 import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
 
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 /// What a reader keeps of sources between two lists.

@@ -4,7 +4,7 @@ import Testing
 import WaybillCore
 
 @testable import WaybillLegacy
-@testable import WaybillReading
+@testable import WaybillQueries
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct LegacyIngestTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
+import WaybillQueries
 
 /// Something that can be done with a `URLSession`, and how it turns out for the caller and for the server.
 struct Behavior: Sendable, CustomTestStringConvertible {

@@ -3,7 +3,7 @@ import Foundation
 import FoundationNetworking
 import Testing
 import Waybill
-import WaybillAnalysis
+import WaybillQueries
 import WaybillCore
 
 /// One method of the delegate protocols, and a call of it that says what the delegate answered.

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Waybill
 import WaybillCore
-import WaybillReading
+import WaybillQueries
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -1,0 +1,300 @@
+import Foundation
+import WaybillCore
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Answers a request, or fails it, and sends nothing.
+final class MockTransport: HTTPTransport {
+    /// How it ends.
+    typealias Answer = Result<(HTTPURLResponse, body: Data), URLError>
+
+    /// So that a mock of some size comes in pieces, as an answer from the network does.
+    private static let pieceByteCount = 65_536
+
+    private let outgoing: OutgoingRequest
+    private let answer: Answer
+    private let delay: Duration
+    private let schedule: any RuleSchedule
+    /// nil before the start and after the end.
+    private let events = Locked<(any HTTPEvents)?>(nil)
+
+    /// - Parameter delay: From the start to the answer.
+    init(_ outgoing: OutgoingRequest, answer: Answer, after delay: Duration, on schedule: any RuleSchedule) {
+        self.outgoing = outgoing
+        self.answer = answer
+        self.delay = delay
+        self.schedule = schedule
+    }
+
+    func start(telling events: any HTTPEvents) {
+        self.events.withLock { $0 = events }
+        schedule.after(delay) { [self] in tell() }
+    }
+
+    func cancel() { events.withLock { $0 = nil } }
+
+    private func tell() {
+        switch answer {
+        case .success((let response, let body)):
+            if let count = outgoing.byteCount, count > 0 { wanted?.sent(byteCount: count, expected: count) }
+            wanted?.responded(response)
+            for start in stride(from: 0, to: body.count, by: Self.pieceByteCount) {
+                wanted?.received(body.dropFirst(start).prefix(Self.pieceByteCount))
+            }
+            end(nil)
+        case .failure(let error): end(error)
+        }
+    }
+
+    /// Who is told, unless it was canceled meanwhile.
+    private var wanted: (any HTTPEvents)? { events.withLock { $0 } }
+
+    private func end(_ error: URLError?) {
+        let last = events.withLock { events in
+            defer { events = nil }
+            return events
+        }
+        last?.ended(error)
+    }
+}
+
+extension OutgoingRequest {
+    /// The length of the body; nil where there is none, or its length is not known.
+    fileprivate var byteCount: Int64? {
+        guard case .file(let file) = body else { return data.map { Int64($0.count) } }
+        return (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize.map { Int64($0) }
+    }
+}
+
+/// Carries a request by another transport, and loses the connection after some bytes of the answer's body.
+final class CutTransport: HTTPTransport, HTTPEvents {
+    private struct State {
+        /// nil before the start and after the end.
+        var events: (any HTTPEvents)?
+        var remainingByteCount: Int64
+    }
+
+    private let transport: any HTTPTransport
+    private let error: URLError
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - byteCount: Of the body, decoded; with 0 the head still comes.
+    ///   - error: How it ends.
+    init(_ transport: any HTTPTransport, afterByteCount byteCount: Int64, with error: URLError) {
+        self.transport = transport
+        self.error = error
+        state = Locked(State(remainingByteCount: byteCount))
+    }
+
+    func start(telling events: any HTTPEvents) {
+        state.withLock { $0.events = events }
+        transport.start(telling: self)
+    }
+
+    func cancel() {
+        state.withLock { $0.events = nil }
+        transport.cancel()
+    }
+
+    // MARK: What the other transport tells
+
+    private var events: (any HTTPEvents)? { state.withLock { $0.events } }
+
+    func sent(byteCount: Int64, expected: Int64?) { events?.sent(byteCount: byteCount, expected: expected) }
+
+    func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
+        events?.redirected(by: response, to: request)
+    }
+
+    func responded(_ response: URLResponse) {
+        events?.responded(response)
+        cutIfDue()
+    }
+
+    func received(_ bytes: Data) {
+        let (events, seen) = state.withLock { state in
+            let seen = bytes.prefix(Int(clamping: state.remainingByteCount))
+            state.remainingByteCount -= Int64(seen.count)
+            return (state.events, seen)
+        }
+        events?.received(seen)
+        cutIfDue()
+    }
+
+    func measured(_ measurements: TransferMeasurements) { events?.measured(measurements) }
+
+    func ended(_ error: URLError?) { takeEvents()?.ended(error) }
+
+    private func cutIfDue() {
+        guard state.withLock({ $0.remainingByteCount == 0 }), let events = takeEvents() else { return }
+        events.ended(error)
+        transport.cancel()
+    }
+
+    private func takeEvents() -> (any HTTPEvents)? {
+        state.withLock { state in
+            defer { state.events = nil }
+            return state.events
+        }
+    }
+}
+
+/// Carries a request by another transport, later, and tells what happens to it as slowly as a throttle says.
+///
+/// URLSession cannot be held on every platform, and its queue must not be: what it tells too early waits here, in
+/// memory and in order.
+final class ThrottleTransport: HTTPTransport, HTTPEvents {
+    fileprivate enum Step {
+        case sent(byteCount: Int64, expected: Int64?)
+        case responded(URLResponse)
+        case received(Data)
+        case ended(URLError?)
+    }
+
+    private struct State {
+        /// nil before the start, after the end and once it is canceled.
+        var events: (any HTTPEvents)?
+        var hasStarted = false
+        var isCanceled = false
+        var steps: [Step] = []
+        /// Whether steps are being told, or are about to be.
+        var isTelling = false
+    }
+
+    private let transport: any HTTPTransport
+    private let throttle: Throttle
+    private let schedule: any RuleSchedule
+    private let state = Locked(State())
+
+    init(_ transport: any HTTPTransport, _ throttle: Throttle, on schedule: any RuleSchedule) {
+        self.transport = transport
+        self.throttle = throttle
+        self.schedule = schedule
+    }
+
+    func start(telling events: any HTTPEvents) {
+        state.withLock { $0.events = events }
+        if throttle.latency > .zero {
+            schedule.after(throttle.latency) { [self] in startTransport() }
+        } else {
+            startTransport()
+        }
+    }
+
+    func cancel() {
+        let hasStarted = state.withLock { state in
+            state.isCanceled = true
+            (state.events, state.steps) = (nil, [])
+            return state.hasStarted
+        }
+        if hasStarted { transport.cancel() }
+    }
+
+    private func startTransport() {
+        guard state.withLock({ !$0.isCanceled }) else { return }
+        transport.start(telling: self)
+        let isCanceled = state.withLock { state in
+            state.hasStarted = true
+            return state.isCanceled
+        }
+        if isCanceled { transport.cancel() }
+    }
+
+    // MARK: What the other transport tells
+
+    func sent(byteCount: Int64, expected: Int64?) { add(.sent(byteCount: byteCount, expected: expected)) }
+
+    /// Not delayed: the caller waits for the answer, and nothing but bytes of the request's body can be waiting.
+    func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
+        state.withLock { $0.events }?.redirected(by: response, to: request)
+    }
+
+    func responded(_ response: URLResponse) { add(.responded(response)) }
+
+    func received(_ bytes: Data) { add(.received(bytes)) }
+
+    /// Not delayed: it is about the network, and it takes no time.
+    func measured(_ measurements: TransferMeasurements) { state.withLock { $0.events }?.measured(measurements) }
+
+    func ended(_ error: URLError?) { add(.ended(error)) }
+
+    // MARK: Telling it later
+
+    private func add(_ step: Step) {
+        let begins = state.withLock { state in
+            guard state.events != nil else { return false }
+            state.steps.append(step)
+            defer { state.isTelling = true }
+            return !state.isTelling
+        }
+        if begins { tellSteps() }
+    }
+
+    /// Tells what can be told now, and comes back for what takes time.
+    private func tellSteps() {
+        while let step = nextStep() {
+            if let rate = throttle.bytesPerSecond, let count = step.byteCount, count > 0 {
+                return schedule.after(.microseconds(count * 1_000_000 / rate)) { [self] in
+                    tell(step)
+                    tellSteps()
+                }
+            }
+            tell(step)
+        }
+    }
+
+    /// Takes what is told next: of bytes no more than come in a tenth of a second, so that they flow.
+    private func nextStep() -> Step? {
+        let pieceByteCount = throttle.bytesPerSecond.map { Int(min(max(1, $0 / 10), 65_536)) } ?? .max
+        return state.withLock { state in
+            guard let first = state.steps.first else {
+                state.isTelling = false
+                return nil
+            }
+            guard let (piece, rest) = first.split(at: pieceByteCount) else { return state.steps.removeFirst() }
+            state.steps[0] = rest
+            return piece
+        }
+    }
+
+    private func tell(_ step: Step) {
+        let events = state.withLock { state in
+            defer { if case .ended = step { state.events = nil } }
+            return state.events
+        }
+        switch step {
+        case .sent(let count, let expected): events?.sent(byteCount: count, expected: expected)
+        case .responded(let response): events?.responded(response)
+        case .received(let bytes): events?.received(bytes)
+        case .ended(let error): events?.ended(error)
+        }
+    }
+}
+
+extension ThrottleTransport.Step {
+    /// The bytes that take time; nil for what takes none.
+    fileprivate var byteCount: Int64? {
+        switch self {
+        case .sent(let count, _): count
+        case .received(let bytes): Int64(bytes.count)
+        case .responded, .ended: nil
+        }
+    }
+
+    /// A piece of so many bytes, and the rest; nil where there is no rest.
+    fileprivate func split(at count: Int) -> (Self, Self)? {
+        guard let total = byteCount, total > Int64(count) else { return nil }
+        switch self {
+        case .sent(_, let expected):
+            return (
+                .sent(byteCount: Int64(count), expected: expected),
+                .sent(byteCount: total - Int64(count), expected: expected)
+            )
+        case .received(let bytes): return (.received(bytes.prefix(count)), .received(bytes.dropFirst(count)))
+        case .responded, .ended: return nil
+        }
+    }
+}

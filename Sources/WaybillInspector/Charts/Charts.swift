@@ -1,0 +1,257 @@
+import WaybillCore
+import WaybillExport
+import WaybillQueries
+
+/// Columns over a line of time or of values, each of which may be stacked of several parts.
+///
+/// The marks have places in percent and the words around them are text of the page, so that it is as readable on a
+/// phone as on a wall.
+struct ColumnChart {
+    /// One column, from the bottom up.
+    struct Column {
+        /// What a pointer on it is told.
+        var title: String
+        /// Where it leads; nil: nowhere.
+        var address: String?
+        /// How high each part is, and the class of its colour.
+        var parts: [(tone: String, count: Int)]
+
+        var count: Int { parts.reduce(0) { $0 + $1.count } }
+    }
+
+    var columns: [Column]
+    /// Written below, the first at the left end, the last at the right one.
+    var labels: [String] = []
+    /// Whether it has a scale at its side.
+    var hasScale = true
+    /// Drawn over the columns, and below them.
+    var overlay: HTML = ""
+
+    var html: HTML {
+        guard hasScale else { return "<div class=plot>\(plot(to: max(1, greatest)))</div>" }
+        let top = Self.round(greatest)
+        let scale: HTML =
+            "<div class=scale aria-hidden=true><span>\(top)</span><span>\(top / 2)</span><span>0</span></div>"
+        let below: HTML = "<div class=ticks aria-hidden=true>\(labels.map { "<span>\($0)</span>" as HTML })</div>"
+        return "<div class=\"plot scaled\">\(scale)\(plot(to: top))\(below, if: !labels.isEmpty)</div>\n"
+    }
+
+    private var greatest: Int { columns.map(\.count).max() ?? 0 }
+
+    private func plot(to top: Int) -> HTML {
+        let lines: HTML = "<line x2=100% y1=0.5 y2=0.5 /><line x2=100% y1=50% y2=50% />"
+        return """
+            <svg class=columns aria-hidden=true>\(lines, if: hasScale)\
+            \(columns.indices.map { column($0, of: top) })<line class=base x2=100% y1=100% y2=100% />\(overlay)</svg>
+            """
+    }
+
+    private func column(_ index: Int, of top: Int) -> HTML {
+        let column = columns[index]
+        guard column.count > 0 else { return "" }
+        let start = Self.thousandths(index, of: columns.count)
+        let end = Self.thousandths(index + 1, of: columns.count)
+        // A gap between columns, as long as they are wide enough to be told apart.
+        let gap = columns.count > 60 ? (end - start) / 10 : (end - start) / 6
+        var below = 0
+        let rects = column.parts.map { tone, count -> HTML in
+            guard count > 0 else { return "" }
+            let bottom = Self.thousandths(below, of: top)
+            below += count
+            let height = max(Self.thousandths(below, of: top), bottom + 400) - bottom
+            return """
+                <rect class="\(tone)" x=\(thousandths: start + gap / 2)% width=\(thousandths: end - start - gap)% \
+                y=\(thousandths: max(0, 100_000 - bottom - height))% height=\(thousandths: height)% />
+                """
+        }
+        let content: HTML = "<title>\(column.title)</title>\(rects)"
+        guard let address = column.address else { return "<g>\(content)</g>" }
+        // The table beside it has the same addresses for the keyboard.
+        return "<a href=\"\(address)\" tabindex=-1>\(content)</a>"
+    }
+
+    /// - Parameter count: `top` at most, which is above 0; any number, as a collector may have been told any.
+    static func thousandths(_ count: Int, of top: Int) -> Int {
+        top.dividingFullWidth(count.multipliedFullWidth(by: 100_000)).quotient
+    }
+
+    /// The next number of the form 2, 4, 10, 20, 40, 100, ..., of which a half is a whole number.
+    static func round(_ greatest: Int) -> Int {
+        var decade = 1
+        while decade < (greatest + 9) / 10 { decade *= 10 }
+        return [2, 4, 6, 8, 10, 20].lazy.map { $0 * decade }.first { $0 >= greatest } ?? greatest
+    }
+}
+
+extension HTML.StringInterpolation {
+    /// Thousandths of a percent, without the sign: `23.456`.
+    mutating func appendInterpolation(thousandths: Int) {
+        let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1000)
+        appendInterpolation(rest == 0 ? "\(whole)" : "\(whole).\(String(1000 + rest).dropFirst())")
+    }
+}
+
+/// How many durations lie where, on a scale on which each step is about twice the one before, with the quantiles
+/// marked.
+struct Histogram {
+    private let bars: [DurationSegment.Bar]
+    private let quantiles: [(name: String, microseconds: Int64)]
+    private let address: ((DurationSegment.Bar) -> String)?
+
+    /// - Parameter address: Where a column leads; nil: nowhere.
+    init(_ segment: DurationSegment, address: ((DurationSegment.Bar) -> String)? = nil) {
+        bars = segment.histogram
+        self.address = address
+        let statistics = segment.statistics
+        quantiles = [
+            ("p50", statistics.p50Microseconds), ("p90", statistics.p90Microseconds),
+            ("p95", statistics.p95Microseconds),
+            ("p99", statistics.p99Microseconds),
+        ].compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    var html: HTML {
+        guard !bars.isEmpty else { return "" }
+        let columns = bars.map { bar in
+            ColumnChart.Column(
+                title: "\(Self.range(bar)): \(bar.count)", address: address?(bar), parts: [("", bar.count)])
+        }
+        return """
+            <div class=histogram><svg class=marks aria-hidden=true>\(marks)</svg>\
+            \(ColumnChart(columns: columns, overlay: lines).html)<svg class=bounds aria-hidden=true>\(bounds)</svg></div>
+
+            """
+    }
+
+    /// `20 ms to 50 ms`.
+    static func range(_ bar: DurationSegment.Bar) -> String {
+        "\(Words.roundDuration(bar.fromMicroseconds)) to \(Words.roundDuration(bar.toMicroseconds))"
+    }
+
+    /// Names, each in a line of its own since they may stand close together: to the left of their marks, and the last
+    /// on top, so that no mark goes through the name of another. Their values are among the figures above.
+    private var marks: HTML {
+        let lines = quantiles.reversed().enumerated().map { line, quantile -> HTML in
+            let x = place(quantile.microseconds)
+            return "<line x1=\(thousandths: x)% x2=\(thousandths: x)% y1=\(3 + 15 * line) y2=100% />"
+        }
+        let words = quantiles.reversed().enumerated().map { line, quantile -> HTML in
+            "<text x=\(thousandths: place(quantile.microseconds))% y=\(12 + 15 * line) text-anchor=end dx=-5>\(quantile.name)</text>"
+        }
+        return "\(lines)\(words)"
+    }
+
+    private var lines: HTML {
+        let lines = quantiles.map { quantile -> HTML in
+            let x = place(quantile.microseconds)
+            return "<line class=quantile x1=\(thousandths: x)% x2=\(thousandths: x)% y2=100% />"
+        }
+        return "\(lines)"
+    }
+
+    /// Bounds, as many as there is room for; every other one is left out on a narrow screen.
+    private var bounds: [HTML] {
+        let step = bars.count / 9 + 1
+        let all = bars.map(\.fromMicroseconds) + [bars[bars.count - 1].toMicroseconds]
+        return stride(from: 0, to: all.count, by: step).enumerated().map { number, index -> HTML in
+            let side: HTML = index == 0 ? "" : index == bars.count ? " text-anchor=end" : " text-anchor=middle"
+            return """
+                <text x=\(thousandths: ColumnChart.thousandths(index, of: bars.count))% y=13\(side)\(" class=fine", if: number % 2 == 1)>\
+                \(Words.roundDuration(all[index]))</text>
+                """
+        }
+    }
+
+    /// Thousandths of a percent of the width.
+    private func place(_ microseconds: Int64) -> Int {
+        guard let index = bars.firstIndex(where: { $0.toMicroseconds > microseconds }) else { return 100_000 }
+        let bar = bars[index]
+        let share =
+            Double(microseconds - bar.fromMicroseconds) / Double(max(1, bar.toMicroseconds - bar.fromMicroseconds))
+        return min(100_000, max(0, Int((Double(index) + share) / Double(bars.count) * 100_000)))
+    }
+}
+
+/// A number as a bar, to be compared with those above and below it.
+struct ShareBar {
+    /// What the whole width stands for.
+    private let whole: Double
+    /// One after the other, with the class of each one's colour.
+    private let parts: [(tone: String, count: Double)]
+
+    /// Whether it stands for itself rather than in a row.
+    private let isTall: Bool
+
+    init<Number: BinaryInteger>(_ count: Number, of whole: Number, tone: String = "") {
+        self.init([(tone, count)], of: whole)
+    }
+
+    init<Number: BinaryInteger>(_ parts: [(tone: String, count: Number)], of whole: Number, isTall: Bool = false) {
+        self.parts = parts.map { ($0.tone, Double($0.count)) }
+        self.whole = Double(max(1, whole))
+        self.isTall = isTall
+    }
+
+    var html: HTML {
+        var before = 0.0
+        let rects = parts.map { tone, count -> HTML in
+            guard count > 0 else { return "" }
+            let start = Int(min(before / whole, 1) * 100_000)
+            before += count
+            // Something for every number above zero.
+            let end = max(Int(min(before / whole, 1) * 100_000), start + 300)
+            return
+                "<rect class=\"\(tone)\" x=\(thousandths: start)% width=\(thousandths: min(end, 100_000) - min(start, 99_700))% />"
+        }
+        return "<svg class=\"share\(" tall", if: isTall)\" aria-hidden=true>\(rects)</svg>"
+    }
+}
+
+/// A difference and the interval in which it lies, around a line that stands for none.
+struct Whisker {
+    /// The difference; nil: unknown.
+    var value: Double?
+    /// Where the interval begins; nil: it has no beginning.
+    var low: Double?
+    /// Where the interval ends; nil: it has no end.
+    var high: Double?
+    /// What half of the width stands for.
+    var reach: Double
+    /// The class of its colour.
+    var tone: String
+
+    /// What half of the width has to stand for: so that all differences can be seen, and the intervals as far as they
+    /// are no more than three times as long. One wide interval must not press all others into the middle.
+    static func reach(_ estimates: [(value: Double?, low: Double?, high: Double?)]) -> Double {
+        func magnitudes(_ values: [Double?]) -> [Double] {
+            values.compactMap(\.self).filter(\.isFinite).map(\.magnitude).sorted()
+        }
+        let differences = magnitudes(estimates.map(\.value))
+        let ends = magnitudes(estimates.flatMap { [$0.value, $0.low, $0.high] })
+        // Where nothing differs, by the interval in the middle.
+        let usual = differences.last.flatMap { $0 > 0 ? $0 : nil } ?? (ends.isEmpty ? 0 : ends[ends.count / 2])
+        return max(min(ends.last ?? 0, 3 * usual), .leastNormalMagnitude)
+    }
+
+    var html: HTML {
+        guard let value else {
+            return "<svg class=whisker aria-hidden=true><line class=none x1=50% x2=50% y2=100% /></svg>"
+        }
+        let (start, end) = (low.map(place) ?? 0, high.map(place) ?? 100_000)
+        // An end that is known and in the picture has a bar across.
+        let known = [(low, start), (high, end)].filter { end, _ in end.map { $0.magnitude <= reach } ?? false }
+        let ends = known.map { _, x -> HTML in
+            "<line x1=\(thousandths: x)% x2=\(thousandths: x)% y1=5 y2=15 />"
+        }
+        return """
+            <svg class="whisker \(tone)" aria-hidden=true><line class=none x1=50% x2=50% y2=100% />\
+            <line x1=\(thousandths: start)% x2=\(thousandths: end)% y1=10 y2=10 />\(ends)<circle cx=\(thousandths: place(value))% cy=10 r=4 /></svg>
+            """
+    }
+
+    /// Thousandths of a percent of the width, with a little room at the ends.
+    private func place(_ difference: Double) -> Int {
+        let share = max(-1, min(1, difference / reach))
+        return Int(((share.isFinite ? share : 0) * 0.47 + 0.5) * 100_000)
+    }
+}

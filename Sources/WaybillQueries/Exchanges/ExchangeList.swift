@@ -1,0 +1,269 @@
+package import WaybillCore
+package import WaybillStore
+
+/// Finds the exchanges of a list, within one read of the store.
+///
+/// Exchanges carry their source's time, whose distance to the wall clock may be learned late. So nothing is stored in
+/// the order of a list: each source's newest are found by an index, those that can matter are asked, and what they have
+/// is merged. A page costs what it shows, and a look at each source.
+package struct ExchangeList {
+    let connection: Connection
+    let filter: ExchangeFilter
+    private let conditions: ExchangeSQL
+    private let newest: NewestExchanges
+    /// One sentence on the bodies that were not looked through; nil where all were, or none had to be.
+    let note: String?
+
+    /// - Parameters:
+    ///   - transactions: Whose exchanges are meant; nil: those of all, and those outside any.
+    ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
+    ///   - newest: What the reader knows of its sources. Default: nothing yet.
+    ///   - bodyLimit: Bytes of bodies that are looked through for words, the newest first. Default: all.
+    /// - Throws: `.setting` where both filters say something about transactions.
+    package init(
+        _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int64,
+        newest: NewestExchanges = NewestExchanges(), bodyLimit: Int64 = .max, _ connection: Connection
+    ) throws(WaybillError) {
+        self.connection = connection
+        self.filter = filter
+        self.newest = newest
+        let ofTransactions = filter.conditions.filter(\.isOfTransaction)
+        guard transactions == nil || (filter.useCase == nil && filter.outcomes.isEmpty && ofTransactions.isEmpty) else {
+            throw WaybillError(
+                .setting, "What is said of transactions belongs to the filter of transactions, where there is one.")
+        }
+        var chosen = transactions
+        if !ofTransactions.isEmpty {
+            var own = TransactionFilter()
+            // Exchanges are shown whoever began their transaction.
+            (own.conditions, own.beginner) = (ofTransactions, .any)
+            chosen = own
+        }
+        if let chosen { try ExportSelector(connection: connection).choose(chosen, now: wall) }
+        conditions = ExchangeSQL(filter, isChosen: chosen != nil, now: wall)
+        let isCut = try BodySearch(connection: connection).find(conditions.words, limit: bodyLimit)
+        note = isCut ? "Only the newest \(bodyLimit / 1_000_000) MB of kept bodies were looked through." : nil
+    }
+
+    /// The newest, behind a cursor.
+    func keys(limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
+        var found: [ExchangeKey] = []
+        for span in try spans(after: cursor) {
+            if found.count == limit, let oldest = found.last, span.newest < oldest.opened { break }
+            found = Array(
+                (found + (try keys(in: span, limit: limit, after: cursor))).sorted(by: ExchangeKey.follows).prefix(
+                    limit))
+        }
+        return found
+    }
+
+    /// Where exchanges can be that come behind a cursor; that with the newest in front.
+    func spans(after cursor: ListCursor?) throws(WaybillError) -> [ExchangeSpan] {
+        // What was opened at the cursor's own time is left to the condition on rows.
+        let until = [filter.untilMicroseconds, cursor.map { $0.listed + 1 }].compactMap(\.self).min()
+        return try ExchangeSpan.all(newest, connection).compactMap {
+            $0.clamped(since: filter.sinceMicroseconds, until: until)
+        }
+        .sorted { $0.newest > $1.newest }
+    }
+
+    /// All of them, the oldest first, until `body` returns false: sorted by SQLite, which keeps what is much in a file.
+    func forKeys(while body: (ExchangeKey) throws(WaybillError) -> Bool) throws(WaybillError) {
+        let conditions = timedConditions
+        try connection.statement(
+            """
+            SELECT \(Self.opened) AS opened, l.source, l.part, l.sequence FROM \(ExchangeSQL.tables) \
+            WHERE \(conditions.sql) ORDER BY 1, 2, 4
+            """
+        ).forRows(arguments: conditions.arguments) { (row) throws(WaybillError) in
+            try body(ExchangeKey(opened: row.int(0), source: row.int(1), part: row.int(2), sequence: row.int(3)))
+        }
+    }
+
+    /// Hands over the rows of all of them, in no order.
+    ///
+    /// - Parameter columns: Of ``ExchangeSQL/tables``.
+    package func forEachRow(_ columns: String, _ body: (Row) throws(WaybillError) -> Void) throws(WaybillError) {
+        let conditions = timedConditions
+        try connection.statement("SELECT \(columns) FROM \(ExchangeSQL.tables) WHERE \(conditions.sql)")
+            .forEachRow(arguments: conditions.arguments, body: body)
+    }
+
+    /// Microseconds since 1970.
+    private static let opened = SQL.wall("l.at_us", source: "l.source")
+
+    private var timedConditions: ExchangeSQL {
+        var conditions = conditions
+        if let since = filter.sinceMicroseconds { conditions.add("\(Self.opened) >= \(conditions.argument(since))") }
+        if let until = filter.untilMicroseconds { conditions.add("\(Self.opened) < \(conditions.argument(until))") }
+        return conditions
+    }
+
+    func keys(in span: ExchangeSpan, limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
+        var conditions = conditions
+        var sql = "\(conditions.sql) AND l.source = \(conditions.argument(span.source))"
+        sql +=
+            " AND l.at_us >= \(conditions.argument(span.times.lowerBound)) AND l.at_us < \(conditions.argument(span.times.upperBound))"
+        if let cursor {
+            let place = (cursor.listed - span.offset, cursor.source, cursor.sequence)
+            sql += " AND (l.at_us, l.source, l.sequence) < "
+            sql += "(\(conditions.argument(place.0)), \(conditions.argument(place.1)), \(conditions.argument(place.2)))"
+        }
+        sql += " ORDER BY l.at_us DESC, l.sequence DESC LIMIT \(conditions.argument(limit))"
+        var keys: [ExchangeKey] = []
+        try connection.statement("SELECT l.at_us, l.part, l.sequence FROM \(ExchangeSQL.tables) WHERE \(sql)")
+            .forEachRow(arguments: conditions.arguments) { row in
+                keys.append(
+                    ExchangeKey(
+                        opened: row.int(0) + span.offset, source: span.source, part: row.int(1), sequence: row.int(2)))
+            }
+        return keys
+    }
+}
+
+extension ExchangeList {
+    /// The newest behind a cursor, as far as its budget goes.
+    ///
+    /// Looked for in windows of time, the newest first, each with about a stretch of exchanges: all that is newer than
+    /// a window's beginning is known before anything older is looked at.
+    ///
+    /// - Returns: Also how many exchanges were looked at, and from when on; nil where that are all, or the limit was
+    ///   reached.
+    func keys(
+        limit: Int, after cursor: ListCursor?, budget: SearchBudget
+    ) throws(WaybillError) -> (keys: [ExchangeKey], lookedAt: (count: Int, from: Int64)?) {
+        // That with the newest at the end, from where it is taken.
+        var spans = Array(try spans(after: cursor).reversed())
+        var found: [ExchangeKey] = []
+        var count = 0
+        while try settle(&spans, count: Self.sourceCount(of: budget.stretch) + 1) {
+            let begin = try beginning(of: spans, stretch: budget.stretch)
+            var older: [ExchangeSpan] = []
+            while let span = spans.last, span.newest >= begin ?? .min {
+                spans.removeLast()
+                if let window = span.clamped(since: begin, until: nil) {
+                    found += try keys(in: window, limit: limit, after: cursor)
+                    count += try self.count(in: window)
+                }
+                if let begin, let rest = span.clamped(since: nil, until: begin) { older.append(rest) }
+            }
+            // All of them end just before the window, and so behind those that were not in it.
+            spans += older
+            found = Array(found.sorted(by: ExchangeKey.follows).prefix(limit))
+            if found.count == limit { break }
+            if let begin, budget.isOver(), !spans.isEmpty { return (found, (count, begin)) }
+        }
+        return (found, nil)
+    }
+
+    /// A stretch ends behind so many sources, however little each of them has.
+    private static func sourceCount(of stretch: Int) -> Int { max(1, stretch / 10) }
+
+    /// Has the last ones end with an exchange each, in order: a window that began where none was opened would be as
+    /// small as can be, and the next one, too.
+    ///
+    /// - Returns: Whether there is any left.
+    private func settle(_ spans: inout [ExchangeSpan], count: Int) throws(WaybillError) -> Bool {
+        while let index = spans.indices.suffix(count).last(where: { !spans[$0].isExact }) {
+            var span = spans.remove(at: index)
+            let newest = try connection.statement(
+                "SELECT max(at_us) FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?"
+            ).first(span.source, span.times.lowerBound, span.times.upperBound) { row in row.isNull(0) ? nil : row.int(0)
+            }
+            guard let newest = newest ?? nil else { continue }
+            span.times = span.times.lowerBound..<newest + 1
+            span.isExact = true
+            spans.insert(span, at: spans.lastIndex { $0.newest <= span.newest }.map { $0 + 1 } ?? 0)
+        }
+        return !spans.isEmpty
+    }
+
+    /// Since 1970: behind a stretch of exchanges of the source with the newest, or behind so many sources; nil: there
+    /// is less than that.
+    private func beginning(of spans: [ExchangeSpan], stretch: Int) throws(WaybillError) -> Int64? {
+        guard let newest = spans.last else { return nil }
+        let inSource = try connection.statement(
+            "SELECT at_us FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ? "
+                + "ORDER BY at_us DESC LIMIT 1 OFFSET ?"
+        ).first(newest.source, newest.times.lowerBound, newest.times.upperBound, stretch - 1) { row in
+            row.int(0) + newest.offset
+        }
+        let amongSources = spans.dropLast(Self.sourceCount(of: stretch)).last?.newest
+        return [inSource, amongSources].compactMap(\.self).max()
+    }
+
+    private func count(in span: ExchangeSpan) throws(WaybillError) -> Int {
+        try connection.integer(
+            "SELECT count(*) FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?",
+            span.source, span.times.lowerBound, span.times.upperBound)
+    }
+}
+
+/// A stretch of one source's time in which the wall clock stands at a fixed distance from it, so that both give the
+/// same order.
+struct ExchangeSpan {
+    /// The `sources.id` of the source.
+    var source: Int64
+    /// Microseconds since 1970 at the source's start.
+    var offset: Int64
+    /// Times in the source, in microseconds.
+    var times: Range<Int64>
+
+    /// Whether an exchange was opened at ``newest``; else all of them may be much older.
+    var isExact: Bool
+
+    /// When the newest of its exchanges can have been opened at the latest, in microseconds since 1970.
+    var newest: Int64 { times.upperBound - 1 + offset }
+
+    /// The spans of a source up to its newest exchange, as `WallClock` has it.
+    ///
+    /// - Parameter anchors: In order of time.
+    static func spans(of source: NewestExchanges.Source, _ anchors: [ClockAnchor]) -> [ExchangeSpan] {
+        let anchors = anchors.isEmpty ? [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)] : anchors
+        return anchors.indices.compactMap { index in
+            let start = index == 0 ? 0 : anchors[index].atMicroseconds
+            let end = min(source.newest + 1, index + 1 < anchors.count ? anchors[index + 1].atMicroseconds : .max)
+            guard start < end else { return nil }
+            let (last, offset) = (end - 1, anchors[index].offsetMicroseconds)
+            // What is not believed stands where it arrived, as transactions do.
+            let listed = Leaders.listed(begun: last.adding(offset), heard: source.heard)
+            return ExchangeSpan(
+                source: source.id, offset: listed.subtracting(last), times: start..<end,
+                isExact: source.isExact && end == source.newest + 1)
+        }
+    }
+
+    /// What of it lies between two times since 1970; nil where nothing does.
+    func clamped(since: Int64?, until: Int64?) -> ExchangeSpan? {
+        let start = since.map { max($0 - offset, times.lowerBound) } ?? times.lowerBound
+        let end = until.map { min($0 - offset, times.upperBound) } ?? times.upperBound
+        guard start < end else { return nil }
+        return ExchangeSpan(
+            source: source, offset: offset, times: start..<end, isExact: isExact && end == times.upperBound)
+    }
+}
+
+extension ExchangeSpan {
+    /// Those of all sources that have exchanges.
+    static func all(_ newest: NewestExchanges, _ connection: Connection) throws(WaybillError) -> [ExchangeSpan] {
+        let sources = try newest.sources(connection)
+        // Read through from one end to the other, which takes a tenth of looking each source up.
+        let clocks = try connection.statement("SELECT source, at_us, offset_us FROM clocks ORDER BY source, at_us")
+        clocks.start()
+        defer { clocks.stop() }
+        var spans: [ExchangeSpan] = []
+        spans.reserveCapacity(sources.count)
+        var anchors: [ClockAnchor] = []
+        var row = try clocks.next()
+        for source in sources {
+            while let clock = row, clock.int(0) < source.id { row = try clocks.next() }
+            anchors.removeAll(keepingCapacity: true)
+            while let clock = row, clock.int(0) == source.id {
+                anchors.append(ClockAnchor(atMicroseconds: clock.int(1), offsetMicroseconds: clock.int(2)))
+                row = try clocks.next()
+            }
+            spans += Self.spans(of: source, anchors)
+        }
+        return spans
+    }
+}

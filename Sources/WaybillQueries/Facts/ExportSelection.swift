@@ -1,0 +1,258 @@
+package import WaybillCore
+package import WaybillStore
+
+/// The facts that a scope means at one moment.
+package struct ExportSelection {
+    package var shares: [ScannedShare]
+    /// Whether only the transactions in the temporary table `chosen` are meant.
+    package var isFiltered = false
+    /// Behind everything that is there at that moment.
+    package var cursor = ExportCursor()
+}
+
+/// Finds them; inside a read that sees one state of the store.
+package struct ExportSelector {
+    let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
+
+    package func selection(_ scope: ExportScope) throws(WaybillError) -> ExportSelection {
+        let own = try ownSources()
+        var selection: ExportSelection
+        switch scope {
+        case .everything:
+            selection = ExportSelection(shares: try allShares())
+        case .transactions(let filter, let now):
+            try choose(filter, now: now)
+            selection = ExportSelection(shares: try allShares(), isFiltered: true)
+        case .transaction(let id):
+            try choose(id)
+            selection = ExportSelection(shares: try allShares(), isFiltered: true)
+        case .after(let cursor):
+            try check(cursor, own)
+            selection = ExportSelection(shares: try arrived(behind: cursor))
+            (selection.cursor.arrival, selection.cursor.writers) = (cursor.arrival, cursor.writers)
+            for source in own {
+                let first = (cursor.recorded[source.id] ?? 0) + 1
+                guard first <= source.recorded else { continue }
+                selection.shares.append(
+                    ScannedShare(row: source.row, sequences: SequenceRanges([first...source.recorded])))
+            }
+        case .since(let time):
+            selection = ExportSelection(shares: try arrived(since: time))
+            selection.shares += own.filter { $0.recorded > 0 }.map {
+                ScannedShare(row: $0.row, sequences: SequenceRanges([1...$0.recorded]), earliest: time)
+            }
+        case .quarantine:
+            selection = ExportSelection(shares: try QuarantineRows(connection: connection).shares())
+        }
+        try advance(&selection.cursor)
+        for source in own where source.recorded > 0 { selection.cursor.recorded[source.id] = source.recorded }
+        return selection
+    }
+
+    private func ownSources() throws(WaybillError) -> [(row: Int64, id: GUID, recorded: Int64)] {
+        try connection.statement("SELECT id, uuid, recorded FROM sources WHERE heard_us IS NULL ORDER BY id").rows {
+            row in
+            (row.int(0), row.guid(1), row.int(2))
+        }
+    }
+
+    private func allShares() throws(WaybillError) -> [ScannedShare] {
+        try connection.statement("SELECT id FROM sources ORDER BY id").rows { row in ScannedShare(row: row.int(0)) }
+    }
+
+    private func arrived(since time: Int64) throws(WaybillError) -> [ScannedShare] {
+        var ranges: [Int64: SequenceRanges] = [:]
+        try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ? ORDER BY id")
+            .forEachRow(time) { row in
+                ranges[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))
+            }
+        return Self.shares(ranges)
+    }
+
+    private func arrived(behind cursor: ExportCursor) throws(WaybillError) -> [ScannedShare] {
+        Self.shares(try ArrivedRanges(connection: connection).ranges(behind: cursor))
+    }
+
+    private static func shares(_ ranges: [Int64: SequenceRanges]) -> [ScannedShare] {
+        ranges.sorted { $0.key < $1.key }.map { ScannedShare(row: $0.key, sequences: $0.value) }
+    }
+
+    private func advance(_ cursor: inout ExportCursor) throws(WaybillError) {
+        let last = try lastArrival()
+        let beyond = max(cursor.arrival, last - ArrivalPlace.perHour)
+        // A store in one file has as many places as it has counted.
+        let places: [Int64] =
+            ArrivalPlace.writer(of: last) == nil
+            ? [] : try connection.statement("SELECT id FROM arrivals WHERE id > ?").rows(beyond) { row in row.int(0) }
+        cursor.advance(to: last, over: places)
+    }
+
+    /// The highest number that was ever given.
+    private func lastArrival() throws(WaybillError) -> Int64 {
+        try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'")
+    }
+
+    /// A cursor of another store, or of a later state of this one, would leave facts out.
+    private func check(_ cursor: ExportCursor, _ own: [(row: Int64, id: GUID, recorded: Int64)]) throws(WaybillError) {
+        let last = try lastArrival()
+        // Places that several writers give are times: what comes later has later ones, also where this one was set back.
+        let isBehind = cursor.arrival <= last || ArrivalPlace.writer(of: last) != nil
+        let isAhead = own.contains { source in (cursor.recorded[source.id] ?? 0) > source.recorded }
+        guard isBehind, !isAhead else {
+            throw WaybillError(
+                .format,
+                "The cursor is ahead of the store: it was given by another one, or before this one was set back.")
+        }
+    }
+
+    /// Fills the temporary table `chosen`, which SQLite keeps on disk when there are many.
+    func choose(_ filter: TransactionFilter, now: Int64) throws(WaybillError) {
+        try chooseNone()
+        let query = ListQuery(all: "p.guid", filter, now: now)
+        try connection.statement("INSERT OR IGNORE INTO temp.chosen \(query.sql)").forEachRow(
+            arguments: query.arguments
+        ) { _ in }
+    }
+
+    private func choose(_ transaction: GUID) throws(WaybillError) {
+        try chooseNone()
+        try connection.statement("INSERT INTO temp.chosen VALUES (?)").run(transaction)
+    }
+
+    private func chooseNone() throws(WaybillError) {
+        try connection.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS chosen(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.chosen")
+    }
+}
+
+/// Which facts an export takes.
+package enum ExportScope: Sendable, Hashable {
+    /// All, also exchanges outside any transaction.
+    case everything
+    /// Those of the transactions that pass a filter; `now` in microseconds since 1970 decides what has timed out.
+    case transactions(TransactionFilter, now: Int64)
+    /// Those of one transaction.
+    case transaction(GUID)
+    /// Those behind a cursor.
+    case after(ExportCursor)
+    /// Those received, or recorded here, at this time or later, in microseconds since 1970.
+    case since(Int64)
+    /// Those that were rejected, and are still there.
+    case quarantine
+}
+
+/// Up to where facts were exported: the next export goes on behind it, and neither repeats nor leaves out any.
+///
+/// What was received counts by its arrival, whose place is never given twice; what a source recorded into the store
+/// itself by its sequence, as facts get there in that order.
+package struct ExportCursor: Hashable, Sendable {
+    /// The place up to which all arrivals were exported; 0: none. See ``ArrivalPlace``.
+    package var arrival: Int64 = 0
+    /// The last place of each writer that has one beyond, by writer; empty for a store in one file.
+    package var writers: [Int64: Int64] = [:]
+    /// The last sequence of each own source that has recorded anything.
+    package var recorded: [GUID: Int64] = [:]
+
+    package init() {}
+
+    /// Whether an arrival was exported.
+    package func includes(_ place: Int64) -> Bool {
+        place <= arrival || ArrivalPlace.writer(of: place).map { place <= writers[$0] ?? 0 } ?? false
+    }
+
+    /// Goes on to what one state of a store has.
+    ///
+    /// - Parameters:
+    ///   - last: The last place of all.
+    ///   - places: Those beyond ``arrival``, of which those of the hour before the last are looked at.
+    package mutating func advance(to last: Int64, over places: [Int64]) {
+        guard ArrivalPlace.writer(of: last) != nil else {
+            (arrival, writers) = (last, [:])
+            return
+        }
+        arrival = max(arrival, last - ArrivalPlace.perHour)
+        for place in places {
+            if let writer = ArrivalPlace.writer(of: place) { writers[writer] = max(writers[writer] ?? 0, place) }
+        }
+        writers = writers.filter { $0.value > arrival }
+    }
+}
+
+extension ExportCursor: CustomStringConvertible {
+    /// Opaque to callers; of characters that need no escape in a URL.
+    package var description: String {
+        let others = writers.values.sorted().map { "~\($0)" }
+        let own = recorded.sorted { $0.key < $1.key }.map { "~\($0.key).\($0.value)" }
+        return "\(arrival)\((others + own).joined())"
+    }
+
+    /// - Throws: Where the text is not one that an export gave.
+    package init(_ text: String) throws(WaybillError) {
+        let malformed = WaybillError(
+            .format, "The cursor is not one that an export gave. Leave it out to export everything.")
+        let items = text.split(separator: "~", omittingEmptySubsequences: false)
+        guard let first = items.first, let arrival = Int64(first), arrival >= 0 else { throw malformed }
+        self.arrival = arrival
+        for item in items.dropFirst() {
+            if let place = Int64(item), place > arrival, let writer = ArrivalPlace.writer(of: place) {
+                writers[writer] = place
+                continue
+            }
+            let pair = item.split(separator: ".")
+            guard pair.count == 2, let source = GUID(pair[0]), let sequence = Int64(pair[1]), sequence >= 0 else {
+                throw malformed
+            }
+            recorded[source] = sequence
+        }
+    }
+}
+
+/// The place of an arrival among all, `arrivals.id`.
+///
+/// A store in one file counts arrivals from 1. Where several processes write to one database each gives places of its
+/// own: times, in units of 100 microseconds since 2026, with the writer in the lowest bits. Those of one writer come in
+/// their order; one that a writer has given may come after a later one of another. All are below 2^53, as whole numbers
+/// of a store are.
+package enum ArrivalPlace {
+    /// How many writers can be told apart.
+    package static let writerCount: Int64 = 1 << 9
+    /// How many places there are in an hour: so long at most may one that was given take to come.
+    package static let perHour: Int64 = 36_000_000 * writerCount
+    /// The first that counts as given by one of several writers; a store in one file never comes so far.
+    package static let first: Int64 = 1 << 40
+
+    /// Who has given it; nil: it was counted.
+    package static func writer(of place: Int64) -> Int64? { place < first ? nil : place % writerCount }
+}
+
+/// What came behind a cursor.
+package struct ArrivedRanges {
+    let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
+
+    /// Sequences by source, of which no arrival that the cursor includes has any: where a set was sent to two processes
+    /// at once, both say that it arrived.
+    ///
+    /// - Parameter source: Of one only; nil: of all.
+    package func ranges(behind cursor: ExportCursor, of source: Int64? = nil) throws(WaybillError)
+        -> [Int64: SequenceRanges]
+    {
+        var new: [Int64: SequenceRanges] = [:]
+        var old: [Int64: SequenceRanges] = [:]
+        try connection.statement(
+            "SELECT id, source, first, last FROM arrivals WHERE id > ?1 AND (?2 IS NULL OR source = ?2) ORDER BY id"
+        ).forEachRow(cursor.arrival, source) { row in
+            let range = row.int(2)...max(row.int(2), row.int(3) as Int64)
+            if cursor.includes(row.int(0)) {
+                old[row.int(1), default: SequenceRanges()].insert(range)
+            } else {
+                new[row.int(1), default: SequenceRanges()].insert(range)
+            }
+        }
+        for (source, known) in old { new[source] = new[source]?.subtracting(known) }
+        return new.filter { !$0.value.isEmpty }
+    }
+}

@@ -1,0 +1,329 @@
+import Foundation
+package import WaybillCore
+package import WaybillStore
+
+/// Why no transaction passes a filter: what one store says, or several, each of which has some of the transactions.
+///
+/// A filter's conditions are asked for one after the other. The first that lets none through in any of the stores is
+/// the reason, so that of several stores those count in which most of them let something through.
+package struct EmptyReason: Sendable {
+    /// What is asked for, in this order.
+    enum Step: Comparable {
+        /// Who began them.
+        case beginner
+        case useCase, outcomes, time
+        /// One of the filter's terms.
+        case term(Int)
+        /// Terms that there was no time to look at.
+        case unlooked
+        /// All let some through.
+        case nothing
+    }
+
+    /// How many of the use cases that there are instead of another one are named.
+    static let namedUseCases = 20
+
+    let filter: TransactionFilter
+    /// The first that lets none through.
+    var step = Step.nothing
+    /// How many transactions passed all before that.
+    var count = 0
+    /// Whether there is any transaction, whoever began it.
+    var isAny = false
+    /// Whether some would pass, if it were known who began them.
+    var areJoined = false
+    /// nil: it has none.
+    var useCaseName: String?
+    /// What there is instead, by code; nil: it has no name.
+    var useCases: [Int: String?] = [:]
+    /// When the newest began that passed all before, in microseconds since 1970.
+    var newest = Int64.min
+    /// Of a term that asks for one: its values in what passed all before, as far as they were counted; nil: it has none.
+    var values: [String: Int]?
+    /// Whether there was time to look for that attribute.
+    var isAttributeLookedFor = false
+    /// Attributes that were asked for, and that some transaction has, if it be none that passes the rest.
+    var attributes: Set<String> = []
+
+    init(_ filter: TransactionFilter) { self.filter = filter }
+
+    /// Adds what another store says of the same filter, which has none of the same transactions.
+    package mutating func merge(_ other: EmptyReason) {
+        isAny = isAny || other.isAny
+        areJoined = areJoined || other.areJoined
+        useCaseName = Self.least(useCaseName, other.useCaseName)
+        useCases.merge(other.useCases, uniquingKeysWith: Self.least)
+        attributes.formUnion(other.attributes)
+        isAttributeLookedFor = isAttributeLookedFor || other.isAttributeLookedFor
+        if other.step > step {
+            (step, count, newest, values) = (other.step, other.count, other.newest, other.values)
+        } else if other.step == step {
+            count += other.count
+            newest = max(newest, other.newest)
+            if let more = other.values { values = (values ?? [:]).merging(more, uniquingKeysWith: +) }
+        }
+    }
+
+    /// As SQLite compares them, by their bytes.
+    package static func least(_ left: String?, _ right: String?) -> String? {
+        guard let left, let right else { return left ?? right }
+        return right.utf8.lexicographicallyPrecedes(left.utf8) ? right : left
+    }
+
+    /// It in words. Where some do pass it says how many, and where some would but for their beginner, that.
+    package var sentence: String {
+        guard areJoined else { return reason }
+        return "\(reason) Of some that would be listed only joined parts are known; beginner:any lists them, too."
+    }
+}
+
+extension EmptyReason {
+    private var reason: String {
+        switch step {
+        case .beginner: noneByBeginner
+        case .useCase: noSuchUseCase
+        case .outcomes:
+            count == 1
+                ? "The only \(selection(.useCase)) here is not \(outcomes)."
+                : "None of the \(count.of(selection(.useCase))) here is \(outcomes)."
+        case .time: noneInTime
+        case .term(let index): none(passing: filter.terms[index], isFirst: index == 0)
+        case .unlooked: "No \(selection(.time)) here passes the whole filter."
+        case .nothing: "\(count.of(selection(.time))) can be listed."
+        }
+    }
+
+    /// What has passed up to a step, in words.
+    private func selection(_ step: Step) -> String {
+        var selection = "transaction"
+        if let useCase = filter.useCase { selection += " of \(useCaseName ?? "use case \(useCase)")" }
+        if step > .useCase, !filter.outcomes.isEmpty { selection = "\(outcomes) \(selection)" }
+        return selection
+    }
+
+    private var outcomes: String {
+        filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map { $0.name.replacing("_", with: " ") }
+            .joined(separator: " or ")
+    }
+
+    private var noneByBeginner: String {
+        guard isAny else { return "There is no transaction here: the store is empty." }
+        return switch filter.beginner {
+        case .known, .any: "Of no transaction here it is known who began it."
+        case .unknown: "Of every transaction here it is known who began it."
+        }
+    }
+
+    private var noSuchUseCase: String {
+        let known = useCases.sorted { $0.key < $1.key }.prefix(Self.namedUseCases).map {
+            $0.value ?? "use case \($0.key)"
+        }
+        let code = filter.useCase ?? 0
+        return "There is no transaction of use case \(code) here; there are some of \(known.joined(separator: ", "))."
+    }
+
+    private var noneInTime: String {
+        let times = [
+            filter.sinceMicroseconds.map { "since \(Self.text($0))" },
+            filter.untilMicroseconds.map { "before \(Self.text($0))" },
+        ].compactMap(\.self).joined(separator: " and ")
+        let found = count.of(selection(.time))
+        return
+            "There \(count == 1 ? "is" : "are") \(found) here, but none began \(times); the newest began at \(Self.text(newest))."
+    }
+
+    private func none(passing condition: FilterCondition, isFirst: Bool) -> String {
+        let isOnly =
+            isFirst && filter.useCase == nil && filter.outcomes.isEmpty && filter.sinceMicroseconds == nil
+            && filter.untilMicroseconds == nil
+        let place = isOnly ? "here" : "under the other conditions"
+        let subject =
+            count == 1
+            ? "The only \(selection(.time)) \(place) does not" : "None of the \(count.of(selection(.time))) \(place)"
+        guard case .text(let text) = condition else {
+            let sentence = "\(subject) \(count == 1 ? "pass" : "passes") \(condition)."
+            guard case .attribute(let name, _) = condition, isAttributeLookedFor else { return sentence }
+            return "\(sentence) \(whereSaid(name))"
+        }
+        return "\(subject) \(count == 1 ? "mention" : "mentions") “\(text)”."
+    }
+
+    private func whereSaid(_ name: String) -> String {
+        guard let values else {
+            return attributes.contains(name)
+                ? "Others have the attribute “\(name)”." : "Nothing here has an attribute “\(name)”."
+        }
+        let known = values.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\(name)=\($0.key) (\($0.value))" }
+        return known.isEmpty
+            ? "“\(name)” has no value there any more."
+            : "There are \(known.prefix(5).joined(separator: ", "))\(known.count > 5 ? " and others" : "")."
+    }
+
+    /// `2026-03-01T12:00:00Z`.
+    private static func text(_ microseconds: Int64) -> String {
+        Date(timeIntervalSince1970: Double(microseconds / 1_000_000)).formatted(.iso8601)
+    }
+}
+
+extension Int {
+    /// `3 failed transactions of login`.
+    fileprivate func of(_ selection: String) -> String {
+        "\(self) "
+            + (self == 1 ? selection : selection.replacing("transaction", with: "transactions", maxReplacements: 1))
+    }
+}
+
+/// Why a list shows nothing.
+extension StoreReader {
+    /// One sentence on why no transaction passes a filter, by the first of its conditions that lets none through.
+    ///
+    /// - Parameters:
+    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
+    ///   - budget: Once it has run out, no condition is looked for any more, and the sentence names none; nil: there is
+    ///     time.
+    package func whyEmpty(_ filter: TransactionFilter, now wall: Int64, budget: SearchBudget? = nil)
+        throws(WaybillError)
+        -> String
+    {
+        try emptyReason(filter, now: wall, budget: budget).sentence
+    }
+
+    /// The same, to be put together with what others say.
+    ///
+    /// - Parameter isPartial: Whether other stores have some of the transactions.
+    package func emptyReason(
+        _ filter: TransactionFilter, now wall: Int64, budget: SearchBudget? = nil, isPartial: Bool = false
+    )
+        throws(WaybillError)
+        -> EmptyReason
+    {
+        try read { () throws(WaybillError) in
+            var reason = EmptyReason(filter)
+            if let useCase = filter.useCase { reason.useCaseName = try NameTable(connection).knownUseCase(useCase) }
+            try look(for: &reason, now: wall, budget)
+            if isPartial {
+                // Elsewhere more may pass than here, up to a condition that asks for one.
+                for case .attribute(let name, _) in filter.terms { try findAnywhere(name, for: &reason, now: wall) }
+            }
+            guard filter.beginner == .known, budget?.isOver() != true else { return reason }
+            var others = filter
+            others.beginner = .unknown
+            reason.areJoined = try isAny(others, now: wall)
+            return reason
+        }
+    }
+
+    private func look(for reason: inout EmptyReason, now wall: Int64, _ budget: SearchBudget?) throws(WaybillError) {
+        let filter = reason.filter
+        var passed = TransactionFilter()
+        passed.beginner = filter.beginner
+        /// Asks for some more; the reason is found where that lets none through.
+        func isFound(_ step: EmptyReason.Step, _ ask: (inout TransactionFilter) -> Void) throws(WaybillError) -> Bool {
+            let before = passed
+            ask(&passed)
+            guard try !isAny(passed, now: wall) else { return false }
+            reason.step = step
+            switch step {
+            case .beginner:
+                var all = TransactionFilter()
+                all.beginner = .any
+                reason.isAny = try isAny(all, now: wall)
+            case .useCase: reason.useCases = try useCases(filter.beginner)
+            case .time:
+                reason.count = try count(before, now: wall)
+                let query = ListQuery(before, limit: 1, after: nil, now: wall)
+                try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
+                    reason.newest = row.int(0)
+                }
+            case .term(let index):
+                reason.count = try count(before, now: wall)
+                if case .attribute(let name, _) = filter.terms[index], budget?.isOver() != true {
+                    try find(name, before, for: &reason, now: wall)
+                }
+            case .outcomes, .unlooked, .nothing: reason.count = try count(before, now: wall)
+            }
+            return true
+        }
+        if try isFound(.beginner, { _ in }) { return }
+        reason.isAny = true
+        if let useCase = filter.useCase, try isFound(.useCase, { $0.useCase = useCase }) { return }
+        if !filter.outcomes.isEmpty, try isFound(.outcomes, { $0.outcomes = filter.outcomes }) { return }
+        if filter.sinceMicroseconds != nil || filter.untilMicroseconds != nil {
+            let isLetThrough = try !isFound(.time) {
+                $0.sinceMicroseconds = filter.sinceMicroseconds
+                $0.untilMicroseconds = filter.untilMicroseconds
+            }
+            guard isLetThrough else { return }
+        }
+        for (index, condition) in filter.terms.enumerated() {
+            if let budget, budget.isOver() {
+                reason.step = .unlooked
+                return
+            }
+            if try isFound(.term(index), { $0.conditions.append(condition) }) { return }
+        }
+        reason.count = try count(passed, now: wall)
+    }
+
+    /// Looks where the name of an attribute does occur, and with what.
+    ///
+    /// - Parameter filter: What passed before the attribute was asked for.
+    private func find(
+        _ name: String, _ filter: TransactionFilter, for reason: inout EmptyReason, now wall: Int64
+    ) throws(WaybillError) {
+        reason.isAttributeLookedFor = true
+        var here = filter
+        here.conditions.append(.attribute(name, value: nil))
+        guard try isAny(here, now: wall) else { return try findAnywhere(name, for: &reason, now: wall) }
+        let column = AttributeSQL(literally: name).latest
+        let query = ListQuery(all: column, here, now: wall)
+        var values: [String: Int] = [:]
+        var rowCount = 0
+        try connection.statement(query.sql).forRows(
+            arguments: query.arguments,
+            while: { row in
+                rowCount += 1
+                if let value = DetailColumn(row.optionalText(0)).attributes[name] {
+                    values["\(value)".prefix(40).description, default: 0] += 1
+                }
+                return rowCount < 1_000
+            })
+        reason.values = values
+    }
+
+    private func findAnywhere(
+        _ name: String, for reason: inout EmptyReason, now wall: Int64
+    ) throws(WaybillError) {
+        var anywhere = TransactionFilter()
+        (anywhere.conditions, anywhere.beginner) = ([.attribute(name, value: nil)], .any)
+        if try isAny(anywhere, now: wall) { reason.attributes.insert(name) }
+    }
+
+    /// How many transactions pass a filter.
+    package func count(_ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> Int {
+        let query = ListQuery(all: "1", filter, now: wall)
+        var count = 0
+        try connection.statement("SELECT count(*) FROM (\(query.sql))").forEachRow(arguments: query.arguments) { row in
+            count = row.int(0)
+        }
+        return count
+    }
+
+    /// Whether one passes at all, which is sooner known than how many.
+    private func isAny(_ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> Bool {
+        try !leaders(ListQuery(filter, limit: 1, after: nil, now: wall), filter.order).isEmpty
+    }
+
+    /// The first use cases that there are, by code; nil: it has no name.
+    private func useCases(_ beginner: TransactionFilter.Beginner) throws(WaybillError) -> [Int: String?] {
+        let joined = beginner.joined.map(String.init).joined(separator: ", ")
+        let codes = try connection.statement(
+            "SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL AND joined IN (\(joined)) ORDER BY use_case LIMIT \(EmptyReason.namedUseCases)"
+        )
+        .rows { row in row.int(0) as Int }
+        let names = NameTable(connection)
+        var known: [Int: String?] = [:]
+        for code in codes { known.updateValue(try names.knownUseCase(code), forKey: code) }
+        return known
+    }
+}

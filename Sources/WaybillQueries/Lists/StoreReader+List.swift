@@ -1,0 +1,239 @@
+package import WaybillCore
+package import WaybillStore
+
+/// Transactions as lines of a list.
+extension StoreReader {
+    /// Transactions that pass a filter, in its order.
+    ///
+    /// - Parameters:
+    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first. Transactions that arrive meanwhile do not
+    ///     shift the pages.
+    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
+    /// - Throws: `.format` for a cursor that no list gave, or one in another order.
+    package func transactions(
+        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64
+    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
+        try transactions(matching: filter, limit: limit, after: cursor, now: wall, in: .all)
+    }
+
+    func transactions(
+        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64,
+        in scope: ListQuery.Scope
+    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
+        let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
+        let limit = min(max(1, limit), Int(Int32.max))
+        let query = ListQuery(filter, limit: limit + 1, after: place, now: wall, in: scope)
+        return try read { () throws(WaybillError) in
+            let found = try leaders(query, filter.order)
+            let next = found.count > limit ? found[limit - 1].description : nil
+            return RecordPage(rows: try summaries(of: found.prefix(limit), now: wall), next: next)
+        }
+    }
+
+    /// Where the leading parts are that a query finds.
+    package func leaders(_ query: ListQuery, _ order: TransactionFilter.Order) throws(WaybillError) -> [ListCursor] {
+        if order == .longest || order == .shortest { try Schema.checkCurrent(connection) }
+        var found: [ListCursor] = []
+        try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
+            found.append(ListCursor(order: order, listed: row.int(0), source: row.int(1), sequence: row.int(2)))
+        }
+        return found
+    }
+
+    func summaries(of leaders: some Sequence<ListCursor>, now wall: Int64) throws(WaybillError) -> [TransactionSummary]
+    {
+        var rows: [TransactionSummary] = []
+        for leader in leaders {
+            if let summary = try summary(leader: leader.sequence, of: leader.source, now: wall) { rows.append(summary) }
+        }
+        return rows
+    }
+
+    /// Transactions whose support code this is; two may share one.
+    ///
+    /// - Parameter limit: No more than so many, the first by ID: whoever sends sets can give any number one code.
+    package func transactionIDs(with code: SupportCode, limit: Int) throws(WaybillError) -> [GUID] {
+        try connection.statement(
+            "SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL AND \(SupportCode.matches("guid", "?")) ORDER BY guid LIMIT ?"
+        )
+        .rows(code.lastBytes, limit) { row in row.guid(0) }
+    }
+
+    /// The transaction that a leading part stands for.
+    func summary(leader sequence: Int64, of source: Int64, now wall: Int64) throws(WaybillError) -> TransactionSummary?
+    {
+        var summary = try connection.statement(Self.summaryQuery).first(source, sequence) { row in
+            let detail = DetailColumn(row.optionalText(8))
+            return TransactionSummary(
+                id: row.guid(0), useCase: row.int(1), useCaseName: row.text(2),
+                outcome: TransactionOutcome(
+                    stored: row.int(3), lastActivity: row.int(14), timeout: row.int(4), now: wall),
+                begunMicroseconds: row.int(5),
+                durationMicroseconds: row.optionalInt(6), error: detail.error(code: row.optionalInt(7)),
+                attributes: DetailColumn(row.optionalText(9)).attributes, sourceCount: row.int(11),
+                eventCount: row.int(12),
+                exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10),
+                endedBy: row.int(3) == TransactionOutcome.interrupted.rawValue ? row.sourceEnd(15) : nil,
+                parent: row.optionalGUID(16),
+                parentPart: row.optionalInt(17).map { Fact.ID(source: row.guid(18), sequence: $0) },
+                children: row.int(19) > 0 ? .init(count: row.int(19), failedCount: row.int(20)) : nil,
+                sampling: FactRowReader.sampling(row, from: 21))
+        }
+        try connection.statement(Self.attributesSet).forEachRow(source, sequence) { row in
+            let detail = DetailColumn(row.optionalText(0))
+            summary?.attributes.apply(Fact.AttributesSet(attributes: detail.attributes, removed: detail.removed))
+        }
+        return summary
+    }
+
+    private static let attributesSet = """
+        SELECT e.detail FROM events e WHERE e.source = ? AND e.part = ? AND e.code = \(Tables.codeOfAttributesSet) ORDER BY e.after
+        """
+
+    private static let summaryQuery = """
+        SELECT p.guid, p.use_case, \
+        \(SQL.name(useCase: "p.use_case", event: "-1", otherwise: "'use case ' || p.use_case")), \
+        p.outcome, p.timeout_us, p.listed_us, p.closed_at_us - p.at_us, p.error_code, p.closed_detail, p.opened_detail, p.joined, \
+        (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid), \
+        (SELECT count(*) FROM parts q CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence \
+        WHERE q.guid = p.guid AND e.code >= 0), \
+        (SELECT count(*) FROM parts q CROSS JOIN network_logs l ON l.source = q.source AND l.part = q.sequence \
+        WHERE q.guid = p.guid AND l.method IS NOT NULL), \
+        \(SQL.lastActivity(guid: "p.guid")), \(SQL.endedBy("s")), p.parent, p.parent_part, s.uuid, \(children("")), \
+        \(children("AND q.outcome = \(TransactionOutcome.failed.rawValue)")), \
+        \(FactRowReader.samplingColumns) \
+        FROM parts p JOIN sources s ON s.id = p.source WHERE p.source = ? AND p.sequence = ?
+        """
+
+    private static func children(_ condition: String) -> String {
+        "(SELECT count(*) FROM parts q WHERE q.parent = p.guid AND q.listed_us IS NOT NULL \(condition))"
+    }
+}
+
+extension TransactionOutcome {
+    /// What is stored, or `timedOut` for what was left open too long.
+    package init(stored: Int, lastActivity: Int64, timeout: Int64, now wall: Int64) {
+        let outcome = TransactionOutcome(rawValue: stored) ?? .open
+        self = outcome == .open && lastActivity + timeout < wall ? .timedOut : outcome
+    }
+}
+
+/// What a person who looks at lists and goes from one transaction to the next needs besides.
+extension StoreReader {
+    /// A number that is another one after every commit of another connection; means nothing to other readers.
+    package func version() throws(WaybillError) -> Int64 { try connection.dataVersion() }
+
+    /// How many events and exchanges of each transaction tell an error; those that have none are left out.
+    package func errorCounts(of transactions: [GUID]) throws(WaybillError) -> [GUID: Int] {
+        try read { () throws(WaybillError) in
+            var counts: [GUID: Int] = [:]
+            for transaction in transactions {
+                let count: Int = try connection.integer(Self.errorCount, transaction)
+                if count > 0 { counts[transaction] = count }
+            }
+            return counts
+        }
+    }
+
+    private static let errorCount = """
+        SELECT (SELECT count(*) FROM parts p CROSS JOIN events e ON e.source = p.source AND e.part = p.sequence \
+        WHERE p.guid = ?1 AND e.detail IS NOT NULL AND json_valid(e.detail) AND json_extract(e.detail, '$.error_code') IS NOT NULL) \
+        + (SELECT count(*) FROM parts p CROSS JOIN network_logs l ON l.source = p.source AND l.part = p.sequence \
+        WHERE p.guid = ?1 AND (l.state = \(Fact.ExchangeState.failed.rawValue) OR l.status >= 400))
+        """
+
+    /// The transactions that the same source began just before and just after this one; nil where there is none. Of one
+    /// whose beginner is not known, they are such, too.
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
+    package func neighbors(
+        of transaction: GUID, now wall: Int64
+    ) throws(WaybillError) -> (before: TransactionSummary?, after: TransactionSummary?) {
+        try read { () throws(WaybillError) in
+            let place = try connection.statement(
+                "SELECT source, sequence, joined FROM parts WHERE guid = ? AND listed_us IS NOT NULL"
+            )
+            .first(transaction) { row in (source: row.int(0), sequence: row.int(1), joined: row.int(2)) }
+            guard let place else { return (nil, nil) }
+            func neighbor(_ condition: String) throws(WaybillError) -> TransactionSummary? {
+                let leader = try connection.statement(
+                    "SELECT sequence FROM parts WHERE source = ? AND listed_us IS NOT NULL AND joined = ? AND guid <> ? AND \(condition) LIMIT 1"
+                ).first(place.source, place.joined, transaction, place.sequence) { row in row.int(0) }
+                guard let leader else { return nil }
+                return try summary(leader: leader, of: place.source, now: wall)
+            }
+            return (try neighbor("sequence < ? ORDER BY sequence DESC"), try neighbor("sequence > ? ORDER BY sequence"))
+        }
+    }
+}
+
+/// Numbers for a badge.
+extension StoreReader {
+    /// Counts over the whole store, by its indexes; transactions count when their beginner is known.
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
+    package func counts(now wall: Int64) throws(WaybillError) -> TransactionCounts {
+        try read { () throws(WaybillError) in
+            TransactionCounts(
+                open: try connection.integer(
+                    """
+                    SELECT count(*) FROM parts p WHERE p.joined = 0 AND p.outcome = \(TransactionOutcome.open.rawValue) AND p.listed_us IS NOT NULL \
+                    AND \(SQL.lastActivity(guid: "p.guid")) + p.timeout_us >= ?
+                    """, wall),
+                failed: try connection.integer(
+                    "SELECT count(*) FROM parts WHERE joined = 0 AND outcome = \(TransactionOutcome.failed.rawValue) AND listed_us IS NOT NULL"
+                ),
+                pending: try connection.integer(SQL.pendingCount))
+        }
+    }
+}
+
+/// What a list has to show anew.
+extension StoreReader {
+    /// Transactions of which facts came behind a position, and that pass a filter: those that are new, and those that
+    /// have changed.
+    ///
+    /// - Parameters:
+    ///   - position: ``RecordPage/position`` of the answer before; nil: there are no rows, and the page tells where
+    ///     changes begin.
+    ///   - cursor: ``RecordPage/next`` of the page before, with the same position.
+    ///   - wall: Now, in microseconds since 1970: decides what has timed out. That something times out is no change.
+    /// - Throws: `.format` for a position of another store, or for a cursor that no list gave.
+    package func changes(
+        after position: ExportCursor?, matching filter: TransactionFilter, limit: Int, after cursor: String?,
+        now wall: Int64
+    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
+        try read { () throws(WaybillError) in
+            let scope: ExportScope = position.map { .after($0) } ?? .everything
+            let selection = try ExportSelector(connection: connection).selection(scope)
+            var page = RecordPage<TransactionSummary>(rows: [], next: nil)
+            if position != nil {
+                try collect(selection.shares)
+                page = try transactions(matching: filter, limit: limit, after: cursor, now: wall, in: .changed)
+            }
+            page.position = selection.cursor.description
+            return page
+        }
+    }
+
+    /// Fills the temporary table `changed`.
+    private func collect(_ shares: [ScannedShare]) throws(WaybillError) {
+        try connection.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS changed(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.changed")
+        let collect = try connection.statement(
+            """
+            INSERT OR IGNORE INTO temp.changed SELECT p.guid FROM parts p \
+            WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.guid IS NOT NULL \
+            AND (p.sequence >= ?2 OR p.closed BETWEEN ?2 AND ?3 \
+            OR EXISTS(SELECT 1 FROM events e WHERE e.source = ?1 AND e.part = p.sequence \
+            AND e.after BETWEEN ?2 - p.sequence AND ?3 - p.sequence) \
+            OR EXISTS(SELECT 1 FROM network_logs l WHERE l.source = ?1 AND l.part = p.sequence \
+            AND (l.sequence BETWEEN ?2 AND ?3 OR l.closed BETWEEN ?2 AND ?3)))
+            """)
+        for share in shares {
+            for range in share.sequences?.ranges ?? [] {
+                try collect.run(share.row, range.lowerBound, range.upperBound)
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import WaybillCore
+import WaybillStore
+
+/// What is collected of the exchanges of one group.
+struct CollectedExchanges: Mergeable {
+    /// Weights, added up; so are the following.
+    private var weights: Int64 = 0
+    private var statuses: [Int?: Int64] = [:]
+    private var states: [ExchangeRecord.State: Int64] = [:]
+    private var errors = ErrorCounts()
+    private var firstByte = Durations()
+    private var whole = Durations()
+    private var failed = Durations()
+    private var sentByteCount: Int64 = 0
+    private var receivedByteCount: Int64 = 0
+    private var slowest: [NetworkGroup.Example] = []
+    private var failing: [NetworkGroup.Example] = []
+    private let exampleCount: Int
+
+    init(exampleCount: Int) { self.exampleCount = exampleCount }
+
+    mutating func add(_ exchange: MeasuredExchange) {
+        let weight = exchange.weight
+        weights.addWeight(weight)
+        statuses[exchange.status, default: 0].addWeight(weight)
+        states[exchange.state, default: 0].addWeight(weight)
+        // Each is at most the greatest integer of the format, and so is what is said of all.
+        sentByteCount = sentByteCount.adding((exchange.sentByteCount ?? 0).times(weight))
+        receivedByteCount = receivedByteCount.adding((exchange.receivedByteCount ?? 0).times(weight))
+        if exchange.state == .failed, let error = exchange.error {
+            errors.add(error, weight)
+        }
+        guard exchange.state != .mocked else { return }
+        if let time = exchange.firstByteAfter { firstByte.append(time, weight: weight) }
+        let example = NetworkGroup.Example(exchange)
+        if exchange.state == .completed || exchange.state == .failed, let duration = exchange.duration {
+            if exchange.state == .failed {
+                failed.append(duration, weight: weight)
+            } else {
+                whole.append(duration, weight: weight)
+            }
+            slowest.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isSlower)
+        }
+        if exchange.state == .failed || exchange.status ?? 0 >= 400 {
+            failing.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isLater)
+        }
+    }
+
+    mutating func merge(_ other: consuming CollectedExchanges) {
+        weights.addWeight(other.weights)
+        statuses.merge(other.statuses, uniquingKeysWith: { $0.addingWeight($1) })
+        states.merge(other.states, uniquingKeysWith: { $0.addingWeight($1) })
+        sentByteCount = sentByteCount.adding(other.sentByteCount)
+        receivedByteCount = receivedByteCount.adding(other.receivedByteCount)
+        errors.merge(other.errors)
+        firstByte.merge(other.firstByte)
+        whole.merge(other.whole)
+        failed.merge(other.failed)
+        for example in other.slowest {
+            slowest.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isSlower)
+        }
+        for example in other.failing {
+            failing.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isLater)
+        }
+    }
+
+    /// How many, or how many they stand for.
+    var count: Int { Weights.count(weights) }
+
+    /// What becomes of it, which leaves its durations in another order.
+    mutating func group(_ key: NetworkKey) -> NetworkGroup {
+        NetworkGroup(
+            role: key.role, host: key.host, path: key.path, method: key.method, count: count,
+            statuses: statusCounts, states: states.mapValues(Weights.count).filter { $0.value > 0 },
+            errors: errors.sorted, firstByte: DurationStatistics(&firstByte), whole: DurationStatistics(&whole),
+            failed: DurationStatistics(&failed),
+            sentByteCount: sentByteCount, receivedByteCount: receivedByteCount, slowest: slowest, failing: failing)
+    }
+
+    private var statusCounts: NetworkGroup.StatusCounts {
+        var counts = NetworkGroup.StatusCounts()
+        for (status, weights) in statuses { counts.add(status, weights) }
+        return counts.rounded
+    }
+}
+
+extension NetworkGroup.Example {
+    fileprivate init(_ exchange: MeasuredExchange) {
+        (id, transaction, status, error) = (exchange.id, exchange.transaction, exchange.status, exchange.error)
+        (openedMicroseconds, durationMicroseconds) = (exchange.opened, exchange.duration)
+    }
+
+    fileprivate static func isSlower(_ left: Self, _ right: Self) -> Bool {
+        let (time, otherTime) = (left.durationMicroseconds ?? 0, right.durationMicroseconds ?? 0)
+        return time == otherTime ? left.hasLesserID(than: right) : time > otherTime
+    }
+
+    fileprivate static func isLater(_ left: Self, _ right: Self) -> Bool {
+        left.openedMicroseconds == right.openedMicroseconds
+            ? left.hasLesserID(than: right) : left.openedMicroseconds > right.openedMicroseconds
+    }
+
+    private func hasLesserID(than other: Self) -> Bool {
+        (id.source, id.sequence) < (other.id.source, other.id.sequence)
+    }
+}
+
+extension [NetworkGroup.Example] {
+    /// Puts one where it belongs, and lets go of the last where they are too many.
+    fileprivate mutating func insert(_ example: Element, upTo limit: Int, before precedes: (Element, Element) -> Bool) {
+        if count == limit {
+            guard let last, precedes(example, last) else { return }
+            removeLast()
+        }
+        insert(example, at: firstIndex { precedes(example, $0) } ?? endIndex)
+    }
+}
+
+/// An exchange, as far as questions go.
+struct MeasuredExchange {
+    var id: Fact.ID
+    var transaction: GUID?
+    var role: Fact.Role
+    var method: String
+    var host: String?
+    var path: String
+    var state: ExchangeRecord.State
+    /// Microseconds since 1970.
+    var opened: Int64
+    /// Microseconds from the opening.
+    var firstByteAfter, duration: Int64?
+    var status: Int?
+    var sentByteCount, receivedByteCount: Int64?
+    var error: RecordedError?
+    /// For how many it stands, in millionths: for as many as its part.
+    var weight = Weights.one
+}
+
+extension MeasuredExchange {
+    static let columns = """
+        l.source, l.sequence, l.at_us, l.role, l.method, l.host, l.path, l.closed_at_us, l.first_byte_us, l.state, l.status, l.sent_bytes, \
+        l.received_bytes, l.error_code, s.ended, p.guid, \
+        CASE WHEN l.error_code IS NOT NULL OR instr(l.closed_detail, '"mocked"') THEN l.closed_detail END, \
+        CASE WHEN s.heard_us IS NOT NULL THEN p.sample_ppm END, p.sample_kept, p.slow_us, p.outcome, p.duration_us, p.timeout_us, \
+        CASE WHEN p.sample_ppm IS NOT NULL AND p.outcome = 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END
+        """
+
+    init(_ row: Row, _ sources: SourceDirectory, now wall: Int64) {
+        let (source, at) = (row.int(0), row.int(2))
+        // Most say nothing of interest there, and reading it would take longer than all the rest.
+        let detail = DetailColumn(row.optionalText(16))
+        id = Fact.ID(source: sources.entries[source]?.id ?? GUID(high: 0, low: 0), sequence: row.int(1))
+        transaction = row.optionalGUID(15)
+        role = Fact.Role(rawValue: row.int(3)) ?? .client
+        method = row.text(4)
+        host = row.optionalText(5)
+        path = row.text(6)
+        state = ExchangeRecord.State(
+            row.optionalInt(9).flatMap(Fact.ExchangeState.init(rawValue:)), isMocked: detail.transfer.isMocked,
+            hasSourceEnded: row.bool(14)
+        )
+        opened = sources.wall(at, in: source)
+        firstByteAfter = row.optionalInt(8).map { $0 - at }
+        duration = row.optionalInt(7).map { $0 - at }
+        status = row.optionalInt(10)
+        (sentByteCount, receivedByteCount) = (row.optionalInt(11), row.optionalInt(12))
+        error = detail.error(code: row.optionalInt(13))
+        guard let sampling = FactRowReader.sampling(row, from: 17) else { return }
+        let outcome = TransactionOutcome(
+            stored: row.int(20), lastActivity: row.int(23), timeout: row.int(22), now: wall)
+        weight = sampling.weight(for: outcome, tookMicroseconds: row.optionalInt(21))
+    }
+}

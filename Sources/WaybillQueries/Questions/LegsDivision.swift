@@ -1,0 +1,277 @@
+import WaybillCore
+import WaybillStore
+
+/// One transaction's time, divided into legs as ``LegsQuestion`` says.
+struct LegsDivision {
+    /// Those that it has; they add up to its duration. nil: it has none.
+    private(set) var legs = LegTimes()
+    /// One for each exchange whose request and response are told apart.
+    private(set) var uncertainties: [Int64] = []
+
+    private let span: ClosedRange<Int64>
+    private var borders: [Border] = []
+
+    /// Where a stretch of time begins or ends.
+    private struct Border {
+        var time: Int64
+        var leg: Leg
+        /// 1 where it begins, -1 where it ends.
+        var change: Int64
+    }
+
+    /// - Parameters:
+    ///   - span: From the opening of the leading part to its close, by its own clock.
+    ///   - exchanges: Of the leading part, and what they say.
+    /// - Returns: nil where none was opened within the span.
+    init?(_ span: ClosedRange<Int64>, _ exchanges: ArraySlice<TiedExchange>, _ known: OffsetExchanges) {
+        self.span = span
+        // Three stretches of each at most.
+        borders.reserveCapacity(6 * exchanges.count)
+        var sending: ClosedRange<Int64>?
+        for exchange in exchanges where exchange.opened <= span.upperBound {
+            let (opened, closed) = add(exchange, known)
+            let whole = clip(opened)...clip(closed)
+            sending =
+                sending.map { min($0.lowerBound, whole.lowerBound)...max($0.upperBound, whole.upperBound) } ?? whole
+        }
+        guard let sending else { return nil }
+        legs[.clientBefore] = sending.lowerBound - span.lowerBound
+        legs[.clientAfter] = span.upperBound - sending.upperBound
+        let between = sending.upperBound - sending.lowerBound - sweep()
+        if between > 0 { legs[.clientBetween] = between }
+    }
+
+    /// Adds the stretches of an exchange, and returns where it begins and ends.
+    private mutating func add(_ exchange: TiedExchange, _ known: OffsetExchanges) -> (Int64, Int64) {
+        let opened = exchange.opened
+        let closed = max(opened, exchange.closed ?? span.upperBound)
+        guard let server = exchange.server, exchange.closed != nil else {
+            add(.exchange, from: opened, to: closed)
+            return (opened, closed)
+        }
+        let duration = min(server.duration, closed - opened)
+        guard let estimate = known.estimate(for: exchange) else {
+            let arrival = opened + (closed - opened - duration) / 2
+            add(.network, from: opened, to: arrival)
+            add(.server, from: arrival, to: arrival + duration)
+            add(.network, from: arrival + duration, to: closed)
+            return (opened, closed)
+        }
+        uncertainties.append(estimate.interval.uncertainty)
+        // The server's share lies within, even where the clocks say otherwise.
+        let arrival = min(max(opened, server.opened + estimate.interval.middle), closed - duration)
+        add(.request, from: opened, to: arrival)
+        add(.server, from: arrival, to: arrival + duration)
+        add(.response, from: arrival + duration, to: closed)
+        return (opened, closed)
+    }
+
+    private mutating func add(_ leg: Leg, from start: Int64, to end: Int64) {
+        // Also one of no length is there.
+        legs[leg, default: 0] += 0
+        borders.append(Border(time: clip(start), leg: leg, change: 1))
+        borders.append(Border(time: clip(end), leg: leg, change: -1))
+    }
+
+    private func clip(_ time: Int64) -> Int64 { min(max(time, span.lowerBound), span.upperBound) }
+
+    /// Goes through the stretches in order of time, and gives each moment to one leg.
+    ///
+    /// - Returns: How much was given away.
+    private mutating func sweep() -> Int64 {
+        borders.sort { $0.time < $1.time }
+        var open = LegTimes()
+        var last = span.lowerBound
+        var given: Int64 = 0
+        for border in borders {
+            if border.time > last, let leg = Self.precedence.first(where: { open[$0, default: 0] > 0 }) {
+                legs[leg, default: 0] += border.time - last
+                given += border.time - last
+            }
+            last = border.time
+            open[border.leg, default: 0] += border.change
+        }
+        return given
+    }
+
+    private static let precedence: [Leg] = [.server, .request, .response, .network, .exchange]
+}
+
+/// A value for each leg: a dictionary would hash their names, which took a third of the time to divide transactions.
+struct LegTable<Value> {
+    private var values: [Value]
+
+    init(repeating value: Value) { values = Array(repeating: value, count: Leg.allCases.count) }
+
+    subscript(leg: Leg) -> Value {
+        get { values[leg.place] }
+        _modify { yield &values[leg.place] }
+    }
+}
+
+extension LegTable: Sendable where Value: Sendable {}
+
+/// A time for each leg that is there, in no memory of its own: one is made for each transaction.
+struct LegTimes {
+    private var times = SIMD8<Int64>()
+    private var isThere = SIMD8<Int64>()
+
+    /// nil: it is not there.
+    subscript(leg: Leg) -> Int64? {
+        get { isThere[leg.place] == 0 ? nil : times[leg.place] }
+        set {
+            isThere[leg.place] = newValue == nil ? 0 : 1
+            times[leg.place] = newValue ?? 0
+        }
+    }
+
+    /// - Parameter none: Where it is not there.
+    subscript(leg: Leg, default none: Int64) -> Int64 {
+        get { self[leg] ?? none }
+        set { self[leg] = newValue }
+    }
+}
+
+extension Leg {
+    fileprivate var place: Int {
+        switch self {
+        case .clientBefore: 0
+        case .request: 1
+        case .server: 2
+        case .response: 3
+        case .network: 4
+        case .exchange: 5
+        case .clientBetween: 6
+        case .clientAfter: 7
+        }
+    }
+}
+
+/// The legs of some transactions.
+///
+/// How one is divided depends on what other exchanges of its client say of the clocks. A store that has all
+/// transactions divides them at once; one that has only some of them keeps what is needed for that, until all is known.
+package struct PartialLegs: Mergeable {
+    private var divided: NamedSegments<CollectedLegs>
+    /// By the client's ID.
+    private var undivided: [GUID: UndividedLegs] = [:]
+
+    init(divided: NamedSegments<CollectedLegs>, undivided: [GUID: UndividedLegs] = [:]) {
+        (self.divided, self.undivided) = (divided, undivided)
+    }
+
+    package mutating func merge(_ other: consuming PartialLegs) {
+        divided.merge(other.divided)
+        undivided.merge(other.undivided)
+    }
+
+    /// Divides the rest.
+    consuming func all() -> NamedSegments<CollectedLegs> {
+        while let (_, client) = undivided.popFirst() { client.divide(into: &divided) }
+        return divided
+    }
+}
+
+/// Transactions of one client, and its exchanges: theirs, and those that say something of the clocks.
+struct UndividedLegs: Mergeable {
+    private var transactions: [Transaction] = []
+    /// Their servers by the place among these.
+    private var exchanges: [TiedExchange] = []
+    private var servers: [GUID] = []
+
+    /// One that was closed.
+    private struct Transaction {
+        var sequence: Int64
+        var span: ClosedRange<Int64>
+        var segment: String?
+        var weight: Int64
+    }
+
+    mutating func add(
+        _ transaction: TransactionCursor.Transaction, closedAt: Int64, segment: String?
+    ) {
+        transactions.append(
+            Transaction(
+                sequence: transaction.sequence, span: transaction.span(until: closedAt), segment: segment,
+                weight: transaction.weight))
+    }
+
+    /// Adds all exchanges that this store has of the client.
+    mutating func add(
+        exchangesOf source: Int64, id: GUID, among caused: CausedParts, _ sources: SourceDirectory,
+        _ connection: Connection
+    ) throws(WaybillError) {
+        let parts = Set(transactions.map(\.sequence))
+        let found = try OffsetExchanges.found(of: source, id: id, opened: .min ... .max, among: caused, connection)
+        for var exchange in found where exchange.isSample || parts.contains(exchange.part) {
+            if let server = exchange.server.flatMap({ sources.entries[$0.source]?.id }) {
+                exchange.server?.source = place(of: server)
+            }
+            exchanges.append(exchange)
+        }
+    }
+
+    var isEmpty: Bool { transactions.isEmpty && exchanges.isEmpty }
+
+    private mutating func place(of server: GUID) -> Int64 {
+        if let place = servers.firstIndex(of: server) { return Int64(place) }
+        servers.append(server)
+        return Int64(servers.count - 1)
+    }
+
+    mutating func merge(_ other: consuming UndividedLegs) {
+        transactions += other.transactions
+        let places = other.servers.map { place(of: $0) }
+        for var exchange in other.exchanges {
+            if let server = exchange.server { exchange.server?.source = places[Int(server.source)] }
+            exchanges.append(exchange)
+        }
+    }
+
+    func divide(into collected: inout NamedSegments<CollectedLegs>) {
+        let known = OffsetExchanges(exchanges)
+        for transaction in transactions {
+            let division = LegsDivision(transaction.span, known.exchanges(of: transaction.sequence), known)
+            collected.add(to: transaction.segment) {
+                $0.add(
+                    division, transaction.span.upperBound - transaction.span.lowerBound, weight: transaction.weight)
+            }
+        }
+    }
+}
+
+extension LegsQuestion {
+    /// What a store says that has only some of the transactions.
+    func undivided(
+        _ all: TransactionCursor, _ sources: SourceDirectory, _ context: AnswerContext
+    ) throws(WaybillError) -> Folded<PartialLegs> {
+        var divided = NamedSegments(CollectedLegs())
+        var undivided: [Int64: UndividedLegs] = [:]
+        var all = all
+        let values = all.segmentValues
+        try all.forEach { (transaction, _) throws(WaybillError) in
+            let segment = transaction.segment.map { values[$0] }
+            if let closing = transaction.closing {
+                undivided[transaction.source, default: UndividedLegs()]
+                    .add(transaction, closedAt: closing.at, segment: segment)
+            } else {
+                divided.add(to: segment) { $0.withoutEnd.addWeight(transaction.weight) }
+            }
+        }
+        let caused = try CausedParts(by: context.connections)
+        var found: [GUID: UndividedLegs] = [:]
+        for (source, entry) in sources.entries {
+            var client = undivided[source] ?? UndividedLegs()
+            try client.add(exchangesOf: source, id: entry.id, among: caused, sources, context.connection)
+            if !client.isEmpty { found[entry.id] = client }
+        }
+        return Folded(
+            collected: PartialLegs(divided: divided, undivided: found),
+            asked: try AskedTransactions(all, all.weights, context))
+    }
+}
+
+extension TransactionCursor.Transaction {
+    /// From its opening on; threads may take their time in one order and their sequence in another.
+    func span(until closing: Int64) -> ClosedRange<Int64> { at...max(at, closing) }
+}

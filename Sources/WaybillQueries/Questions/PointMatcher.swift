@@ -1,0 +1,232 @@
+import WaybillCore
+import WaybillStore
+
+/// A point in a transaction.
+///
+/// Events go by their names, so that versions of an app that number them differently count together; one that has no
+/// name is `event 7`.
+public enum TransactionPoint: Hashable, Sendable {
+    /// The beginning.
+    case begun
+    /// The outcome, where its leading part has one that was recorded.
+    case finished
+    /// An event of any of the sources that took part.
+    case event(String)
+}
+
+extension TransactionPoint: Codable, CustomStringConvertible {
+    /// As it is written: `^` the beginning, `$` the outcome, else the event's name.
+    public init(_ text: String) {
+        self =
+            switch text {
+            case "^": .begun
+            case "$": .finished
+            default: .event(text)
+            }
+    }
+
+    /// As ``init(_:)`` reads it.
+    public var description: String {
+        switch self {
+        case .begun: "^"
+        case .finished: "$"
+        case .event(let name): name
+        }
+    }
+
+    public init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(String.self)) }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+/// The points that a question names, looked up.
+struct PointMatcher {
+    /// The numbers of events' names; nil for the beginning and the outcome.
+    private let names: [Int?]
+    private let points: [TransactionPoint]
+    let sources: SourceDirectory
+    /// Codes of all events that are named.
+    let codes: Set<Int>
+    /// Those of them that nothing is called.
+    let unknown: UnknownNames
+
+    /// - Throws: `.setting` where an event is named and no use case; `.notFound` where nothing is called so, unless
+    ///   other stores have some of the transactions.
+    init(_ points: [TransactionPoint], of useCase: Int?, _ context: AnswerContext) throws(WaybillError) {
+        self.points = points
+        sources = try SourceDirectory(context.connection)
+        var codes: Set<Int> = []
+        var names: [Int?] = []
+        var unknown = UnknownNames()
+        for point in points {
+            guard case .event(let name) = point else {
+                names.append(nil)
+                continue
+            }
+            guard useCase != nil else {
+                throw WaybillError(.setting, "“\(name)” is an event of some use case; say of which.")
+            }
+            let found = try sources.codes(named: name)
+            if found.isEmpty {
+                if unknown.known.isEmpty { unknown.known = try Self.known(context.connection) }
+                guard context.isPartial else { throw .unknown(event: name, unknown.known) }
+                unknown.unknown.append(name)
+            }
+            codes.formUnion(found)
+            names.append(sources.number(of: name))
+        }
+        self.codes = codes
+        self.names = names
+        self.unknown = unknown
+    }
+
+    private static func known(_ connection: Connection) throws(WaybillError) -> Set<String> {
+        Set(
+            try connection.statement("SELECT DISTINCT name FROM names WHERE event >= 0").rows { row in row.text(0) })
+    }
+
+    /// What has to be read of transactions: beginnings and outcomes only where a point is one.
+    var contents: TransactionCursor.Contents { names.contains(nil) ? .times : [] }
+
+    /// Whether a point is where something of a transaction stands.
+    func matches(_ event: TimePoint, _ index: Int) -> Bool { names[index] == event.name }
+
+    /// The first or the last occurrence of a point in a transaction: of each source by its own clock, of those by their wall
+    /// clocks.
+    ///
+    /// - Parameters:
+    ///   - events: As ``EventCursor`` hands them out.
+    ///   - earlier: What it has to come after; nil: nothing.
+    func occurrence(
+        _ which: DurationQuestion.Occurrence, of index: Int, in transaction: TransactionCursor.Transaction,
+        _ events: [TimePoint],
+        after earlier: TimePoint? = nil, _ sources: SourceDirectory
+    ) -> TimePoint? {
+        func isLater(_ event: TimePoint) -> Bool { earlier.map { event.isAfter($0, sources) } ?? true }
+        switch points[index] {
+        case .begun: return isLater(transaction.begin) ? transaction.begin : nil
+        case .finished: return transaction.end(sources).flatMap { isLater($0) ? $0 : nil }
+        case .event: break
+        }
+        var chosen: TimePoint?
+        var ofSource: TimePoint?
+        func choose() {
+            guard let candidate = ofSource else { return }
+            if chosen.map({ $0.isAfter(candidate, sources) == (which == .first) }) ?? true { chosen = candidate }
+        }
+        for event in events where event.name == names[index] && isLater(event) {
+            if let other = ofSource, other.source == event.source {
+                if which == .last { ofSource = event }
+            } else {
+                choose()
+                ofSource = event
+            }
+        }
+        choose()
+        return chosen
+    }
+}
+
+extension TransactionPoint {
+    var inWords: String {
+        switch self {
+        case .begun: "its beginning"
+        case .finished: "an outcome"
+        case .event(let name): "“\(name)”"
+        }
+    }
+}
+
+/// What is said of the transactions that a question is about, besides what is collected of them.
+package struct AskedTransactions: Mergeable {
+    /// How many there are.
+    private(set) var count: Int
+    private var weights: Weights
+    /// Why there are none; nil where there are some.
+    private var reason: EmptyReason?
+    /// Of the events that are asked about those that nothing is called.
+    var events = UnknownNames()
+    /// What they are told apart by, where that is an attribute that none of them has.
+    private var attribute = UnknownNames()
+
+    /// - Parameter weights: Of all of them.
+    init(_ transactions: TransactionCursor, _ weights: Weights, _ context: AnswerContext) throws(WaybillError) {
+        count = transactions.count
+        self.weights = weights
+        attribute = transactions.unknownAttribute
+        if count == 0 { reason = try context.emptyReason(transactions.filter) }
+    }
+
+    /// Counts those that pass a filter.
+    init(counting filter: TransactionFilter, _ context: AnswerContext) throws(WaybillError) {
+        count = try context.reader.count(filter, now: context.now)
+        weights = Weights(count)
+        if count == 0 { reason = try context.emptyReason(filter) }
+    }
+
+    package mutating func merge(_ other: consuming AskedTransactions) {
+        count += other.count
+        weights.merge(other.weights)
+        if let more = other.reason { reason?.merge(more) }
+        if count > 0 { reason = nil }
+        events.merge(other.events)
+        attribute.merge(other.attribute)
+    }
+
+    /// How all of them together were weighed; nil where each stands for itself.
+    var weighing: Weighing? { weights.weighing }
+
+    /// - Throws: `.notFound` for an event or an attribute that nothing has.
+    func check() throws(WaybillError) {
+        if let name = events.unknown.first { throw .unknown(event: name, events.known) }
+        // An answer says better why there are none.
+        if count > 0, let name = attribute.unknown.first { throw .unknown(attribute: name, attribute.known) }
+    }
+
+    /// Why nothing counts: by the filter, where that lets nothing through; else in the words of the question.
+    func whyNone(otherwise: (String) -> String) -> String {
+        if let reason { return reason.sentence }
+        return otherwise(count == 1 ? "the 1 transaction that counts" : "the \(count) transactions that count")
+    }
+}
+
+extension AnswerContext {
+    fileprivate func emptyReason(_ filter: TransactionFilter) throws(WaybillError) -> EmptyReason {
+        try reader.emptyReason(filter, now: now, isPartial: isPartial)
+    }
+}
+
+/// Names that are asked about and that nothing has.
+struct UnknownNames: Mergeable {
+    /// As they are asked about.
+    var unknown: [String] = []
+    /// What has a name instead, in no order; empty where none is unknown.
+    var known: Set<String> = []
+
+    mutating func merge(_ other: consuming UnknownNames) {
+        let alsoThere = Set(other.unknown)
+        unknown.removeAll { !alsoThere.contains($0) }
+        known.formUnion(other.known)
+    }
+}
+
+extension WaybillError {
+    static func unknown(event name: String, _ known: Set<String>) -> WaybillError {
+        let hint = name.hint(
+            among: known.inOrder, none: "no event here has a name; “event 7” stands for the one with the code 7.")
+        return WaybillError(.notFound, "No event here is called “\(name)”: \(hint)")
+    }
+
+    static func unknown(attribute name: String, _ known: Set<String>) -> WaybillError {
+        let hint = name.hint(among: known.inOrder, none: "none has any attribute.")
+        return WaybillError(.notFound, "No transaction here has an attribute “\(name)”: \(hint)")
+    }
+}
+
+extension Set<String> {
+    /// As SQLite sorts them, by their bytes.
+    fileprivate var inOrder: [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+}

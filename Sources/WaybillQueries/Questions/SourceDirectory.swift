@@ -1,0 +1,137 @@
+import WaybillCore
+import WaybillStore
+
+/// What answers need of the sources: their clocks, and what their apps call events. Read at once, since a store may
+/// know many thousands.
+final class SourceDirectory {
+    struct Entry {
+        var id: GUID
+        var installation: GUID?
+        var app, appVersion, device, os, osVersion: String
+        var clock: WallClock
+        /// Sources of the same version of the same app share their names, except a launch that has its own.
+        var naming: Int
+    }
+
+    private(set) var entries: [Int64: Entry] = [:]
+    private let connection: Connection
+    private var namings: [Naming: Int] = [:]
+    private var tables: [TableKey: NameCodes] = [:]
+    private(set) var names: [String] = []
+    private var numbers: [String: Int] = [:]
+
+    private struct Naming: Hashable {
+        var app: String
+        var version: String
+        /// As `names.app_version` has it; `nil` if the launch has no names of its own.
+        var launch: String?
+    }
+
+    private struct TableKey: Hashable {
+        var naming: Int
+        var useCase: Int
+    }
+
+    init(_ connection: Connection) throws(WaybillError) {
+        self.connection = connection
+        var clocks: [Int64: [ClockAnchor]] = [:]
+        try connection.statement("SELECT source, at_us, offset_us FROM clocks ORDER BY source, at_us").forEachRow {
+            row in
+            clocks[row.int(0), default: []].append(
+                ClockAnchor(atMicroseconds: row.int(1), offsetMicroseconds: row.int(2)))
+        }
+        let launches = try connection.launchesWithNames()
+        try connection.statement("SELECT id, uuid, app, app_version, device, os, os_version, installation FROM sources")
+            .forEachRow { row in
+                var naming = Naming(app: row.text(2), version: row.text(3))
+                if !launches.isEmpty {
+                    let launch = SQL.launch(version: row.text(3), source: row.guid(1))
+                    if launches.contains(launch) { naming.launch = launch }
+                }
+                let number = namings[naming] ?? namings.count
+                namings[naming] = number
+                entries[row.int(0)] = Entry(
+                    id: row.guid(1), installation: row.optionalGUID(7), app: row.text(2), appVersion: row.text(3),
+                    device: row.text(4),
+                    os: row.text(5), osVersion: row.text(6),
+                    clock: WallClock(clocks[row.int(0)] ?? []), naming: number)
+            }
+    }
+
+    /// The same sources for another thread, which reads names by a connection of its own: those that have a number keep
+    /// it, others are numbered in its own way.
+    init(_ others: SourceDirectory, by connection: Connection) {
+        self.connection = connection
+        (entries, names, numbers) = (others.entries, others.names, others.numbers)
+    }
+
+    /// Microseconds since 1970 of a time in a source.
+    func wall(_ microseconds: Int64, in source: Int64) -> Int64 {
+        entries[source]?.clock.wall(microseconds) ?? microseconds
+    }
+
+    /// What a source calls the events of a use case, as numbers into ``names``.
+    func codes(of useCase: Int, in source: Int64) throws(WaybillError) -> NameCodes {
+        guard let entry = entries[source] else { return NameCodes() }
+        let key = TableKey(naming: entry.naming, useCase: useCase)
+        if let known = tables[key] { return known }
+        var table = NameCodes()
+        let sql = """
+            SELECT DISTINCT event, \
+            \(SQL.name(useCase: "?1", event: "m.event", app: "?2", version: "?3", launch: "?4", otherwise: "'event ' || m.event")) \
+            FROM names m WHERE m.use_case = ?1 AND m.event >= 0
+            """
+        let rows = try connection.statement(sql).rows(
+            useCase, entry.app, entry.appVersion, SQL.launch(version: entry.appVersion, source: entry.id)
+        ) { row in
+            (row.int(0) as Int, row.text(1))
+        }
+        for (code, name) in rows { table[code] = number(of: name) }
+        tables[key] = table
+        return table
+    }
+
+    /// The number of a name, which it is given if it has none.
+    func number(of name: String) -> Int {
+        if let number = numbers[name] { return number }
+        names.append(name)
+        numbers[name] = names.count - 1
+        return names.count - 1
+    }
+
+    /// The number of an event that has no name.
+    func number(ofUnnamed code: Int) -> Int { number(of: "event \(code)") }
+
+    /// The codes that any version of any app gives to a name in any use case; that a code has the name somewhere does
+    /// not mean that it has it everywhere.
+    func codes(named name: String) throws(WaybillError) -> Set<Int> {
+        var codes = Set(
+            try connection.statement("SELECT DISTINCT event FROM names WHERE name = ? AND event >= 0").rows(name) {
+                row in row.int(0) as Int
+            })
+        if let code = FilterCondition.code(ofUnnamed: name) { codes.insert(code) }
+        return codes
+    }
+}
+
+/// From the codes of events to the numbers of their names.
+struct NameCodes {
+    private var small: [Int32] = []
+    private var large: [Int: Int] = [:]
+    private static let smallLimit = 1024
+
+    subscript(code: Int) -> Int? {
+        get {
+            guard code < Self.smallLimit else { return large[code] }
+            return code >= 0 && code < small.count && small[code] >= 0 ? Int(small[code]) : nil
+        }
+        set {
+            guard code < Self.smallLimit else {
+                large[code] = newValue
+                return
+            }
+            while small.count <= code { small.append(-1) }
+            small[code] = Int32(newValue ?? -1)
+        }
+    }
+}

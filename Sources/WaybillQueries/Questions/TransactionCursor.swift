@@ -1,0 +1,330 @@
+import WaybillCore
+import WaybillStore
+
+/// The transactions that a question is about, each with its parts.
+///
+/// Only their keys are held, so that ten million events take little memory; what else they have is read as they are
+/// handed out.
+struct TransactionCursor: TransactionRange {
+    /// A transaction, by its leading part. What is not among the ``Contents`` that are read has no meaning.
+    struct Transaction {
+        var source: Int64
+        var sequence: Int64
+        var useCase: Int
+        var at: Int64 = 0
+        /// Sequence and time of the fact `closed`; nil: there is none.
+        var closing: (sequence: Int64, at: Int64)?
+        /// With which it was closed; nil: none.
+        var error: RecordedError?
+        var outcome = TransactionOutcome.open
+        var begun: Int64 = 0
+        /// Into ``segmentValues``; nil: it has no such value.
+        var segment: Int?
+        /// For how many it stands, in millionths.
+        var weight = Weights.one
+    }
+
+    /// What is read of transactions besides their keys, use cases and segments: each column costs as much as an event.
+    struct Contents: OptionSet {
+        var rawValue: Int
+
+        /// The parts besides the leading one.
+        static let joined = Contents(rawValue: 1)
+        /// When they began, and sequence and time of the fact `closed`.
+        static let times = Contents(rawValue: 2)
+        /// Their outcomes.
+        static let outcome = Contents(rawValue: 4)
+        /// The errors with which they were closed.
+        static let error = Contents(rawValue: 8)
+        /// For how many they stand, where any stands for more than itself.
+        static let weight = Contents(rawValue: 16)
+    }
+
+    /// 16 bytes: there may be millions.
+    fileprivate struct Key: Comparable {
+        var sequence: Int64
+        /// No file has room for more sources.
+        var source: Int32
+        /// Below 0: none.
+        var segment: Int32
+
+        static func < (left: Key, right: Key) -> Bool {
+            left.source == right.source ? left.sequence < right.sequence : left.source < right.source
+        }
+    }
+
+    private var keys: ArraySlice<Key>
+    /// The values that tell transactions apart.
+    let segmentValues: [String]
+    private var joined: JoinedParts?
+    /// Of all of them; nil: each may have another.
+    private let useCase: Int?
+    private let wall: Int64
+    /// For how many each stands besides, in millionths: where they are a sample.
+    private let sampleWeight: Int64
+    private let contents: Contents
+    private(set) var connection: Connection
+    /// Which transactions they are.
+    let filter: TransactionFilter
+    /// What they are told apart by, where that is an attribute that none in the store has.
+    let unknownAttribute: UnknownNames
+    /// Of those that were handed out.
+    private var weighed = Weights()
+
+    /// - Parameter codes: Joined parts without such an event are not wanted; nil: all are.
+    /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
+    init(
+        _ filter: TransactionFilter, segmentation: Segmentation? = nil, reading contents: Contents,
+        joinedWith codes: [Int]? = nil,
+        sources: SourceDirectory, _ context: AnswerContext
+    ) throws(WaybillError) {
+        let (connection, wall) = (context.connection, context.now)
+        self.connection = connection
+        self.filter = filter
+        useCase = filter.useCase
+        sampleWeight = Weights.one * Int64(filter.sampledOneIn)
+        self.wall = wall
+        let contents =
+            try Fact.Sampling.isNeeded(in: connection) ? contents.union([.times, .outcome, .weight]) : contents
+        self.contents = contents
+        var listed = Listed()
+        var joined: JoinedParts?
+        if contents.contains(.joined), let second = context.others.first,
+            try Self.areMany(filter, now: wall, connection)
+        {
+            let found = try onThreads(2) { (number) throws(WaybillError) -> (listed: Listed?, joined: JoinedParts?) in
+                if number == 0 { return (try Listed(filter, segmentation, sources, now: wall, connection), nil) }
+                return (nil, try JoinedParts(ofTransactions: JoinedParts.many, with: codes, second))
+            }
+            for found in found { (listed, joined) = (found.listed ?? listed, found.joined ?? joined) }
+        } else {
+            listed = try Listed(filter, segmentation, sources, now: wall, connection)
+            if contents.contains(.joined) {
+                joined = try JoinedParts(ofTransactions: listed.keys.count, with: codes, connection)
+            }
+        }
+        if case .attribute(let name)? = segmentation, listed.segments.isEmpty,
+            context.isPartial || !listed.keys.isEmpty
+        {
+            unknownAttribute = try Self.unknown(attribute: name, of: filter.beginner, connection)
+            guard context.isPartial || unknownAttribute.unknown.isEmpty else {
+                throw .unknown(attribute: name, unknownAttribute.known)
+            }
+        } else {
+            unknownAttribute = UnknownNames()
+        }
+        keys = listed.keys[...]
+        segmentValues = listed.segments.sorted { $0.value < $1.value }.map(\.key)
+        self.joined = joined?.isEmpty == true ? nil : joined?.reading(by: connection)
+    }
+
+    /// Whether there are so many that all parts are read at once; false also where that would take a look at each.
+    private static func areMany(_ filter: TransactionFilter, now wall: Int64, _ connection: Connection)
+        throws(WaybillError) -> Bool
+    {
+        guard filter.conditions.isEmpty, filter.text == nil else { return false }
+        let query = ListQuery(all: "1", filter, now: wall)
+        var count = 0
+        try connection.statement("\(query.sql) LIMIT \(JoinedParts.many)").forEachRow(arguments: query.arguments) { _ in
+            count += 1
+        }
+        return count == JoinedParts.many
+    }
+
+    /// The keys of the leading parts that pass a filter.
+    private struct Listed {
+        var keys: [Key] = []
+        var segments: [String: Int32] = [:]
+
+        init() {}
+
+        init(
+            _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: SourceDirectory, now wall: Int64,
+            _ connection: Connection
+        ) throws(WaybillError) {
+            let query = ListQuery(
+                all: "p.source, p.sequence, \(segmentation?.column(now: wall) ?? "NULL")", filter, now: wall)
+            try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
+                let source = row.int(0)
+                var segment: Int32 = -1
+                if let value = segmentation.flatMap({
+                    $0.value(in: sources.entries[source], column: row.optionalText(2))
+                }) {
+                    segment = segments[value] ?? Int32(segments.count)
+                    segments[value] = segment
+                }
+                keys.append(Key(sequence: row.int(1), source: Int32(clamping: source), segment: segment))
+            }
+            keys = keys.sorted()  // which also takes no more room than they need
+        }
+    }
+
+    private static func unknown(
+        attribute name: String, of beginner: TransactionFilter.Beginner, _ connection: Connection
+    ) throws(WaybillError) -> UnknownNames {
+        let listed =
+            "p.listed_us IS NOT NULL AND p.joined IN (\(beginner.joined.map(String.init).joined(separator: ", ")))"
+        var isThere = false
+        try connection.statement("SELECT \(AttributeSQL(literally: name).latest) AS said FROM parts p WHERE \(listed)")
+            .forRows(
+                while: { row in
+                    isThere = DetailColumn(row.optionalText(0)).attributes[name] != nil
+                    return !isThere
+                })
+        guard !isThere else { return UnknownNames() }
+        // Of events no more than what is read in no time: it is a hint.
+        func names(_ details: String) -> String {
+            "SELECT j.key FROM (\(details)) d, json_each(CASE WHEN json_valid(d.detail) THEN d.detail END, '$.attributes') j"
+        }
+        let known = try connection.statement(
+            """
+            \(names("SELECT p.opened_detail AS detail FROM parts p WHERE \(listed)")) \
+            UNION \(names("SELECT p.closed_detail AS detail FROM parts p WHERE \(listed)")) \
+            UNION \(names("SELECT e.detail FROM events e WHERE e.detail IS NOT NULL LIMIT 10000")) \
+            UNION \(names("SELECT '{\"attributes\":' || s.attributes || '}' AS detail FROM sources s WHERE s.attributes IS NOT NULL"))
+            """
+        ).rows { row in row.text(0) }
+        return UnknownNames(unknown: [name], known: Set(known))
+    }
+
+    /// How many there are.
+    var count: Int { keys.count }
+
+    /// Of all of them; once they were handed out.
+    var weights: Weights { contents.contains(.weight) ? weighed : Weights(count, each: sampleWeight) }
+
+    var transactions: TransactionCursor { self }
+
+    func ranges(by connections: [Connection]) -> [TransactionCursor] {
+        connections.enumerated().map { number, connection in
+            var range = self
+            let (start, end) = (number * count / connections.count, (number + 1) * count / connections.count)
+            range.keys = keys.dropFirst(start).prefix(end - start)
+            range.joined = joined?.reading(by: connection)
+            range.connection = connection
+            return range
+        }
+    }
+
+    /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what
+    /// belongs to them goes forward through the file.
+    mutating func forEach(
+        _ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void
+    ) throws(WaybillError) {
+        // What the keys say already may be all.
+        if let useCase, joined == nil, contents.subtracting(.joined).isEmpty {
+            for key in keys { try body(Transaction(key, useCase, weight: sampleWeight), []) }
+            return
+        }
+        var rows = try rows()
+        defer { rows.stop() }
+        for key in keys {
+            guard let row = try rows.row(from: Int64(key.source), key.sequence) else { continue }
+            let transaction = transaction(key, row)
+            if contents.contains(.weight) { weighed.add(transaction.weight) }
+            try body(transaction, try joined?.parts(of: row.guid(1)) ?? [])
+        }
+    }
+
+    private func rows() throws(WaybillError) -> ForwardRows {
+        let times =
+            contents.contains(.times) ? "p.at_us, p.closed, p.closed_at_us, p.listed_us" : "NULL, NULL, NULL, NULL"
+        let outcome =
+            contents.contains(.outcome)
+            ? "p.outcome, p.timeout_us, CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END"
+            : "NULL, NULL, NULL"
+        let error =
+            contents.contains(.error)
+            ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL"
+        // What was recorded into this very store is all there.
+        let sampling =
+            contents.contains(.weight)
+            ? "CASE WHEN (SELECT s.heard_us FROM sources s WHERE s.id = p.source) IS NOT NULL THEN p.sample_ppm END, "
+                + "p.sample_kept, p.slow_us" : "NULL, NULL, NULL"
+        return try ForwardRows(
+            "SELECT p.sequence, p.guid, p.use_case, \(times), \(outcome), \(error), \(sampling) FROM parts p",
+            key: ("p.source", "p.sequence"),
+            connection)
+    }
+
+    private func transaction(_ key: Key, _ row: Row) -> Transaction {
+        var transaction = Transaction(key, row.int(2), weight: sampleWeight)
+        if contents.contains(.times) {
+            transaction.at = row.int(3)
+            transaction.closing = row.isNull(4) ? nil : (row.int(4), row.int(5))
+            transaction.begun = row.int(6)
+        }
+        if contents.contains(.outcome) {
+            transaction.outcome = TransactionOutcome(
+                stored: row.int(7), lastActivity: row.int(9), timeout: row.int(8), now: wall)
+        }
+        if contents.contains(.error) {
+            transaction.error = DetailColumn(row.optionalText(11)).error(code: row.optionalInt(10))
+        }
+        if let sampling = FactRowReader.sampling(row, from: 12) {
+            let weight = sampling.weight(
+                for: transaction.outcome, tookMicroseconds: transaction.closing.map { $0.at - transaction.at })
+            transaction.weight = weight * (sampleWeight / Weights.one)
+        }
+        return transaction
+    }
+}
+
+extension TransactionCursor.Transaction {
+    fileprivate init(_ key: TransactionCursor.Key, _ useCase: Int, weight: Int64) {
+        self.init(
+            source: Int64(key.source), sequence: key.sequence, useCase: useCase,
+            segment: key.segment < 0 ? nil : Int(key.segment), weight: weight)
+    }
+}
+
+extension Segmentation {
+    /// The order of values: none first.
+    static func precedes(_ left: String?, _ right: String?) -> Bool {
+        guard let left, let right else { return left == nil && right != nil }
+        return left < right
+    }
+
+    /// Where it stands, or what it is made of, in the leading part `p`; NULL where the source says it.
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970.
+    func column(now wall: Int64) -> String {
+        // Rounded down, also before 1970.
+        let seconds = "p.listed_us / 1000000 - (p.listed_us % 1000000 < 0)"
+        return switch self {
+        case .attribute(let name): AttributeSQL(literally: name).latest
+        case .hour: "strftime('%Y-%m-%dT%H:00Z', \(seconds), 'unixepoch')"
+        case .day: "strftime('%Y-%m-%d', \(seconds), 'unixepoch')"
+        case .ended:
+            """
+            iif(p.outcome = \(TransactionOutcome.interrupted.rawValue), \
+            ifnull((SELECT s.ended_by FROM sources s WHERE s.id = p.source), 'unknown'), NULL)
+            """
+        case .parentOutcome:
+            "(SELECT CASE \(SQL.outcome("r", now: "\(wall)")) \(Self.outcomes) END \(Self.parent))"
+        case .parentUseCase:
+            """
+            (SELECT \(SQL.name(useCase: "r.use_case", event: "-1", otherwise: "'use case ' || r.use_case")) \
+            \(Self.parent))
+            """
+        case .app, .appVersion, .device, .os, .osVersion: "NULL"
+        }
+    }
+
+    private static let parent =
+        "FROM parts r CROSS JOIN sources s ON s.id = r.source WHERE r.guid = p.parent AND r.listed_us IS NOT NULL"
+    private static let outcomes = TransactionOutcome.allCases.map { "WHEN \($0.rawValue) THEN '\($0.name)'" }
+        .joined(separator: " ")
+
+    fileprivate func value(in source: SourceDirectory.Entry?, column: String?) -> String? {
+        switch self {
+        case .attribute(let name): DetailColumn(column).attributes[name]?.description
+        case .hour, .day, .ended, .parentOutcome, .parentUseCase: column
+        case .app: source?.app
+        case .appVersion: source?.appVersion
+        case .device: source?.device
+        case .os: source?.os
+        case .osVersion: source?.osVersion
+        }
+    }
+}

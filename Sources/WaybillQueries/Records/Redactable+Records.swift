@@ -1,0 +1,294 @@
+public import Foundation
+public import WaybillCore
+import WaybillStore
+
+extension TransactionRecord: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var record = self
+        record.summary = summary.redacted(by: redactor)
+        record.sources = sources.redacted(by: redactor)
+        for index in record.parts.indices {
+            record.parts[index].error = parts[index].error.map(redactor.error)
+            record.parts[index].attributes = redactor.attributes(parts[index].attributes).0
+        }
+        for index in record.timeline.indices {
+            record.timeline[index].label = redactor.text(timeline[index].label)
+            record.timeline[index].error = timeline[index].error.map(redactor.error)
+            record.timeline[index].attributes = redactor.attributes(timeline[index].attributes).0
+        }
+        record.exchanges = exchanges.redacted(by: redactor)
+        record.family?.above = family?.above.redacted(by: redactor) ?? []
+        record.family?.below = family?.below.redacted(by: redactor) ?? []
+        return record
+    }
+}
+
+extension TransactionSummary: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var summary = self
+        summary.useCaseName = redactor.text(useCaseName)
+        summary.error = error.map(redactor.error)
+        summary.attributes = redactor.attributes(attributes).0
+        return summary
+    }
+}
+
+extension ExchangeRecord: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var record = self
+        record.exchange = exchange.redacted(by: redactor)
+        record.source = source.redacted(by: redactor)
+        record.useCaseName = useCaseName.redacted(by: redactor)
+        return record
+    }
+}
+
+extension ExchangeBodies: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        ExchangeBodies(request: request.redacted(by: redactor), response: response.redacted(by: redactor))
+    }
+}
+
+extension ExchangeBody: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var body = self
+        body.contentType = contentType.redacted(by: redactor)
+        guard contentType != KeptMessage.contentType else {
+            // One by one: each is looked at as what it is, and not as a string in a record.
+            body.bytes = KeptMessage.messages(in: self).flatMap { message in
+                var message = message
+                message.bytes = redactor.body(
+                    message.bytes, contentType: message.isText ? "text/plain" : "application/octet-stream",
+                    keepsBinary: true)
+                return message.record
+            }
+            return body
+        }
+        body.bytes = redactor.body(bytes, contentType: body.contentType, keepsBinary: true)
+        return body
+    }
+}
+
+extension TransactionRecord.Source: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        Self(
+            id: id, app: redactor.text(app), appVersion: redactor.text(appVersion), device: redactor.text(device),
+            os: redactor.text(os),
+            osVersion: redactor.text(osVersion), endedBy: endedBy)
+    }
+}
+
+extension TransactionRecord.Exchange: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var exchange = self
+        exchange.method = redactor.text(method)
+        exchange.url = redactor.wholeURL(url)
+        exchange.requestHeaderFields = redactor.headerFields(requestHeaderFields)
+        exchange.responseHeaderFields = redactor.headerFields(responseHeaderFields)
+        exchange.error = error.map(redactor.error)
+        exchange.transfer = redactor.transfer(transfer)
+        return exchange
+    }
+}
+
+extension SourceRecord: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var record = self
+        record.app = redactor.text(app)
+        record.appVersion = redactor.text(appVersion)
+        record.device = redactor.text(device)
+        record.os = redactor.text(os)
+        record.osVersion = redactor.text(osVersion)
+        record.attributes = redactor.attributes(attributes).0
+        return record
+    }
+}
+
+/// Names, reasons and samples.
+extension DeliveryState: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var state = self
+        if var own {
+            own.settled = own.settled.redacted(by: redactor)
+            for index in own.totals.indices { own.totals[index].app = redactor.text(own.totals[index].app) }
+            state.own = own
+        }
+        for index in state.quarantine.indices {
+            state.quarantine[index].app = redactor.text(quarantine[index].app)
+            state.quarantine[index].reason = redactor.text(quarantine[index].reason)
+            state.quarantine[index].sample = quarantine[index].sample.redacted(by: redactor)
+        }
+        for index in state.legacyQuarantine.indices {
+            let entry = legacyQuarantine[index]
+            state.legacyQuarantine[index].reason = redactor.text(entry.reason)
+            state.legacyQuarantine[index].json = String(
+                decoding: redactor.body(Array(entry.json.utf8), contentType: "application/json"), as: UTF8.self)
+        }
+        return state
+    }
+}
+
+extension NameConflict: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var conflict = self
+        conflict.names = names.map { use in
+            var use = use
+            use.name = redactor.text(use.name)
+            use.app = redactor.text(use.app)
+            use.versions = use.versions.redacted(by: redactor)
+            return use
+        }
+        return conflict
+    }
+}
+
+/// Rows, and what is said about them.
+extension RecordPage: Redactable where Row: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var page = self
+        page.rows = rows.redacted(by: redactor)
+        page.whyEmpty = whyEmpty.redacted(by: redactor)
+        page.note = note.redacted(by: redactor)
+        return page
+    }
+}
+
+// Records keep whole microseconds, as rows and JSON have them; these are the same as dates and durations.
+
+extension TransactionSummary {
+    /// When it began.
+    public var begun: Date { Date(microseconds: begunMicroseconds) }
+    /// From opening to closing; nil while there is no closing.
+    public var duration: Duration? { durationMicroseconds.map { .microseconds($0) } }
+
+    /// Makes a summary.
+    public init(
+        id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begun: Date, duration: Duration?,
+        error: RecordedError? = nil, attributes: Attributes = [:], sourceCount: Int, eventCount: Int,
+        exchangeCount: Int,
+        isWaitingForBeginner: Bool = false, endedBy: SourceEnd? = nil,
+        parent: GUID? = nil, parentPart: Fact.ID? = nil, children: Children? = nil, sampling: Fact.Sampling? = nil
+    ) {
+        self.init(
+            id: id, useCase: useCase, useCaseName: useCaseName, outcome: outcome, begunMicroseconds: begun.microseconds,
+            durationMicroseconds: duration?.microseconds, error: error, attributes: attributes,
+            sourceCount: sourceCount,
+            eventCount: eventCount, exchangeCount: exchangeCount, isWaitingForBeginner: isWaitingForBeginner,
+            endedBy: endedBy, parent: parent, parentPart: parentPart, children: children, sampling: sampling)
+    }
+}
+
+extension TransactionRecord.Part {
+    /// When it was begun or joined.
+    public var opened: Date { Date(microseconds: openedMicroseconds) }
+    /// When it was closed; nil where it was not.
+    public var closed: Date? { closedMicroseconds.map { Date(microseconds: $0) } }
+    /// Microseconds from its opening to its closing, by its source's own clock; `nil` where it was not closed.
+    package var durationMicroseconds: Int64? { closedMicroseconds?.subtracting(openedMicroseconds) }
+
+    /// Makes a part.
+    public init(
+        id: Fact.ID, isJoined: Bool, cause: Fact.ID? = nil, opened: Date, closed: Date?, outcome: TransactionOutcome,
+        error: RecordedError? = nil, attributes: Attributes = [:]
+    ) {
+        self.init(
+            id: id, isJoined: isJoined, cause: cause, openedMicroseconds: opened.microseconds,
+            closedMicroseconds: closed?.microseconds,
+            outcome: outcome, error: error, attributes: attributes)
+    }
+}
+
+extension TransactionRecord.Entry {
+    /// When it happened, by its source's clock anchors.
+    public var time: Date { Date(microseconds: timeMicroseconds) }
+
+    /// Makes an entry.
+    public init(
+        id: Fact.ID, kind: TransactionRecord.Kind, part: Int64, time: Date, label: String, code: Int? = nil,
+        error: RecordedError? = nil,
+        attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
+    ) {
+        self.init(
+            id: id, kind: kind, part: part, timeMicroseconds: time.microseconds, label: label, code: code, error: error,
+            attributes: attributes, exchange: exchange, isLate: isLate)
+    }
+}
+
+extension TransactionRecord.Exchange {
+    /// When it was opened.
+    public var opened: Date { Date(microseconds: openedMicroseconds) }
+    /// When the request's last byte was handed over; nil where it was not measured.
+    public var sent: Date? { transfer.sentAtMicroseconds.map { Date(microseconds: $0) } }
+    /// When the head of the response came; nil where it was not measured.
+    public var firstByte: Date? { firstByteMicroseconds.map { Date(microseconds: $0) } }
+    /// When it was closed; nil while it is in progress.
+    public var closed: Date? { closedMicroseconds.map { Date(microseconds: $0) } }
+    /// Microseconds from its opening to its closing, by its source's own clock; `nil` while it is in progress.
+    package var durationMicroseconds: Int64? { closedMicroseconds?.subtracting(openedMicroseconds) }
+
+    /// Makes an exchange.
+    public init(
+        id: Fact.ID, part: Int64, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?,
+        status: Int?,
+        opened: Date,
+        firstByte: Date? = nil, closed: Date?, sentByteCount: Int64? = nil, receivedByteCount: Int64? = nil,
+        requestHeaderFields: [Fact.HeaderField] = [], responseHeaderFields: [Fact.HeaderField] = [],
+        error: RecordedError? = nil,
+        transfer: Fact.Transfer = Fact.Transfer()
+    ) {
+        self.init(
+            id: id, part: part, role: role, method: method, url: url, state: state, status: status,
+            openedMicroseconds: opened.microseconds, firstByteMicroseconds: firstByte?.microseconds,
+            closedMicroseconds: closed?.microseconds, sentByteCount: sentByteCount,
+            receivedByteCount: receivedByteCount,
+            requestHeaderFields: requestHeaderFields, responseHeaderFields: responseHeaderFields, error: error,
+            transfer: transfer)
+    }
+}
+
+extension SourceRecord {
+    /// When it started; nil where no clock anchor is known.
+    public var started: Date? { startedMicroseconds.map { Date(microseconds: $0) } }
+    /// When a set of it last arrived; nil for a source that recorded into this very store.
+    public var heard: Date? { heardMicroseconds.map { Date(microseconds: $0) } }
+
+    /// Makes a record.
+    public init(
+        id: GUID, installation: GUID? = nil, app: String, appVersion: String, device: String, os: String,
+        osVersion: String,
+        attributes: Attributes = [:], started: Date?, heard: Date?, hasEnded: Bool, ledger: Ledger, gaps: [Gap] = [],
+        endedBy: SourceEnd? = nil
+    ) {
+        self.init(
+            id: id, installation: installation, app: app, appVersion: appVersion, device: device, os: os,
+            osVersion: osVersion,
+            attributes: attributes, startedMicroseconds: started?.microseconds, heardMicroseconds: heard?.microseconds,
+            hasEnded: hasEnded, ledger: ledger, gaps: gaps, endedBy: endedBy)
+    }
+}
+
+extension ClockAlignment.Offset {
+    /// What to add to its times: negative where its clock is ahead.
+    public var duration: Duration { .microseconds(microseconds) }
+    /// By how much that may be too much or too little.
+    public var uncertainty: Duration { .microseconds(uncertaintyMicroseconds) }
+
+    /// Makes an offset.
+    public init(source: GUID, duration: Duration, uncertainty: Duration, sampleCount: Int) {
+        self.init(
+            source: source, microseconds: duration.microseconds, uncertaintyMicroseconds: uncertainty.microseconds,
+            sampleCount: sampleCount)
+    }
+}
+
+extension DeliveryState.QuarantineGroup {
+    /// When the first was rejected.
+    public var firstRejected: Date { Date(microseconds: firstMicroseconds) }
+    /// When the last was rejected.
+    public var lastRejected: Date { Date(microseconds: lastMicroseconds) }
+}
+
+extension DeliveryState.Hour {
+    /// When it begins.
+    public var begin: Date { Date(microseconds: beginMicroseconds) }
+}

@@ -1,0 +1,247 @@
+import WaybillCore
+
+/// What many durations look like: exact, by nearest rank.
+///
+/// A quantile p of n values is the value at rank ⌈p·n⌉ of the sorted values (the inverse of the empirical distribution
+/// function: definition 1 of Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; `quantile_disc` in
+/// DuckDB). So each is a value that occurred.
+public struct DurationStatistics: Hashable, Sendable, Codable {
+    /// How many values; the others are nil without any.
+    public var count: Int
+    package var minimumMicroseconds, p50Microseconds, p75Microseconds, p90Microseconds, p95Microseconds,
+        p99Microseconds: Int64?
+    package var maximumMicroseconds: Int64?
+    package var meanMicroseconds: Int64?
+
+    /// The least; nil without any value.
+    public var minimum: Duration? { minimumMicroseconds.map { .microseconds($0) } }
+    /// Half of the values are no greater; nil without any value.
+    public var p50: Duration? { p50Microseconds.map { .microseconds($0) } }
+    /// 75 % of the values are no greater; nil without any value.
+    public var p75: Duration? { p75Microseconds.map { .microseconds($0) } }
+    /// 90 % of the values are no greater; nil without any value.
+    public var p90: Duration? { p90Microseconds.map { .microseconds($0) } }
+    /// 95 % of the values are no greater; nil without any value.
+    public var p95: Duration? { p95Microseconds.map { .microseconds($0) } }
+    /// 99 % of the values are no greater; nil without any value.
+    public var p99: Duration? { p99Microseconds.map { .microseconds($0) } }
+    /// The greatest; nil without any value.
+    public var maximum: Duration? { maximumMicroseconds.map { .microseconds($0) } }
+    /// The arithmetic mean, rounded down to microseconds; nil without any value.
+    public var mean: Duration? { meanMicroseconds.map { .microseconds($0) } }
+
+    /// Looks at durations, and leaves them in another order.
+    package init(_ durations: inout Durations) {
+        count = durations.count
+        guard count > 0 else { return }
+        (minimumMicroseconds, maximumMicroseconds) = (durations.minimum, durations.maximum)
+        var (sum, weights) = (WideSum(), 0 as Int64)
+        durations.forEach { value, weight in
+            sum.add(value.times(weight))
+            weights.addWeight(weight)
+        }
+        if let values = durations.inOrder {
+            (p50Microseconds, p75Microseconds) = (values.value(atPercent: 50), values.value(atPercent: 75))
+            (p90Microseconds, p95Microseconds) = (values.value(atPercent: 90), values.value(atPercent: 95))
+            p99Microseconds = values.value(atPercent: 99)
+            let mean = sum.double / Double(weights) * Double(Weights.one)
+            meanMicroseconds = Int64(exactly: mean.rounded(.down))?.bounded
+            return
+        }
+        let values = durations.values(atRanks: [50, 75, 90, 95, 99].map { [count] in ($0 * count + 99) / 100 - 1 })
+        (p50Microseconds, p75Microseconds, p90Microseconds) = (values[0], values[1], values[2])
+        (p95Microseconds, p99Microseconds) = (values[3], values[4])
+        meanMicroseconds = sum.quotient(flooringBy: Int64(count))
+    }
+
+    /// Of values in microseconds.
+    package init(_ values: inout [Int64]) {
+        var durations = Durations()
+        for value in values { durations.append(value) }
+        self.init(&durations)
+    }
+}
+
+/// The sum of at most 2^30 numbers of the format, exactly: some thousand of the greatest ones overflow an `Int64`.
+private struct WideSum {
+    /// In units of 2^32.
+    private var high: Int64 = 0
+    /// Never negative.
+    private var low: Int64 = 0
+
+    mutating func add(_ value: Int64) {
+        high += value >> 32
+        low += value & 0xFFFF_FFFF
+    }
+
+    /// The sum rounded once, where it fits an `Int64`.
+    var double: Double {
+        let (product, isTooLarge) = high.multipliedReportingOverflow(by: 1 << 32)
+        let (sum, isFarTooLarge) = product.addingReportingOverflow(low)
+        return isTooLarge || isFarTooLarge ? Double(high) * 0x1p32 + Double(low) : Double(sum)
+    }
+
+    func quotient(flooringBy count: Int64) -> Int64 {
+        let (quotient, remainder) = high.quotientAndRemainder(flooringBy: count)
+        return quotient << 32 + (remainder << 32 + low) / count
+    }
+}
+
+/// Puts some ranks of values into their places without sorting the rest: Hoare's quickselect, for several ranks at
+/// once.
+enum Selection {
+    /// Afterwards the value at each rank is the one that sorting would put there.
+    ///
+    /// - Parameter ranks: In order.
+    static func place(_ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int32>) {
+        place(
+            ranks, in: values, values.startIndex..<values.endIndex,
+            roundsLeft: 2 * (Int.bitWidth - values.count.leadingZeroBitCount))
+    }
+
+    /// - Parameter roundsLeft: After so many rounds that bring little it is quicker to sort, so that no order of values
+    ///   makes it quadratic.
+    private static func place(
+        _ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>, roundsLeft: Int
+    ) {
+        guard !ranks.isEmpty, range.count > 1 else { return }
+        guard range.count > 32, roundsLeft > 0 else {
+            var slice = UnsafeMutableBufferPointer(rebasing: values[range])
+            return slice.sort()
+        }
+        let (less, greater) = partition(values, range)
+        // The ranks between are where all values equal the pivot.
+        place(ranks.prefix { $0 < less }, in: values, range.lowerBound..<less, roundsLeft: roundsLeft - 1)
+        place(ranks.drop { $0 < greater }, in: values, greater..<range.upperBound, roundsLeft: roundsLeft - 1)
+    }
+
+    /// Three ways, around the median of nine spread over the range: what is less, equal, greater.
+    ///
+    /// - Returns: Where the equal ones begin, and where they end.
+    private static func partition(_ values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>) -> (Int, Int) {
+        let pivot = pivot(values, range)
+        var less = range.lowerBound
+        var greater = range.upperBound
+        var index = less
+        while index < greater {
+            let value = values[index]
+            if value < pivot {
+                values.swapAt(index, less)
+                less += 1
+                index += 1
+            } else if value > pivot {
+                greater -= 1
+                values.swapAt(index, greater)
+            } else {
+                index += 1
+            }
+        }
+        return (less, greater)
+    }
+
+    private static func pivot(_ values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>) -> Int32 {
+        let step = range.count / 9
+        func median(_ first: Int) -> Int32 {
+            let (a, b, c) = (values[first], values[first + step], values[first + 2 * step])
+            return max(min(a, b), min(max(a, b), c))
+        }
+        let (a, b, c) = (
+            median(range.lowerBound), median(range.lowerBound + 3 * step), median(range.lowerBound + 6 * step)
+        )
+        return max(min(a, b), min(max(a, b), c))
+    }
+}
+
+extension Int64 {
+    /// This many, so many millionths of a time, rounded towards 0, and no more than the greatest integer of the format.
+    package func times(_ weight: Int64) -> Int64 {
+        guard weight != Weights.one else { return self }
+        let (one, product) = (Weights.one.magnitude, magnitude.multipliedFullWidth(by: weight.magnitude))
+        let isTooMuch = product.high >= one
+        let quotient = isTooMuch ? .max : one.dividingFullWidth(product).quotient
+        let times = Int64(clamping: quotient).bounded
+        return self < 0 ? -times : times
+    }
+}
+
+/// Between which of the sorted values of a sample a quantile of the whole lies.
+///
+/// Of n independent values, as many as a binomial variable of n and p says are below the quantile p, for every
+/// distribution; where it has steps, the limits are only surer (David and Nagaraja, "Order Statistics", 3rd edition
+/// 2003, section 7.1).
+struct QuantileRanks {
+    /// Counted from 1; nil: even below the least value it may lie.
+    let low: Int?
+    /// Counted from 1; nil: even above the greatest value it may lie.
+    let high: Int?
+
+    /// The probability on each side of an interval at the 95 % level.
+    static let outside = 0.025
+    /// The same of two intervals that both hold at the 95 % level.
+    static let outsideEachOfTwo = (1 - 0.95.squareRoot()) / 2
+
+    /// The narrowest ranks that leave at most this probability outside on each side.
+    init(percent: Int, of count: Int, outside: Double) {
+        let binomial = Binomial(count: count, probability: Double(percent) / 100)
+        // At most `low - 1` values below the quantile: then it lies below the value at `low`.
+        let low = binomial.least(above: outside)
+        let high = binomial.greatest(above: outside) + 1
+        self.low = low == 0 ? nil : low
+        self.high = high > count ? nil : high
+    }
+}
+
+/// The binomial distribution, around where it has all but a negligible part of its mass.
+private struct Binomial {
+    private var first: Int
+    private var probabilities: [Double]
+
+    /// From the most probable number outwards, by the ratio of neighbours, so that nothing large is ever computed:
+    /// takes the square root of `count` steps.
+    init(count: Int, probability: Double) {
+        let odds = probability / (1 - probability)
+        let mode = min(count, Int(Double(count + 1) * probability))
+        let negligible = 1e-20
+        var below: [Double] = []
+        var weight = 1.0
+        var number = mode
+        while number > 0 {
+            weight *= Double(number) / (Double(count - number + 1) * odds)
+            guard weight > negligible else { break }
+            below.append(weight)
+            number -= 1
+        }
+        first = mode - below.count
+        var weights = Array(below.reversed()) + [1]
+        weight = 1
+        number = mode
+        while number < count {
+            weight *= Double(count - number) * odds / Double(number + 1)
+            guard weight > negligible else { break }
+            weights.append(weight)
+            number += 1
+        }
+        let sum = weights.reduce(0, +)
+        probabilities = weights.map { $0 / sum }
+    }
+
+    /// The least number that, with those below it, has a probability above this.
+    func least(above probability: Double) -> Int {
+        var sum = 0.0
+        return first
+            + (probabilities.firstIndex {
+                sum += $0
+                return sum > probability
+            } ?? 0)
+    }
+
+    /// The greatest number that, with those above it, has a probability above this.
+    func greatest(above probability: Double) -> Int {
+        var sum = 0.0
+        return first
+            + (probabilities.lastIndex {
+                sum += $0
+                return sum > probability
+            } ?? probabilities.count - 1)
+    }
+}

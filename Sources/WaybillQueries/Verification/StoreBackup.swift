@@ -1,0 +1,121 @@
+package import Foundation
+package import WaybillCore
+package import WaybillStore
+
+/// Copies a store's file, or all that a collector's folder holds, while others write to it: whole or not at all.
+///
+/// Everything is made under a hidden name beside its own, is checked and synced, and then renamed. Nothing is
+/// overwritten.
+package struct StoreBackup: Sendable {
+    /// A store that was copied.
+    package struct Copy: Sendable {
+        package var name: String
+        package var factCount: Int64
+        package var byteCount: Int64
+    }
+
+    private let source: URL
+    private let target: URL
+    private var warnings: [String] = []
+
+    /// Makes it.
+    ///
+    /// - Returns: Also what the readers had to say, e.g. that a WAL is missing.
+    /// - Throws: `.notFound` where there is no store, `.setting` where the target exists, cannot be written, or is
+    ///   being written.
+    package static func run(of source: URL, to target: URL) async throws -> (copies: [Copy], warnings: [String]) {
+        try await StoreThread(label: "waybill.backup") { () }.run { _ in
+            var backup = StoreBackup(of: source, to: target)
+            return (try backup.run(), backup.warnings)
+        }
+    }
+
+    private init(of source: URL, to target: URL) {
+        self.source = source
+        self.target = target
+    }
+
+    /// Blocks until it is done.
+    private mutating func run() throws -> [Copy] {
+        guard !FileManager.default.fileExists(atPath: target.path(percentEncoded: false)) else {
+            throw WaybillError(
+                .setting, "\(target.path(percentEncoded: false)) exists already. Name a backup that does not.")
+        }
+        // Holds the name against another backup, to the end.
+        let partial = try PartialFile(target)
+        defer { withExtendedLifetime(partial) {} }
+        let work = try partial.makeFolder()
+        guard let folder = ResolvedLocation(path: source.path(percentEncoded: false)).folder else {
+            let file = work.appending(path: target.lastPathComponent)
+            let copy = try copy(source, to: file)
+            _ = try partial.finish(with: file)
+            return [copy]
+        }
+        let copies = try copyAll(of: folder, to: work)
+        try DurableFile.syncFolder(work)
+        try DurableFile.rename(work.path(percentEncoded: false), to: target)
+        return copies
+    }
+
+    private mutating func copyAll(of folder: URL, to work: URL) throws -> [Copy] {
+        if let reason = DurableFile.reasonToDistrust(folder: folder) {
+            throw WaybillError(
+                .setting, "The folder \(folder.path(percentEncoded: false)) \(reason). Nothing was copied.")
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false)).sorted()
+        let stores = names.filter { $0.hasSuffix(".sqlite") && !$0.hasPrefix(".") }
+        guard !stores.isEmpty else {
+            throw WaybillError(.notFound, "The folder \(folder.path(percentEncoded: false)) holds no Waybill store.")
+        }
+        // Before the stores, since a cursor that is ahead of its store is none.
+        for name in names where name == "tokens" || name.hasSuffix(".otlp-cursor") {
+            let path = folder.appending(path: name).path(percentEncoded: false)
+            guard let bytes = try? DurableFile.trustedBytes(of: path) else {
+                throw WaybillError(
+                    .setting,
+                    "\(path) is not copied: it cannot be read, or others can write to its folder and it is a link or another user's."
+                )
+            }
+            try DurableFile.withDescriptor(
+                of: work.appending(path: name).path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL
+            ) {
+                try DurableFile.write(bytes, to: $0)
+                try DurableFile.sync($0)
+            }
+        }
+        return try stores.map { try copy(folder.appending(path: $0), to: work.appending(path: $0)) }
+    }
+
+    private mutating func copy(_ store: URL, to file: URL) throws(WaybillError) -> Copy {
+        let reader = try StoreReader(.file(store))
+        warnings += reader.warnings
+        let verification = try reader.backUp(to: file)
+        let size = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize
+        return Copy(name: store.lastPathComponent, factCount: verification.factCount, byteCount: Int64(size ?? 0))
+    }
+}
+
+extension StoreReader {
+    /// Makes a copy of one file, as the store is at this moment, while others may write to it; bodies stay where they
+    /// are. It is synced and checked whole before this returns.
+    ///
+    /// - Returns: What the check has found, which is no problem.
+    /// - Throws: `.damaged` where the copy is not sound; also when there is a file already, or no room.
+    package func backUp(to file: URL) throws(WaybillError) -> StoreVerification {
+        try connection.snapshot(to: file, keepsProofs: true)
+        let path = file.path(percentEncoded: false)
+        do {
+            // SQLite does not: sqlite.org/lang_vacuum.html, "VACUUM with an INTO clause".
+            try DurableFile.withDescriptor(of: path, O_RDONLY, DurableFile.sync)
+        } catch {
+            throw WaybillError(.store, "The copy \(path) cannot be written to the disk.", cause: "\(error)")
+        }
+        let verification = try StoreReader(.file(file)).verify()
+        guard verification.isSound else {
+            throw WaybillError(
+                .damaged, "The copy of \(connection.place) is not sound. See what `waybill verify` says of the store.",
+                cause: verification.problems.first)
+        }
+        return verification
+    }
+}

@@ -1,0 +1,245 @@
+public import WaybillCore
+package import WaybillStore
+
+/// What a check of a whole store has found.
+public struct StoreVerification: Hashable, Sendable, Codable {
+    /// Sentences, each saying what is wrong; empty: nothing.
+    public var problems: [String]
+    /// What a collector has not got (yet), and what else is worth knowing and no fault of the store.
+    public var remarks: [String]
+    /// Transactions; nil where they cannot be counted, as over HTTP.
+    public var transactionCount: Int?
+    /// Facts, counted in their rows; where that cannot be done, those that the ledgers call delivered, also what was
+    /// retired since.
+    public var factCount: Int64
+    /// Each source as it was recounted.
+    public var sources: [SourceBalance]
+    /// Own sources that have ended and of which nothing but sums is left, by app.
+    public var totals: [AppTotal] = []
+    /// How large each table is with its indexes, the largest first; empty where this SQLite cannot tell (it lacks
+    /// `dbstat`).
+    public var tables: [TableSize] = []
+
+    /// Whether there is no problem.
+    public var isSound: Bool { problems.isEmpty }
+
+    /// A source's facts, counted in three ways that must agree.
+    public struct SourceBalance: Hashable, Sendable, Codable {
+        /// The source.
+        public var id: GUID
+        /// Facts in the rows; nil where they cannot be counted, as over HTTP.
+        public var rowCount: Int64?
+        /// Facts in the ranges: settled (own source) or received; nil as for `rowCount`.
+        public var bookedCount: Int64?
+        /// Booked verdict by verdict.
+        public var ledger: Ledger
+        /// What is missing, although later facts are there.
+        public var gaps: [SourceRecord.Gap]
+
+        /// Makes a balance.
+        public init(
+            id: GUID, rowCount: Int64? = nil, bookedCount: Int64? = nil, ledger: Ledger, gaps: [SourceRecord.Gap]
+        ) {
+            (self.id, self.rowCount, self.bookedCount, self.ledger, self.gaps) = (
+                id, rowCount, bookedCount, ledger, gaps
+            )
+        }
+    }
+
+    /// A table's share in the file.
+    public struct TableSize: Hashable, Sendable, Codable {
+        /// Of the table.
+        public var name: String
+        /// With its indexes.
+        public var byteCount: Int64
+        /// Its bytes for each row of the table of events, so that the sum over all tables is what an event costs,
+        /// everything included; nil without any.
+        public var bytesPerEvent: Double?
+
+        /// Makes a size.
+        public init(name: String, byteCount: Int64, bytesPerEvent: Double? = nil) {
+            (self.name, self.byteCount, self.bytesPerEvent) = (name, byteCount, bytesPerEvent)
+        }
+    }
+
+    /// Makes a finding.
+    public init(
+        problems: [String], remarks: [String] = [], transactionCount: Int? = nil, factCount: Int64,
+        sources: [SourceBalance] = [],
+        totals: [AppTotal] = [], tables: [TableSize] = []
+    ) {
+        (self.problems, self.remarks, self.transactionCount, self.factCount) = (
+            problems, remarks, transactionCount, factCount
+        )
+        (self.sources, self.totals, self.tables) = (sources, totals, tables)
+    }
+}
+
+extension StoreVerification {
+    /// What the ledgers of sources say, where nothing else can be looked at.
+    public init(ledgersOf records: [SourceRecord]) {
+        problems = records.filter { !$0.ledger.isBalanced }.map { "The ledger of source \($0.id) does not balance." }
+        remarks = ["Ledgers and gaps were checked. To have the file checked too, verify the collector's folder."]
+        factCount = records.reduce(0) { $0 + $1.ledger.delivered }
+        sources = records.map { SourceBalance(id: $0.id, ledger: $0.ledger, gaps: $0.gaps) }
+    }
+}
+
+extension StoreVerification: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var verification = self
+        verification.problems = problems.redacted(by: redactor)
+        verification.remarks = remarks.redacted(by: redactor)
+        for index in totals.indices { verification.totals[index].app = redactor.text(totals[index].app) }
+        return verification
+    }
+}
+
+/// A check of everything that the tables say about each other.
+extension StoreReader {
+    /// Checks the file's integrity, recounts every source's facts, and looks for gaps and for codes with two names.
+    ///
+    /// - Throws: Where the store cannot be read at all; what can be read and is wrong is among the problems.
+    package func verify() throws(WaybillError) -> StoreVerification {
+        try read { () throws(WaybillError) in
+            var result = StoreVerification(
+                problems: [], remarks: warnings, transactionCount: 0, factCount: 0, sources: [])
+            let integrity = try connection.statement("PRAGMA integrity_check(20)").rows { row in row.text(0) }
+            if integrity != ["ok"] { result.problems += integrity.map { "The file is damaged: \($0)." } }
+            for source in try sourceRecords() { try check(source, &result) }
+            try checkOrphans(&result)
+            try checkLeaders(&result)
+            try checkErased(&result)
+            try tellLegacyQuarantine(&result)
+            result.totals = try Totals(connection: connection).all()
+            for total in result.totals where !total.ledger.isBalanced {
+                result.problems.append("The totals of \(total.app) do not balance: \(total.ledger.recorded) recorded.")
+            }
+            result.tables = try tableSizes()
+            // No fault of the store: an app has renamed something, or a debug build within one version.
+            result.remarks += try nameConflicts().map(\.description)
+            result.transactionCount = try connection.integer("SELECT count(*) FROM parts WHERE listed_us IS NOT NULL")
+            result.factCount = result.sources.reduce(0) { $0 + ($1.rowCount ?? 0) }
+            return result
+        }
+    }
+
+    private func check(_ source: SourceRecord, _ result: inout StoreVerification) throws(WaybillError) {
+        let row = try connection.integer("SELECT id FROM sources WHERE uuid = ?", source.id)
+        let ranges = try RangeRows(connection: connection).booked(of: row)
+        let booked = ranges.count
+        let ledger = source.ledger
+        let retired = try RetiredRows(connection: connection).sequences(of: row)
+        // What was sampled away stays to be looked at where it was recorded.
+        let sampled = try RangeRows(connection: connection).dropped(of: row).filter { $0.reason == .sampled }.sequences
+        let kept = source.heardMicroseconds == nil ? ranges.union(sampled) : ranges
+        let rows = try factCounts(of: row, booked: kept.subtracting(retired))
+        let balance = StoreVerification.SourceBalance(
+            id: source.id, rowCount: rows.booked + rows.others, bookedCount: booked, ledger: ledger, gaps: source.gaps)
+        result.sources.append(balance)
+        let name = "Source \(source.id)"
+        if !ledger.isBalanced {
+            result.problems.append(
+                "\(name) does not balance: \(ledger.recorded) recorded, \(ledger.accountedFor) accounted for.")
+        }
+        if ledger.delivered + ledger.quarantined != booked {
+            result.problems.append(
+                "\(name): \(ledger.delivered + ledger.quarantined) facts were booked one by one, and \(booked) stand in the ranges."
+            )
+        }
+        if source.heardMicroseconds == nil {
+            // What is settled may have been erased.
+            if rows.others != ledger.pending {
+                result.problems.append(
+                    "\(name): \(ledger.pending) pending facts should be there, and \(rows.others) are.")
+            }
+        } else if rows.booked != booked - retired.count || rows.others != 0 {
+            result.problems.append(
+                "\(name): \(booked - retired.count) facts should be there, and \(rows.booked + rows.others) are.")
+        }
+        if !retired.isEmpty {
+            result.remarks.append("\(name): \(retired.count) facts were retired, to keep the store within its limits.")
+        }
+        if !source.gaps.isEmpty {
+            let list = source.gaps.prefix(5).map { $0.first == $0.last ? "\($0.first)" : "\($0.first) to \($0.last)" }
+                .joined(
+                    separator: ", ")
+            result.remarks.append(
+                "\(name): facts \(list)\(source.gaps.count > 5 ? " and others" : "") have not arrived, although later ones have."
+            )
+        }
+    }
+
+    /// Facts of a source, counted in their rows: those that are settled or received, and all others.
+    private func factCounts(of source: Int64, booked: SequenceRanges) throws(WaybillError) -> (
+        booked: Int64, others: Int64
+    ) {
+        var (inside, outside): (Int64, Int64) = (0, 0)
+        try connection.statement(
+            """
+            SELECT sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \
+            UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed IS NOT NULL \
+            UNION ALL SELECT sequence FROM events WHERE source = ?1 \
+            UNION ALL SELECT sequence FROM network_logs WHERE source = ?1 AND method IS NOT NULL \
+            UNION ALL SELECT closed FROM network_logs WHERE source = ?1 AND closed IS NOT NULL
+            """
+        ).forEachRow(source) { row in
+            if booked.contains(row.int(0)) { inside += 1 } else { outside += 1 }
+        }
+        return (inside, outside)
+    }
+
+    /// sqlite.org/dbstat.html: an option of SQLite's that Debian and macOS have switched on; without it there is no way
+    /// to tell but to read the file.
+    private func tableSizes() throws(WaybillError) -> [StoreVerification.TableSize] {
+        let eventCount = try connection.integer("SELECT count(*) FROM events")
+        let sizes = try? connection.statement(
+            """
+            SELECT ifnull(x.tbl_name, d.name), sum(d.pgsize) FROM dbstat d LEFT JOIN sqlite_schema x ON x.name = d.name \
+            WHERE d.aggregate = TRUE GROUP BY 1 ORDER BY 2 DESC, 1
+            """
+        ).rows { row in (name: row.text(0), byteCount: row.int(1)) }
+        return (sizes ?? []).map { size in
+            StoreVerification.TableSize(
+                name: size.name, byteCount: size.byteCount,
+                bytesPerEvent: eventCount > 0 ? Double(size.byteCount) / Double(eventCount) : nil)
+        }
+    }
+
+    private func checkErased(_ result: inout StoreVerification) throws(WaybillError) {
+        let count = try connection.integer(
+            """
+            SELECT (SELECT count(*) FROM parts WHERE guid IN (SELECT guid FROM erased)) \
+            + (SELECT count(*) FROM sources WHERE heard_us IS NOT NULL AND installation IN (SELECT guid FROM erased))
+            """)
+        if count > 0 { result.problems.append("\(count) parts or sources are there although they were erased.") }
+    }
+
+    /// No fault of the store: what old clients sent could not be read.
+    private func tellLegacyQuarantine(_ result: inout StoreVerification) throws(WaybillError) {
+        let (rows, count) = try legacyQuarantine(limit: 5)
+        for row in rows {
+            let name = row.transaction.map { "Transaction \($0)" } ?? "A transaction"
+            result.remarks.append("\(name) of a set 0.0.1 could not be read and is in quarantine: \(row.reason).")
+        }
+        if count > rows.count { result.remarks.append("\(count - rows.count) more of such sets are in quarantine.") }
+    }
+
+    private func checkOrphans(_ result: inout StoreVerification) throws(WaybillError) {
+        let present = Set(
+            try connection.statement("SELECT name FROM sqlite_schema WHERE type = 'table'").rows { row in row.text(0) })
+        // A store that was written by an older version lacks some.
+        for table in Tables.bySource where present.contains(table) {
+            let count = try connection.integer(
+                "SELECT count(*) FROM \(table) WHERE source NOT IN (SELECT id FROM sources)")
+            if count > 0 { result.problems.append("\(count) rows of `\(table)` belong to no source.") }
+        }
+    }
+
+    private func checkLeaders(_ result: inout StoreVerification) throws(WaybillError) {
+        let count = try connection.integer(
+            "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid IS NOT NULL GROUP BY guid HAVING count(listed_us) <> 1)"
+        )
+        if count > 0 { result.problems.append("\(count) transactions have no leading part, or several.") }
+    }
+}

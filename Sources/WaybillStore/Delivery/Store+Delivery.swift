@@ -1,0 +1,295 @@
+import Foundation
+package import WaybillCore
+
+/// Facts go out: claimed under a set's ID, until the collector's verdict or the end of the lease.
+extension Store {
+    /// How long facts may be leased by no process in particular: for uploads that outlive the one that began them.
+    package static let longestLeaseMicroseconds: Int64 = 3_600_000_000
+
+    /// Claims pending facts, the oldest first, and makes a set of them.
+    ///
+    /// Also sources that have ended or given up facts since the collector last heard of them are in it, with no facts.
+    ///
+    /// - Parameters:
+    ///   - owner: The source of this process, or any ID that `isAlive` knows. What it has leased before is released.
+    ///   - uptime: Now, in microseconds of the device's uptime.
+    ///   - wall: Now, in microseconds since 1970: what sampling held back and has timed out by then goes out; nil: it
+    ///     stays.
+    ///   - expiresIn: Microseconds after which the lease ends without a verdict.
+    ///   - isAlive: Whether the owner of another lease still runs.
+    /// - Returns: nil when there is nothing to deliver, or when another live owner is delivering: one flush per store
+    ///   at a time.
+    package func lease(
+        owner: GUID, now uptime: Int64, at wall: Int64? = nil, expiresIn: Int64, limit: LeaseLimit = LeaseLimit(),
+        isAlive: (GUID) -> Bool
+    ) throws(WaybillError) -> TransactionSet? {
+        guard try hasNews() else { return nil }
+        return try write { () throws(WaybillError) in
+            guard try endStaleLeases(owner: owner, now: uptime, expiresIn: expiresIn, isAlive: isAlive) else {
+                return nil
+            }
+            if let wall { try HeldParts(connection: connection).releaseTimedOut(at: wall) }
+            var claim = Claim(set: GUID(), limit: limit, connection)
+            let shares = try claim.shares()
+            guard !shares.isEmpty else { return nil }
+            try connection.statement("INSERT INTO leases(set_id, owner, expires_us) VALUES (?, ?, ?)").run(
+                claim.set, owner, uptime + expiresIn)
+            return TransactionSet(id: claim.set, sources: shares)
+        }
+    }
+
+    /// Whether the facts of a set are claimed still.
+    ///
+    /// - Parameters:
+    ///   - uptime: Now, in microseconds of the device's uptime.
+    ///   - expiresIn: Microseconds after which its lease ends.
+    package func isLeased(_ set: GUID, now uptime: Int64, expiresIn: Int64) throws(WaybillError) -> Bool {
+        let expires = try connection.integer("SELECT ifnull(max(expires_us), 0) FROM leases WHERE set_id = ?", set)
+        return expires > uptime && expires <= uptime + 2 * expiresIn
+    }
+
+    /// Gives the facts of a set back without a verdict: they go out again under another ID.
+    package func release(_ set: GUID) throws(WaybillError) {
+        try write { () throws(WaybillError) in try LeaseRows(connection: connection).end(set) }
+    }
+
+    /// Facts that are not settled, in all own sources.
+    package func pendingCount() throws(WaybillError) -> Int64 {
+        try connection.integer(SQL.pendingCount)
+    }
+
+    /// An upper bound for the number of sets that report news without facts: ends of sources, and dropped ranges beyond
+    /// those that one set can report.
+    package func newsSetCount() throws(WaybillError) -> Int64 {
+        let sources: Int64 = try connection.integer(
+            "SELECT count(*) FROM sources WHERE heard_us IS NULL AND news <> 0")
+        guard sources > 0 else { return 0 }
+        return sources
+            + (try connection.integer(
+                """
+                SELECT count(*) FROM dropped d JOIN sources s ON s.id = d.source \
+                WHERE s.heard_us IS NULL AND s.news <> 0 AND d.last > s.told
+                """) / Int64(RangeRows.toldLimit))
+    }
+
+    /// Those of them that sampling holds back until their transactions have ended.
+    package func heldCount() throws(WaybillError) -> Int64 { try HeldParts(connection: connection).count() }
+
+    /// The ledgers of the sources that recorded into this store.
+    package func ledgers() throws(WaybillError) -> [GUID: Ledger] {
+        var result: [GUID: Ledger] = [:]
+        let sources = try connection.statement("SELECT id, uuid FROM sources WHERE heard_us IS NULL").rows { row in
+            (id: row.int(0), source: row.guid(1))
+        }
+        for (id, source) in sources { result[source] = try Ledgers(connection: connection).ledger(of: id) }
+        return result
+    }
+
+    /// Whether a look at the leases is worth a write; the common flush finds nothing.
+    private func hasNews() throws(WaybillError) -> Bool {
+        if try pendingCount() > 0 { return true }
+        return try connection.integer("SELECT EXISTS(SELECT 1 FROM sources WHERE news <> 0)") != 0
+    }
+
+    /// Ends what died with its owner or has expired; whether there is no lease left.
+    private func endStaleLeases(owner: GUID, now uptime: Int64, expiresIn: Int64, isAlive: (GUID) -> Bool)
+        throws(WaybillError) -> Bool
+    {
+        let leases = try connection.statement("SELECT set_id, owner, expires_us FROM leases").rows { row in
+            (set: row.guid(0), owner: row.guid(1), expires: row.int(2))
+        }
+        var isFree = true
+        for lease in leases {
+            // Much further ahead than a new lease would reach: of an earlier boot, whose uptime was higher. A little
+            // further, and another process leased while this one, which had read its clock before, waited for the lock.
+            // Leases of no process reach further than those of a flush that waits for its answer.
+            let reach = lease.owner.isOfNoProcess ? max(expiresIn, Self.longestLeaseMicroseconds) : expiresIn
+            let hasExpired = lease.expires <= uptime || lease.expires > uptime + 2 * reach
+            if lease.owner == owner || hasExpired || !isAlive(lease.owner) {
+                try LeaseRows(connection: connection).end(lease.set)
+            } else {
+                isFree = false
+            }
+        }
+        return isFree
+    }
+}
+
+/// How much a lease may claim.
+package struct LeaseLimit: Sendable {
+    /// Default: 2,000.
+    package var factCount: Int
+    /// About how large the set may be as JSON; one fact is always taken. Default: 512 KB.
+    package var byteCount: Int
+
+    package init(factCount: Int = 2_000, byteCount: Int = 512 * 1024) {
+        self.factCount = factCount
+        self.byteCount = byteCount
+    }
+}
+
+/// Who leases for no process in particular: the sets that a session for the background has under way.
+extension GUID {
+    /// The same for the same name, in every launch.
+    package static func ofNoProcess(named name: String) -> GUID {
+        // FNV-1a: Swift's own hash is another one in each process.
+        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return GUID(high: 0, low: hash)
+    }
+
+    /// Whether it stands for no process: what it has leased ends by a verdict or by time. No source has such an ID.
+    var isOfNoProcess: Bool { high == 0 }
+}
+
+/// For transports whose format names the transaction with each event.
+extension Store {
+    /// The openings of the parts that a set goes on with: those that are not in the set itself.
+    ///
+    /// - Returns: By the opening's own ID; without those that are no longer in the store.
+    package func openings(before set: TransactionSet) throws(WaybillError) -> [Fact.ID: Fact.Opened] {
+        var openings: [Fact.ID: Fact.Opened] = [:]
+        for share in set.sources {
+            for part in share.earlierParts {
+                let fact = try connection.statement(
+                    """
+                    SELECT \(FactRowReader.openedColumns) FROM parts p JOIN sources s ON s.id = p.source \
+                    WHERE s.uuid = ? AND p.sequence = ? AND p.guid IS NOT NULL
+                    """
+                ).first(share.source.id, part) { row in FactRowReader.opened(row) }
+                if case .opened(let opened) = fact?.content {
+                    openings[Fact.ID(source: share.source.id, sequence: part)] = opened
+                }
+            }
+        }
+        return openings
+    }
+}
+
+/// The collector's verdicts are booked.
+extension Store {
+    /// Settles the facts of a set: those that were rejected go into quarantine with the reason, all others are
+    /// delivered.
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970.
+    /// - Returns: false when the lease is gone, because it expired or its facts were erased: then nothing is booked,
+    ///   and the same facts go out again.
+    package func settle(_ set: GUID, rejections: [Rejection], at wall: Int64) throws(WaybillError) -> Bool {
+        try write { () throws(WaybillError) in
+            guard try connection.integer("SELECT EXISTS(SELECT 1 FROM leases WHERE set_id = ?)", set) != 0 else {
+                return false
+            }
+            let claimed = try connection.statement(
+                "SELECT r.source, s.uuid, s.recorded, r.first, r.last FROM ranges r JOIN sources s ON s.id = r.source WHERE r.lease = ?"
+            ).rows(set) { row in
+                (id: row.int(0), source: row.guid(1), recorded: row.int(2), range: row.int(3)...row.int(4))
+            }
+            let byReason = Dictionary(grouping: rejections, by: \.source)
+            for (id, ranges) in Dictionary(grouping: claimed, by: \.id) {
+                guard let source = ranges.first else { continue }
+                try settle(
+                    SequenceRanges(ranges.lazy.map(\.range)), of: id, recorded: source.recorded,
+                    rejections: byReason[source.source] ?? [],
+                    at: wall, in: set)
+            }
+            try RangeRows(connection: connection).confirmTold()
+            try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
+            return true
+        }
+    }
+
+    private func settle(
+        _ claimed: SequenceRanges, of source: Int64, recorded: Int64, rejections: [Rejection], at wall: Int64,
+        in set: GUID
+    ) throws(WaybillError) {
+        var quarantined: Set<Int64> = []
+        for rejection in rejections {
+            // A fact whose sequence the collector could not read is known by its place in the list, which was in order
+            // of sequence.
+            guard let sequence = rejection.sequence ?? claimed.element(at: Int64(rejection.index)),
+                claimed.contains(sequence)
+            else { continue }
+            try connection.statement(
+                """
+                INSERT INTO quarantine(source, sequence, reason, at_us) VALUES (?, ?, ?, ?) \
+                ON CONFLICT(source, sequence) DO UPDATE SET reason = excluded.reason, at_us = excluded.at_us
+                """
+            ).run(source, sequence, rejection.reason, wall)
+            quarantined.insert(sequence)
+        }
+        try connection.statement("UPDATE sources SET delivered = delivered + ? WHERE id = ?").run(
+            claimed.count - Int64(quarantined.count), source)
+        try connection.statement("DELETE FROM ranges WHERE source = ? AND lease = ?").run(source, set)
+        let rows = RangeRows(connection: connection)
+        let before = try rows.booked(of: source)
+        try rows.replace(before, with: before.union(claimed), of: source)
+        try rows.settleParts(of: source, recorded: recorded)
+    }
+}
+
+extension DeliveryPause {
+    /// As it is kept: it ends at a time of ``DeviceTime``, which no turned clock moves.
+    private struct Kept: Codable {
+        var failures: Int
+        var untilMicroseconds: Int64
+        var asked: Bool
+
+        enum CodingKeys: String, CodingKey {
+            case failures, asked
+            case untilMicroseconds = "until_us"
+        }
+    }
+
+    /// What a damaged store says beyond that is not believed: the count goes on from here.
+    private static let largestFailureCount = 1_000_000
+
+    /// As the setting's text says at a time; nil for what is no such text.
+    fileprivate init?(_ text: String, now: Int64) {
+        guard let kept = try? JSONDecoder().decode(Kept.self, from: Data(text.utf8)) else { return nil }
+        // No pause is longer than a day: a damaged one must not stop delivery for good.
+        let remaining = kept.untilMicroseconds.subtracting(now)
+        guard remaining <= 86_400_000_000 else { return nil }
+        self.init(
+            failureCount: min(max(0, kept.failures), Self.largestFailureCount),
+            remainingMicroseconds: max(0, remaining),
+            wasAskedFor: kept.asked)
+    }
+
+    fileprivate func text(now: Int64) -> String? {
+        let kept = Kept(failures: failureCount, untilMicroseconds: now + remainingMicroseconds, asked: wasAskedFor)
+        return (try? JSONEncoder().encode(kept)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension StoreReader {
+    /// The pause as the store was told of it last; nil: none.
+    package func deliveryPause() throws(WaybillError) -> DeliveryPause? {
+        let text = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Store.pauseKey) { row in
+            row.text(0)
+        }
+        guard let text, let time = try DeviceTime(connection) else { return nil }
+        return DeliveryPause(text, now: time.now)
+    }
+}
+
+extension Store {
+    fileprivate static let pauseKey = "delivery_pause"
+
+    /// The pause that holds, or has held since the last success; nil: none.
+    package func deliveryPause(by clock: any TransactionClock) throws(WaybillError) -> DeliveryPause? {
+        guard let text = try setting(Self.pauseKey) else { return nil }
+        return DeliveryPause(text, now: try deviceTime(clock))
+    }
+
+    /// Keeps a pause that begins now; nil: ends the one that there is.
+    package func setDeliveryPause(_ pause: DeliveryPause?, by clock: any TransactionClock) throws(WaybillError) {
+        let now = try deviceTime(clock)
+        try set(Self.pauseKey, to: pause?.text(now: now))
+    }
+
+    private func deviceTime(_ clock: any TransactionClock) throws(WaybillError) -> Int64 {
+        let moment = Moment(clock)
+        var time = try DeviceTime(connection) ?? DeviceTime(moment)
+        time.pass(to: moment)
+        return time.now
+    }
+}

@@ -1,0 +1,120 @@
+package import TestSupport
+import WaybillCore
+package import WaybillQueries
+
+/// Filters of all kinds of conditions, none of which is true or false of everything that a ``HistoryMaker`` makes.
+package struct FilterMaker {
+    package var random: RandomNumbers
+    /// Microseconds since 1970: something began then.
+    private let times: [Int64]
+
+    /// Of transactions, and of those that others name as their parents.
+    private let ids: [GUID]
+
+    /// - Parameter naive: Transactions and exchanges, whose times filters name.
+    package init(random: RandomNumbers, naive: NaiveAnswers) {
+        self.random = random
+        // Sorted, so that a seed means the same filters each time.
+        ids = naive.runs.flatMap { [$0.id, $0.leader.opened.parent].compactMap(\.self) }.sorted()
+        times = (naive.runs.map(\.begun) + naive.exchanges.map(\.wall)).sorted()
+    }
+
+    package mutating func filter() -> TransactionFilter {
+        var filter = TransactionFilter()
+        if random.oneIn(4) { filter.useCase = random.oneIn(5) ? 4 : 3 }
+        if random.oneIn(4) { filter.outcomes = outcomes() }
+        if random.oneIn(4) { filter.sinceMicroseconds = times.randomElement(using: &random) }
+        if random.oneIn(4) { filter.untilMicroseconds = times.randomElement(using: &random) }
+        if random.oneIn(8) {
+            filter.text = ["api.example", "ogi", "nowhere", "yes=true"].randomElement(using: &random)
+        }
+        for _ in 0..<Int.random(in: 0...3, using: &random) { filter.conditions.append(condition()) }
+        if random.oneIn(3) { filter.beginner = random.oneIn(2) ? .unknown : .any }
+        filter.order = TransactionFilter.Order.allCases.randomElement(using: &random) ?? .newest
+        return filter
+    }
+
+    private mutating func outcomes() -> Set<TransactionOutcome> {
+        Set(
+            (0...Int.random(in: 0...2, using: &random)).compactMap { _ in
+                TransactionOutcome.allCases.randomElement(using: &random)
+            })
+    }
+
+    package mutating func condition() -> FilterCondition {
+        let took = Int64.random(in: 0...30_000, using: &random)
+        let all: [FilterCondition] = [
+            .useCase(3), .useCase(4), .event("event 0"), .event("event 2"), .event("event of 0"), .event("event of 1"),
+            .event("nobody's"),
+            .error("*"), .error("-1001"), .error("7"), .error("nsurl"), .error("NSURLErrorDomain -1001"),
+            .error("NSURLErrorDomain 5"), .error("timedOut"), .error("NSURLErrorDomain timedOut"),
+            .error("shop.socket gone"),
+            .error("Socket 7"), .error("Socket 61"), .error("61"),
+            .error("zeit l"), .error("Zeit"), .attribute("text", value: nil), .attribute("text", value: "a\"\\ü"),
+            .attribute("count", value: "-1"),
+            .attribute("count", value: "x"), .attribute("whole", value: "2"), .attribute("part", value: "0.25"),
+            .attribute("yes", value: "true"), .attribute("yes", value: "1"), .attribute("none", value: nil),
+            .attribute("environment", value: "test"), .status(200...200),
+            .status(400...599), .app("APP 0"), .app("app 1"), .appVersion("1.2"), .device("device"), .device("other"),
+            .os("Linux"),
+            .os("linux 6"), .os("Lin"), .osVersion("6"), .osVersion("7"), .ended("signal"), .ended("SIGSEGV"),
+            .ended("reboot"), .ended("unknown"),
+            .sampled(.chosen), .sampled(.unchosen), .sampled(.none), .oneIn(1), .oneIn(2), .oneIn(7),
+            .tookMoreThan(.microseconds(took)), .tookLessThan(.microseconds(took)),
+            .text("api.example"),
+            .text("NSURLErrorDomain"), .text("ogi"), .text("nowhere"),
+        ]
+        let states = ExchangeRecord.State.allCases.map(FilterCondition.exchange)
+        let relatives: [FilterCondition] = [
+            .parent(.known), .parent(relative()), .root(relative()), .child(.known), .child(relative()),
+        ]
+        let condition = (all + states + relatives).randomElement(using: &random) ?? .text("")
+        return random.oneIn(3) ? .not(condition) : condition
+    }
+
+    private mutating func relative() -> FilterCondition.Relative {
+        let id = ids.randomElement(using: &random) ?? random.guid()
+        let all: [FilterCondition.Relative] = [
+            .transaction(id), .supportCode(id.supportCode), .useCase(3), .useCase(4), .outcome(.failed),
+            .outcome(.open), .outcome(.timedOut), .outcome(.interrupted),
+        ]
+        return all.randomElement(using: &random) ?? .known
+    }
+
+    package mutating func exchangeFilter() -> ExchangeFilter {
+        var filter = ExchangeFilter()
+        if random.oneIn(5) { filter.useCase = random.oneIn(5) ? 4 : 3 }
+        if random.oneIn(5) { filter.outcomes = outcomes() }
+        if random.oneIn(5) { filter.sinceMicroseconds = times.randomElement(using: &random) }
+        if random.oneIn(5) { filter.untilMicroseconds = times.randomElement(using: &random) }
+        if random.oneIn(5) { filter.methods = [random.oneIn(2) ? "POST" : "GET"] }
+        if random.oneIn(8) {
+            filter.text = ["api.example", "https", "accept", "slow", "POST http", "nowhere"].randomElement(
+                using: &random)
+        }
+        for _ in 0..<Int.random(in: 0...2, using: &random) { filter.conditions.append(exchangeCondition()) }
+        return filter
+    }
+
+    private mutating func exchangeCondition() -> FilterCondition {
+        let took = Int64.random(in: 0...10_000, using: &random)
+        let all: [FilterCondition] = [
+            .host("example.com"), .host("API.example.com"), .host("ample.com"), .path("/login"), .path("users"),
+            .path("/log"),
+            .method(["get"]), .method(["POST", "PUT"]), .status(200...200), .status(400...599),
+            .state([.failed, .canceled]),
+            .state([.completed]), .state([.inProgress, .interrupted, .mocked]), .error("*"), .error("-1001"),
+            .error("D 1"),
+            .tookMoreThan(.microseconds(took)), .tookLessThan(.microseconds(took)),
+            .receivedMoreThan(0), .receivedLessThan(1), .closeCode(1000...1000), .closeCode(1001...4999), .app("APP 0"),
+            .appVersion("1.2"),
+            .device("device"), .os("linux 6"), .osVersion("7"), .ended("signal"), .ended("unknown"), .ended("exit"),
+            .useCase(3), .useCase(4), .sampled(.unchosen), .sampled(.none), .oneIn(3), .event("event of 1"),
+            .event("event 2"),
+            .attribute("yes", value: "true"), .attribute("none", value: nil), .text("login"), .text("example.com"),
+            .parent(.known), .child(.known), .root(.outcome(.failed)),
+        ]
+        let condition = all.randomElement(using: &random) ?? .text("")
+        return random.oneIn(3) ? .not(condition) : condition
+    }
+}

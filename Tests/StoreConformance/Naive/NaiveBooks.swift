@@ -1,0 +1,388 @@
+import WaybillCore
+import WaybillQueries
+import WaybillStore
+
+/// What a store has been given, and what has become of it: facts in arrays, and the numbers of all that were booked.
+struct NaiveBooks: Sendable {
+    /// What is known of one source.
+    struct Entry: Sendable {
+        /// Only with those facts that are there.
+        var history: SourceHistory
+        var heard: Int64
+        var recorded: Int64 = 0
+        /// Also what was retired.
+        var received: Set<Int64> = []
+        var retired: Set<Int64> = []
+        var dropped: [Int64: DropReason] = [:]
+        /// Of the secret of who spoke for it first.
+        var proofDigest: [UInt8]?
+
+        var id: GUID { history.source.id }
+        var facts: [Fact] { history.facts }
+    }
+
+    /// In the order in which they were first heard of.
+    private(set) var entries: [Entry] = []
+    private(set) var names: Set<NaiveAnswers.Name> = []
+    /// New facts, in the order of their coming.
+    private(set) var arrivals: [(number: Int64, source: GUID, sequences: Set<Int64>, time: Int64)] = []
+    /// Highest number that an arrival was given.
+    private(set) var lastArrival: Int64 = 0
+    /// Installations and transactions of which nothing is taken any more.
+    private var erased: Set<GUID> = []
+    /// Transactions that went with the installation that began them.
+    private var erasedWithInstallation: Set<GUID> = []
+    /// Those that were heard of, with what shows that somebody speaks for them; nil: nothing does.
+    private var installations: [GUID: [UInt8]?] = [:]
+
+    /// What can be seen of it.
+    func answers(now: Int64) -> NaiveAnswers { NaiveAnswers(histories: entries.map(\.history), names: names, now: now) }
+
+    /// All that are there.
+    var facts: Set<Fact.ID> {
+        Set(entries.flatMap { entry in entry.facts.map { Fact.ID(source: entry.id, sequence: $0.sequence) } })
+    }
+
+    /// Those that came behind a cursor, or a position of a list: the number of an arrival.
+    func facts(after cursor: String) throws(QueryFailure) -> Set<Fact.ID> {
+        guard let number = Int64(cursor), (0...lastArrival).contains(number) else {
+            throw .parameter("after", "That is no cursor.")
+        }
+        return arrived { $0.number > number }
+    }
+
+    /// Those that came at a time or later.
+    func facts(since time: Int64) -> Set<Fact.ID> { arrived { $0.time >= time } }
+
+    private func arrived(_ isMeant: ((number: Int64, source: GUID, sequences: Set<Int64>, time: Int64)) -> Bool) -> Set<
+        Fact.ID
+    > {
+        Set(
+            arrivals.filter(isMeant).flatMap { arrival in
+                arrival.sequences.map { Fact.ID(source: arrival.source, sequence: $0) }
+            })
+    }
+
+    // MARK: Adding
+
+    mutating func add(_ decoded: DecodedSet, at time: Int64) -> Receipt {
+        var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
+        for share in decoded.set.sources {
+            let unread = Set(decoded.rejections.filter { $0.source == share.source.id }.map(\.index))
+            // Places in the list as it was sent.
+            let places = (0..<share.facts.count + unread.count).filter { !unread.contains($0) }
+            add(share, places, at: time, to: &receipt)
+        }
+        return receipt
+    }
+
+    private mutating func add(_ share: TransactionSet.Share, _ places: [Int], at time: Int64, to receipt: inout Receipt)
+    {
+        func reject(_ index: Int, _ reason: String) {
+            receipt.rejections.append(
+                Rejection(
+                    source: share.source.id, sequence: share.facts[index].sequence, index: places[index], reason: reason
+                ))
+        }
+        let known = entries.first { $0.id == share.source.id }
+        guard admits(share, known) else {
+            receipt.refusedSources.append(RefusedSource(source: share.source.id, reason: "no proof"))
+            for index in share.facts.indices { reject(index, "no proof") }
+            return
+        }
+        if known == nil, let installation = share.source.installation {
+            if erased.contains(installation) {
+                for index in share.facts.indices { reject(index, "erased") }
+                let begun = Set(share.facts.compactMap(\.begunTransaction))
+                let its = begun.subtracting(entries.flatMap(\.facts).compactMap(\.begunTransaction))
+                erasedWithInstallation.formUnion(its)
+                _ = erase(parts: its)
+                return
+            }
+            if installations[installation] == nil {
+                installations[installation] = .some(share.installationProof?.digest)
+            }
+        }
+        var entry =
+            known
+            ?? Entry(
+                history: SourceHistory(
+                    source: share.source, clocks: [], names: [], facts: [], hasEnded: false, refused: 0), heard: time,
+                proofDigest: share.sourceProof?.digest)
+        if !entries.contains(where: { $0.id == entry.id }) { entries.append(entry) }
+        var share = share
+        if entry.proofDigest == nil { (share.hasEnded, share.endedBy, share.dropped) = (false, nil, []) }
+        entry.note(share, at: time)
+        NaiveAnswers.add(share.names, of: entry.history.source, to: &names)
+        let told = share.dropped.filter { $0.first <= entry.recorded }.flatMap { range in
+            (range.first...min(range.last, entry.recorded)).map { (sequence: $0, reason: range.reason) }
+        }
+        let begun = Set((entries.flatMap(\.facts) + share.facts).compactMap(\.begunTransaction))
+        let refused = share.facts.filter { fact in
+            fact.transaction.map { id in
+                erased.contains(id)
+                    || fact.begunTransaction == nil && erasedWithInstallation.contains(id) && !begun.contains(id)
+            } ?? false
+        }.map(\.sequence)
+        _ = entry.erase(
+            Set(told.filter { $0.reason == .erased }.map(\.sequence) + refused).filter { entry.dropped[$0] != .erased })
+        var arrived: Set<Int64> = []
+        for (index, fact) in share.facts.enumerated() {
+            if fact.roots.contains(where: { entry.dropped[$0] == .erased }) {
+                entry.dropped[fact.sequence] = .erased
+                reject(index, "erased")
+            } else if entry.received.contains(fact.sequence) {
+                let stored = entry.facts.first { $0.sequence == fact.sequence }
+                if let stored, !stored.isTwin(of: fact) {
+                    reject(index, Rejection.sequenceIsTaken)
+                } else {
+                    receipt.knownCount += 1
+                }
+            } else if let other = entry.facts.first(where: { $0.closes != nil && $0.closes == fact.closes }) {
+                reject(
+                    index, "the \(other.part == other.closes ? "part" : "exchange") is closed already by another fact")
+            } else {
+                entry.history.facts.append(fact)
+                entry.received.insert(fact.sequence)
+                arrived.insert(fact.sequence)
+                receipt.acceptedCount += 1
+            }
+        }
+        for (sequence, reason) in told {
+            entry.dropped[sequence] = [reason, entry.dropped[sequence]].compactMap(\.self).min { $0.rank < $1.rank }
+        }
+        for sequence in entry.received { entry.dropped[sequence] = nil }
+        if !arrived.isEmpty {
+            lastArrival += 1
+            arrivals.append((lastArrival, entry.id, arrived, time))
+        }
+        entries[entries.firstIndex { $0.id == entry.id } ?? 0] = entry
+    }
+
+    /// Whether it is the source that speaks, and somebody of its installation.
+    private func admits(_ share: TransactionSet.Share, _ known: Entry?) -> Bool {
+        if let known { return known.proofDigest == nil || known.proofDigest == share.sourceProof?.digest }
+        guard let installation = share.source.installation, let digest = installations[installation] ?? nil else {
+            return true
+        }
+        return digest == share.installationProof?.digest
+    }
+
+    // MARK: Erasing
+
+    /// The parts that all sources have of transactions.
+    private mutating func erase(parts transactions: Set<GUID>) -> Erasure {
+        erase(transactions) { _, _ in false }
+    }
+
+    mutating func erase(_ scope: ErasureScope) -> Erasure {
+        let answers = answers(now: 0)
+        var (transactions, outside): (Set<GUID>, (Entry, Fact) -> Bool) = ([], { _, _ in false })
+        switch scope {
+        case .all:
+            transactions = Set(answers.runs.map(\.id))
+            outside = { _, _ in true }
+        case .transactions(let ids): transactions = Set(ids)
+        case .begunBefore(let date):
+            let time = date.microseconds
+            transactions = Set(answers.runs.filter { $0.begun < time }.map(\.id))
+            let early = Set(answers.exchanges.filter { $0.fact.part == 0 && $0.wall < time }.map(\.id))
+            outside = { entry, fact in fact.part == 0 && early.contains(Fact.ID(source: entry.id, sequence: fact.root))
+            }
+        case .installation(let installation):
+            erased.insert(installation)
+            let (its, others) = (
+                entries.filter { $0.history.source.installation == installation },
+                entries.filter { $0.history.source.installation != installation }
+            )
+            transactions = Set(its.flatMap(\.facts).compactMap(\.begunTransaction))
+                .subtracting(others.flatMap(\.facts).compactMap(\.begunTransaction))
+            erasedWithInstallation.formUnion(transactions)
+            outside = { entry, _ in entry.history.source.installation == installation }
+        case .networkLogs:
+            defer { removeUnusedNames(heardBefore: .max) }
+            return Erasure(
+                transactionCount: 0, factCount: entries.indices.map { entries[$0].eraseExchanges() }.reduce(0, +))
+        case .pending: break
+        }
+        switch scope {
+        case .installation, .networkLogs: break
+        case .all, .transactions, .begunBefore, .pending: erased.formUnion(transactions)
+        }
+        defer {
+            if case .installation(let installation) = scope {
+                entries.removeAll { $0.history.source.installation == installation }
+                arrivals.removeAll { arrival in !entries.contains { $0.id == arrival.source } }
+            }
+            removeUnusedNames(heardBefore: .max)
+        }
+        return erase(transactions, outside)
+    }
+
+    private mutating func erase(_ transactions: Set<GUID>, _ outside: (Entry, Fact) -> Bool) -> Erasure {
+        var (gone, count): (Set<GUID>, Int) = ([], 0)
+        for index in entries.indices {
+            let parts = Set(
+                entries[index].facts.filter { $0.transaction.map(transactions.contains) ?? false }.map(\.sequence))
+            let entry = entries[index]
+            let roots = Set(entry.facts.filter { parts.contains($0.part) || outside(entry, $0) }.map(\.root))
+            let facts = entries[index].erase(roots)
+            gone.formUnion(facts.compactMap(\.transaction))
+            count += facts.count
+        }
+        return Erasure(transactionCount: gone.count, factCount: count)
+    }
+
+    // MARK: Retiring
+
+    /// Takes away whole transactions, and exchanges outside of any, of which nothing came at a time or later.
+    mutating func retire(receivedBefore time: Int64) -> Int {
+        let answers = answers(now: 0)
+        let fresh = facts(since: time)
+        let units =
+            answers.runs.map(\.facts)
+            + answers.exchanges.filter { $0.fact.part == 0 }.map { exchange in
+                [exchange.fact, exchange.closing?.fact].compactMap(\.self).map {
+                    Fact.ID(source: exchange.id.source, sequence: $0.sequence)
+                }
+            }
+        let old = Set(units.filter { fresh.isDisjoint(with: $0) }.flatMap(\.self))
+        for index in entries.indices {
+            let sequences = Set(old.filter { $0.source == entries[index].id }.map(\.sequence))
+            entries[index].retired.formUnion(sequences)
+            entries[index].history.facts.removeAll { sequences.contains($0.sequence) }
+        }
+        arrivals.removeAll { arrival in
+            arrival.time < time
+                && entries.first { $0.id == arrival.source }.map { arrival.sequences.isSubset(of: $0.retired) } ?? true
+        }
+        removeUnusedNames(heardBefore: time)
+        return old.count
+    }
+
+    /// The names of a version go with the last part of its sources, where none of these was heard of lately.
+    private mutating func removeUnusedNames(heardBefore time: Int64) {
+        let used = entries.filter { $0.heard >= time || $0.facts.contains { $0.part != 0 } }.map(\.history.source)
+        names = names.filter { name in
+            used.contains {
+                $0.app == name.app && $0.appVersion == name.version && (name.launch == nil || name.launch == $0.id)
+            }
+        }
+    }
+}
+
+extension NaiveBooks.Entry {
+    fileprivate mutating func note(_ share: TransactionSet.Share, at time: Int64) {
+        recorded = max(recorded, share.ledger.recorded, share.facts.map(\.sequence).max() ?? 0)
+        heard = max(heard, time)
+        history.hasEnded = history.hasEnded || share.hasEnded
+        // Of two that were told the same one stands, in any order of arrival.
+        if share.hasEnded, let end = share.endedBy, end.name > history.endedBy?.name ?? "" { history.endedBy = end }
+        history.refused = max(history.refused, share.ledger.refused)
+        for anchor in share.clocks {
+            let same = history.clocks.first { $0.atMicroseconds == anchor.atMicroseconds }
+            history.clocks.removeAll { $0.atMicroseconds == anchor.atMicroseconds }
+            // Of two for one moment the greater one stands, in any order of arrival.
+            history.clocks.append(
+                [anchor, same].compactMap(\.self).max { $0.offsetMicroseconds < $1.offsetMicroseconds } ?? anchor)
+        }
+        history.clocks.sort { $0.atMicroseconds < $1.atMicroseconds }
+    }
+
+    /// Takes away facts with all that belongs to them, and books them as erased.
+    fileprivate mutating func erase(_ sequences: Set<Int64>) -> [Fact] {
+        let gone = facts.filter { !sequences.isDisjoint(with: $0.roots) }
+        let all = sequences.union(gone.map(\.sequence))
+        history.facts.removeAll { all.contains($0.sequence) }
+        received.subtract(all)
+        retired.subtract(all)
+        for sequence in all { dropped[sequence] = .erased }
+        return gone
+    }
+
+    /// Takes away what there is of exchanges, and leaves the rest of their transactions.
+    fileprivate mutating func eraseExchanges() -> Int {
+        let openings = facts.compactMap { fact -> Int64? in
+            if case .exchangeOpened = fact.content { fact.sequence } else { nil }
+        }
+        let closings = facts.compactMap { fact -> Int64? in
+            guard case .exchangeClosed(let closed) = fact.content else { return nil }
+            // Of one whose opening has not come: outside of a transaction it is what the opening belongs to, too.
+            return fact.part == 0 ? closed.exchange : fact.sequence
+        }
+        return erase(Set(openings + closings)).count
+    }
+
+    /// What became of its facts: what has come, and what has not (yet).
+    var record: SourceRecord {
+        var ledger = Ledger(recorded: recorded, delivered: Int64(received.count), refused: history.refused)
+        for reason in dropped.values { ledger.dropped[reason.rawValue, default: 0] += 1 }
+        let booked = received.union(dropped.keys)
+        ledger.pending = max(0, recorded - Int64(booked.count))
+        var gaps: [SourceRecord.Gap] = []
+        for sequence in 1...max(1, booked.max() ?? 0) where !booked.contains(sequence) && !booked.isEmpty {
+            if gaps.last?.last == sequence - 1 {
+                gaps[gaps.count - 1].last = sequence
+            } else {
+                gaps.append(SourceRecord.Gap(first: sequence, last: sequence))
+            }
+        }
+        let source = history.source
+        return SourceRecord(
+            id: id, installation: source.installation, app: source.app, appVersion: source.appVersion,
+            device: source.device,
+            os: source.os, osVersion: source.osVersion, attributes: source.attributes,
+            startedMicroseconds: history.clocks.first.map { $0.atMicroseconds + $0.offsetMicroseconds },
+            heardMicroseconds: heard,
+            hasEnded: history.hasEnded, ledger: ledger, gaps: gaps, endedBy: history.endedBy)
+    }
+}
+
+extension Fact {
+    /// The sequence of the opening that it belongs to: of its part or, outside of one, of its exchange.
+    fileprivate var root: Int64 {
+        if part > 0 { return part }
+        if case .exchangeClosed(let closed) = content { return closed.exchange }
+        return sequence
+    }
+
+    /// What it goes with when that is erased.
+    fileprivate var roots: [Int64] {
+        if case .exchangeClosed(let closed) = content { return [sequence, part, closed.exchange] }
+        return [sequence, part]
+    }
+
+    /// Whether it is the same fact, however it was redacted.
+    fileprivate func isTwin(of other: Fact) -> Bool {
+        guard part == other.part, atMicroseconds == other.atMicroseconds, closes == other.closes else { return false }
+        return switch (content, other.content) {
+        case (.opened(let one), .opened(let other)): one.transaction == other.transaction
+        case (.event(let one), .event(let other)): one.code == other.code
+        case (.attributesSet, .attributesSet), (.exchangeOpened, .exchangeOpened), (.closed, .closed),
+            (.exchangeClosed, .exchangeClosed):
+            true
+        case (.opened, _), (.event, _), (.attributesSet, _), (.exchangeOpened, _), (.closed, _), (.exchangeClosed, _):
+            false
+        }
+    }
+
+    /// The opening that it closes.
+    fileprivate var closes: Int64? {
+        switch content {
+        case .closed: part
+        case .exchangeClosed(let closed): closed.exchange
+        case .opened, .event, .attributesSet, .exchangeOpened: nil
+        }
+    }
+
+    fileprivate var transaction: GUID? { if case .opened(let opened) = content { opened.transaction } else { nil } }
+
+    fileprivate var begunTransaction: GUID? {
+        if case .opened(let opened) = content, !opened.isJoined { opened.transaction } else { nil }
+    }
+}
+
+extension DropReason {
+    /// Which of two reasons stands.
+    fileprivate var rank: Int { self == .erased ? -1 : Self.allCases.firstIndex(of: self) ?? 0 }
+}
