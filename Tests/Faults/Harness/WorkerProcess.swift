@@ -57,18 +57,18 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
 
     /// Waits for a line that begins like this, or whose absence is too much.
     @discardableResult
-    func wait(for mark: String, seconds: Double = 60) throws -> String {
+    func wait(for mark: String, seconds: Double = 180) throws -> String {
         try wait(seconds: seconds, for: "\"\(mark)\"") { marks.last { $0.hasPrefix(mark) } }
     }
 
     /// Waits until so many more facts are journaled.
-    func wait(forMore count: Int, seconds: Double = 60) throws {
+    func wait(forMore count: Int, seconds: Double = 180) throws {
         let goal = journaled.count + count
         try wait(seconds: seconds, for: "\(count) more journaled facts") { numbers.count >= goal ? () : nil }
     }
 
     /// Waits for its first word on its health.
-    func waitForHealth(seconds: Double = 60) throws {
+    func waitForHealth(seconds: Double = 180) throws {
         try wait(seconds: seconds, for: "its health") { health.map { _ in () } }
     }
 
@@ -81,7 +81,7 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
     private var health: String? { marks.last { $0.hasPrefix("well") || $0.hasPrefix("ill") } }
 
     /// Waits until its latest word on its health is this.
-    func wait(untilIs health: String, seconds: Double = 60) throws {
+    func wait(untilIs health: String, seconds: Double = 180) throws {
         try wait(seconds: seconds, for: "being \(health)") {
             self.health?.hasPrefix(health) == true ? () : nil
         }
