@@ -172,11 +172,9 @@ struct Flush {
                 .transport, "The set's lease ended before its verdicts came; its facts will be sent again.")
         }
         gate.learn(keepsPause ? pause : nil, at: clock.uptimeMicroseconds())
-        wasCloned =
-            wasCloned
-            || rejections.contains {
-                $0.source == source.id && $0.reason == Rejection.sequenceIsTaken
-            }
+        if rejections.contains(where: { $0.source == source.id && $0.reason == Rejection.sequenceIsTaken }) {
+            wasCloned = true
+        }
         let delivered = lease.set.factCount - rejections.count
         report.delivered += delivered
         report.rejected += rejections.count

@@ -10,7 +10,6 @@ struct StoredTwins {
     private let event: Statement
     private let part: Statement
     private let exchange: Statement
-    private let goneFor: [Statement]
 
     init(of source: Int64, _ connection: Connection) throws(WaybillError) {
         self.source = source
@@ -21,13 +20,6 @@ struct StoredTwins {
             "SELECT at_us, guid, closed, closed_at_us FROM parts WHERE source = ? AND sequence = ?")
         exchange = try connection.statement(
             "SELECT at_us, closed, closed_at_us FROM network_logs WHERE source = ? AND part = ? AND sequence = ?")
-        goneFor = try ["retired", "dropped"].map { table throws(WaybillError) in
-            try connection.statement(
-                """
-                SELECT last FROM \(table) WHERE source = ?1 AND first = \
-                (SELECT max(first) FROM \(table) WHERE source = ?1 AND first <= ?2)
-                """)
-        }
     }
 
     /// Returns whether the store has another fact with this one's source and sequence.
@@ -35,11 +27,10 @@ struct StoredTwins {
     /// Call it only for a sequence that is booked as received. A fact whose row was removed since is not another one.
     func hasOther(than fact: Fact) throws(WaybillError) -> Bool {
         guard try !isStored(fact) else { return false }
-        for statement in goneFor {
-            let last = try statement.first(source, fact.sequence) { row -> Int64 in row.int(0) }
-            if let last, last >= fact.sequence { return false }
-        }
-        return true
+        let sequence = SequenceRanges([fact.sequence...fact.sequence])
+        let retired = try RetiredRows(connection: connection).sequences(of: source, meeting: sequence)
+        let dropped = try RangeRows(connection: connection).dropped(of: source, meeting: sequence)
+        return !retired.contains(fact.sequence) && !dropped.sequences.contains(fact.sequence)
     }
 
     private func isStored(_ fact: Fact) throws(WaybillError) -> Bool {
