@@ -14,11 +14,12 @@ let (sqlitePackage, zlibPackage): (String?, String?) = ("sqlite3", "zlib")
 #endif
 
 /// The library without what needs a trait, for tests and tools; an app names the products that it links.
-let library: [Target.Dependency] = [
-    "WaybillAtomics", "WaybillCore", "WaybillStore", "Waybill", "WaybillQueries", "WaybillExport", "WaybillInspector",
-    "WaybillUI", "WaybillLegacy", "WaybillSpans",
+let recording: [Target.Dependency] = [
+    "WaybillAtomics", "WaybillCore", "WaybillStore", "Waybill", "WaybillQueries", "WaybillExport", "WaybillLegacy",
 ]
-let testing: [Target.Dependency] = library + ["WaybillTesting", "TestSupport"]
+let library = recording + ["WaybillInspector", "WaybillUI", "WaybillSpans"]
+let testingRecording = recording + ["WaybillTesting", "TestSupport"]
+let testing = library + ["WaybillTesting", "TestSupport"]
 
 /// Products of another package that are linked if a trait is on.
 ///
@@ -216,7 +217,7 @@ let package = Package(
             path: "Tests/Faults"),
         .executableTarget(name: "SampleReports", dependencies: library + ["TestSupport"], path: "Tests/SampleReports"),
         .executableTarget(
-            name: "TestProcess", dependencies: library + ["TestSupport", "CWaybillSQLite", "CWaybillZlib"],
+            name: "TestProcess", dependencies: recording + ["TestSupport", "CWaybillSQLite", "CWaybillZlib"],
             path: "Tests/TestProcess"),
         // An app whose inspector has controls, for a browser.
         .executableTarget(
@@ -236,17 +237,17 @@ let package = Package(
             name: "TestSupport", dependencies: ["WaybillCore", "WaybillStore", "WaybillQueries"],
             path: "Tests/TestSupport"),
         .target(name: "CRecordingDisk", dependencies: ["CWaybillSQLite"], path: "Tests/CRecordingDisk"),
-        .target(name: "PowerLoss", dependencies: testing + ["CRecordingDisk"], path: "Tests/PowerLoss"),
-        .target(name: "StoreConformance", dependencies: testing, path: "Tests/StoreConformance"),
+        .target(name: "PowerLoss", dependencies: testingRecording + ["CRecordingDisk"], path: "Tests/PowerLoss"),
+        .target(name: "StoreConformance", dependencies: testingRecording, path: "Tests/StoreConformance"),
 
         .testTarget(name: "WaybillCoreTests", dependencies: library + ["TestSupport"]),
-        .testTarget(name: "WaybillStoreTests", dependencies: testing + ["PowerLoss", "StoreConformance"]),
+        .testTarget(name: "WaybillStoreTests", dependencies: testingRecording + ["PowerLoss", "StoreConformance"]),
         // Brute force over many histories, power cuts at every moment. A target of its own, which the thread sanitizer
         // leaves out.
         .testTarget(
             name: "WaybillStoreSlowTests",
             dependencies: testing + ["PowerLoss", "StoreConformance", "WaybillStoreTests"]),
-        .testTarget(name: "WaybillTests", dependencies: testing + ["TestProcess", "CWaybillZlib"]),
+        .testTarget(name: "WaybillTests", dependencies: testingRecording + ["TestProcess", "CWaybillZlib"]),
         // Megabytes of traffic, all on the one queue of URLSession.
         .testTarget(name: "WaybillSlowTests", dependencies: testing + ["TestProcess", "WaybillTests"]),
         .testTarget(name: "WaybillQueriesTests", dependencies: testing),
@@ -320,17 +321,17 @@ if Context.environment["WAYBILL_SERVERS"] != nil {
     package.platforms = [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)]
 }
 
-// Set by the thread sanitizer's run: `swift build --build-tests` builds every program and every test, and it needs
-// these alone.
-if let tests = Context.environment["WAYBILL_TESTS"]?.split(separator: ",") {
-    package.products.removeAll { $0 is Product.Executable }
-    package.targets.removeAll { target in
-        switch target.type {
-        case .test: !tests.contains { $0 == target.name }
-        case .executable: target.name != "TestProcess"
-        default: false
+// Set by the thread sanitizer's run, which needs these tests and what they use: `swift build --build-tests` builds all.
+if let tests = Context.environment["WAYBILL_TESTS"]?.split(separator: ",").map(String.init) {
+    var (needed, found) = (Set<String>(), tests)
+    while let name = found.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
+            continue
         }
+        for case .byNameItem(let dependency, _) in target.dependencies { found.append(dependency) }
     }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { ($0 as? Product.Library)?.targets.allSatisfy(needed.contains) != true }
 }
 
 for target in package.targets where target.type != .system {

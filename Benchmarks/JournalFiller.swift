@@ -9,7 +9,7 @@ final class JournalFiller {
     private var facts = Interleaved()
 
     init(in folder: URL) throws {
-        let source = RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
+        let source = SourceIdentity(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
         writer = SourceWriter(
             source: source, place: .folder(folder), clock: clock, capacity: 16_384, writesByItself: false)
         // The first fact has the journal made.

@@ -25,8 +25,8 @@ enum SampleSet {
                     Fact.ExchangeOpened(
                         method: "POST", scheme: "https", host: "api.example.com", path: "/v1/login", query: "page=1",
                         headerFields: [
-                            Fact.HeaderField(name: "Content-Type", value: "application/json"),
-                            Fact.HeaderField(name: "Authorization", value: "[redacted]"),
+                            HeaderField(name: "Content-Type", value: "application/json"),
+                            HeaderField(name: "Authorization", value: "[redacted]"),
                         ])))
             add(
                 part: part,
@@ -35,13 +35,13 @@ enum SampleSet {
                         exchange: exchange, state: failed ? .failed : .completed, status: failed ? nil : 200,
                         sentByteCount: 58,
                         receivedByteCount: failed ? nil : 212,
-                        headerFields: failed ? [] : [Fact.HeaderField(name: "Content-Type", value: "application/json")],
+                        headerFields: failed ? [] : [HeaderField(name: "Content-Type", value: "application/json")],
                         error: error)))
             for code in 4..<7 { add(part: part, .event(Fact.Event(code: code))) }
             add(part: part, .event(Fact.Event(code: 7, error: error, attributes: ["screen": "home", "cached": false])))
             add(part: part, .closed(Fact.Closed(outcome: failed ? .failed : .succeeded, error: error)))
         }
-        let source = RecordedSource(
+        let source = SourceIdentity(
             id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1",
             os: "iOS",
             osVersion: "18.5")

@@ -46,8 +46,7 @@ enum AnswerQuestion: String, CaseIterable {
         case .list: return try page(TransactionFilter(), reader)
         case .find:
             var filter = Self.logins
-            filter.outcomes = [.failed]
-            filter.untilMicroseconds = Self.until
+            filter.conditions += [.outcome([.failed]), .untilMicroseconds(Self.until)]
             return try page(filter, reader)
         }
     }
@@ -56,11 +55,7 @@ enum AnswerQuestion: String, CaseIterable {
     static let until = AnswerStore.begun + 15 * 86_400_000_000
     static let pageLength = 50
 
-    private static let logins: TransactionFilter = {
-        var filter = TransactionFilter()
-        filter.useCase = 0
-        return filter
-    }()
+    private static let logins = TransactionFilter([.useCase(0)])
 
     private func answer<Asked: Question>(_ question: Asked, _ reader: StoreReader) throws -> Asked.Answer {
         try reader.answer(question, now: AnswerStore.now)

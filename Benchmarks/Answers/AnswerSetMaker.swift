@@ -20,7 +20,7 @@ struct AnswerSetMaker {
         for number in 0..<4 {
             servers.append(
                 Recording(
-                    RecordedSource(
+                    SourceIdentity(
                         id: random.guid(), installation: random.guid(), app: "login-server",
                         appVersion: "7.\(number / 2)",
                         device: "x86_64",
@@ -36,7 +36,7 @@ struct AnswerSetMaker {
         for server in servers.indices { servers[server].facts = [] }
         for launch in 0..<launchCount {
             let isNew = random.oneIn(3)
-            let source = RecordedSource(
+            let source = SourceIdentity(
                 id: random.guid(), installation: installation(), app: "com.example.shop",
                 appVersion: isNew ? "4.3.0" : "4.2.1",
                 device: "iPhone17,\(Int.random(in: 1...4, using: &random))", os: "iOS",
@@ -153,7 +153,7 @@ struct AnswerSetMaker {
         var server = servers[number]
         server.now = client.offset + client.now - AnswerStore.begun + pause(8_000)
         let part = server.open(
-            id, useCase: 0, cause: Fact.ID(source: client.source.id, sequence: exchange))
+            id, useCase: 0, cause: FactID(source: client.source.id, sequence: exchange))
         event(10, after: 300, &server, part: part)
         event(isRejected ? 12 : 11, after: 6_000, &server, part: part)
         server.now += pause(300)
@@ -166,13 +166,13 @@ struct AnswerSetMaker {
 
 /// What one source records.
 private struct Recording {
-    let source: RecordedSource
+    let source: SourceIdentity
     let offset: Int64
     var now: Int64 = 0
     var facts: [Fact] = []
     private var sequence: Int64 = 0
 
-    init(_ source: RecordedSource, offset: Int64) {
+    init(_ source: SourceIdentity, offset: Int64) {
         self.source = source
         self.offset = offset
     }
@@ -186,7 +186,7 @@ private struct Recording {
 
     /// - Parameter cause: Of a part that is joined.
     /// - Returns: The part.
-    mutating func open(_ id: GUID, useCase: Int, attributes: Attributes = [:], cause: Fact.ID? = nil) -> Int64 {
+    mutating func open(_ id: GUID, useCase: Int, attributes: Attributes = [:], cause: FactID? = nil) -> Int64 {
         let opened = Fact.Opened(
             transaction: id, useCase: useCase, isJoined: cause != nil, cause: cause, attributes: attributes)
         return add(.opened(opened), part: nil)

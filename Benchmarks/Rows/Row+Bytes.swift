@@ -11,7 +11,7 @@ extension Row {
         Row("bytesPerEvent", unit: "bytes, \(eventsEach) a transaction", against: "one table, indexed by transaction") {
             let folder = TemporaryDirectory.place()
             defer { try? FileManager.default.removeItem(at: folder) }
-            let source = RecordedSource(
+            let source = SourceIdentity(
                 id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1",
                 os: "iOS",
                 osVersion: "18.5")

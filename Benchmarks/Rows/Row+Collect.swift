@@ -40,7 +40,7 @@ extension Row {
             let (size, rounds, setsPerRound) = (2_000, 12, 8)
             let histories = (0..<clients).map { _ in Interleaved.batches(rounds * setsPerRound / clients, of: size) }
             let requests = histories.map { batches in
-                let source = RecordedSource(
+                let source = SourceIdentity(
                     id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
                 return batches.map { LoadConnection.request(TransactionSet($0, of: source)) }
             }
@@ -86,7 +86,7 @@ extension Row {
 }
 
 extension TransactionSet {
-    fileprivate init(_ facts: [Fact], of source: RecordedSource) {
+    fileprivate init(_ facts: [Fact], of source: SourceIdentity) {
         let share = Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_760_518_800_000_000)],
             ledger: Ledger(recorded: facts.last?.sequence ?? 0), facts: facts)
@@ -108,7 +108,7 @@ extension TransactionSet {
             return Fact(sequence: sequence, part: part, atMicroseconds: sequence * 1_000, content: content)
         }
         return TransactionSet(
-            facts, of: RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: ""))
+            facts, of: SourceIdentity(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: ""))
     }
 }
 #endif

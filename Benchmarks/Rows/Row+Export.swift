@@ -36,7 +36,7 @@ private final class ExportSample {
     private let reader: StoreReader
 
     init() throws {
-        let source = RecordedSource(
+        let source = SourceIdentity(
             id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1",
             os: "iOS",
             osVersion: "18.5")

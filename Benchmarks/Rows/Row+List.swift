@@ -12,7 +12,7 @@ extension Row {
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions = TransactionManager(store: .directory(folder))
         do {
-            let source = RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
+            let source = SourceIdentity(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
             let store = try Store(.folder(folder))
             try store.register(source)
             for batch in Interleaved.batches(220, of: 5_000) {  // of 22 facts, 20 are events
@@ -20,8 +20,7 @@ extension Row {
             }
             try store.checkpoint()
         }
-        var failed = TransactionFilter()
-        failed.outcomes = [.succeeded]
+        let failed = TransactionFilter([.outcome([.succeeded])])
         var milliseconds: [Double] = []
         for filter in [TransactionFilter(), failed] {
             var next: String?

@@ -157,7 +157,7 @@ extension Row {
         defer { try? FileManager.default.removeItem(at: folder) }
         let writers = [false, true].map { isMapped in
             SourceWriter(
-                source: RecordedSource(id: GUID(), app: "bench", appVersion: "1"), place: .folder(folder),
+                source: SourceIdentity(id: GUID(), app: "bench", appVersion: "1"), place: .folder(folder),
                 clock: SystemClock(),
                 capacity: 1_000,
                 journalSize: JournalSize(isMapped: isMapped))

@@ -20,7 +20,7 @@ extension Row {
             round = folder.appending(path: "round-\(GUID())")
             try copyJournals(from: folder.appending(path: "dead"), to: round.appending(path: "ours"))
         } of: {
-            let source = RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
+            let source = SourceIdentity(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
             let writer = SourceWriter(
                 source: source, place: .folder(round.appending(path: "ours")), clock: SystemClock(), capacity: 16,
                 writesByItself: false)

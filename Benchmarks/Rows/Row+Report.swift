@@ -74,8 +74,8 @@ private enum ReportSample {
                             method: "POST", scheme: "https", host: "api.example.com", path: "/v2/orders",
                             query: "step=\(code)",
                             headerFields: [
-                                Fact.HeaderField(name: "Authorization", value: "[redacted]"),
-                                Fact.HeaderField(name: "Content-Type", value: "application/json"),
+                                HeaderField(name: "Authorization", value: "[redacted]"),
+                                HeaderField(name: "Content-Type", value: "application/json"),
                             ])))
                 let status = error == nil ? 200 : 402
                 _ = add(
@@ -85,10 +85,10 @@ private enum ReportSample {
                             exchange: opened, state: .completed, status: status, firstByteAtMicroseconds: time + 1_200,
                             sentByteCount: 214,
                             receivedByteCount: 1_840,
-                            headerFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")])))
+                            headerFields: [HeaderField(name: "Content-Type", value: "application/json")])))
             }
         }
-        let source = RecordedSource(
+        let source = SourceIdentity(
             id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1",
             os: "iOS",
             osVersion: "18.5")

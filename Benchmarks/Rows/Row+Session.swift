@@ -77,7 +77,7 @@ final class SessionSetting: Sendable {
     private let login: UseCaseTransaction<Login>
     private let bareSession = URLSession(configuration: .default)
 
-    init(recording: RecordingMode = .on, bodies: BodyPolicy? = nil) throws {
+    init(recording: RecordingHealth.Mode = .on, bodies: BodyPolicy? = nil) throws {
         server = try BenchServer()
         var options = TransactionManager.Options()
         options.recording = recording

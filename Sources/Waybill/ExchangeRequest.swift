@@ -12,10 +12,10 @@ public struct ExchangeRequest: Hashable, Sendable {
     /// Where it goes.
     public var url: URL
     /// In order, as far as the HTTP stack keeps it.
-    public var headerFields: [Fact.HeaderField]
+    public var headerFields: [HeaderField]
 
     /// Makes a request.
-    public init(method: String = "GET", url: URL, headerFields: [Fact.HeaderField] = []) {
+    public init(method: String = "GET", url: URL, headerFields: [HeaderField] = []) {
         self.method = method
         self.url = url
         self.headerFields = headerFields
@@ -40,12 +40,12 @@ public struct ExchangeResponse: Hashable, Sendable {
     /// The status code.
     public var status: Int
     /// In order, as far as the HTTP stack keeps it.
-    public var headerFields: [Fact.HeaderField]
+    public var headerFields: [HeaderField]
     /// The version of HTTP: `1.1`, `2`; nil where the stack does not tell.
     public var httpVersion: String?
 
     /// Makes the head of a response.
-    public init(status: Int, headerFields: [Fact.HeaderField] = [], httpVersion: String? = nil) {
+    public init(status: Int, headerFields: [HeaderField] = [], httpVersion: String? = nil) {
         self.status = status
         self.headerFields = headerFields
         self.httpVersion = httpVersion
@@ -63,9 +63,9 @@ public struct ExchangeResponse: Hashable, Sendable {
     }
 }
 
-extension [Fact.HeaderField] {
+extension [HeaderField] {
     /// Of a dictionary, which has lost their order.
     init(byName fields: [AnyHashable: Any]) {
-        self = fields.map { Fact.HeaderField(name: "\($0.key)", value: "\($0.value)") }.sorted { $0.name < $1.name }
+        self = fields.map { HeaderField(name: "\($0.key)", value: "\($0.value)") }.sorted { $0.name < $1.name }
     }
 }

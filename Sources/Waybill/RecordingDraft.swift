@@ -106,14 +106,14 @@ public enum RecordingDraft: Hashable, Sendable {
         /// The transaction it belongs to; nil outside any.
         public let transaction: GUID?
         /// Which end of the exchange this process is.
-        public let role: Fact.Role
+        public let role: ExchangeRole
         /// `GET`, `POST`.
         public var method: String
         /// A client's whole; a server's begins with `//` and the host and port that were asked for, which may be empty:
         /// `//api.example.com/login?step=1`.
         public var url: String
         /// In order, as far as the HTTP stack keeps it.
-        public var headerFields: [Fact.HeaderField]
+        public var headerFields: [HeaderField]
     }
 
     /// What became of an exchange.
@@ -121,11 +121,11 @@ public enum RecordingDraft: Hashable, Sendable {
         /// The request, as the hook left it.
         public let request: ExchangeOpened
         /// How it ended.
-        public let state: Fact.ExchangeState
+        public let state: ExchangeState
         /// The status code; nil where no response came.
         public let status: Int?
         /// Of the response, in order, as far as the HTTP stack keeps it.
-        public var headerFields: [Fact.HeaderField]
+        public var headerFields: [HeaderField]
         /// Why it failed; nil when it did not. Its text is nil unless
         /// ``TransactionManager/Options/keepsErrorTexts`` asks for it.
         public var error: RecordedError?
@@ -151,7 +151,7 @@ public enum RecordingDraft: Hashable, Sendable {
         /// The request of the exchange, as the hook left it.
         public let request: ExchangeOpened
         /// Whether the request's body or the response's.
-        public let direction: BodyDirection
+        public let direction: ExchangeBody.Direction
         /// The value of its `Content-Type` field; nil where it has none. Of a message `text/plain` or
         /// `application/octet-stream`.
         public let contentType: String?

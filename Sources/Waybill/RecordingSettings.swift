@@ -6,7 +6,7 @@ package import WaybillStore
 package struct RecordingSettings: Sendable {
     package var place: ResolvedLocation
     package var correlatedHosts = CorrelatedHosts()
-    package var header = HeaderFormat.standard()
+    package var header = TransactionHeader.Format.standard()
     /// The use cases that a header field may name; nil: any.
     package var useCases: Set<Int>? = []
     package var joinsPerMinute = 6_000
@@ -26,11 +26,11 @@ package struct RecordingSettings: Sendable {
     package var willRecord: (@Sendable (RecordingDraft) -> RecordingDraft?)?
     package var writesByItself = true
     /// Whether recording is on at first.
-    package var recording = RecordingMode.on
+    package var recording = RecordingHealth.Mode.on
     /// Where the mode is remembered; nil: it is not.
     package var mark: RecordingMark?
     package var offErasesPending = false
-    package var describe: @Sendable (GUID) -> RecordedSource
+    package var describe: @Sendable (GUID) -> SourceIdentity
     package var problems: [WaybillError] = []
     /// How many attributes of the source were cut or left out.
     var truncatedAttributes = 0
@@ -59,7 +59,7 @@ package struct RecordingSettings: Sendable {
         let (attributes, truncated) = redactor.attributes(options.sourceAttributes)
         truncatedAttributes = truncated
         let (app, appVersion) = (options.app, options.appVersion)
-        describe = { RecordedSource.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
+        describe = { SourceIdentity.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
 
         let checked = options.sampling.checked
         sampling = checked.sampling
@@ -92,7 +92,7 @@ package struct RecordingSettings: Sendable {
     /// What a request that names no use case is for; nil where that cannot be told.
     var onlyUseCase: Int? { useCases?.count == 1 ? useCases?.first : nil }
 
-    private mutating func decideHeader(_ asked: HeaderFormat) {
+    private mutating func decideHeader(_ asked: TransactionHeader.Format) {
         if !asked.name.isToken {
             problems.append(
                 WaybillError(.setting, "“\(asked.name)” cannot be the name of a header field; \(header.name) is used."))
@@ -111,7 +111,7 @@ package struct RecordingSettings: Sendable {
         recording = options.recording
         if options.remembersRecording {
             mark = RecordingMark(beside: place)
-            let other: RecordingMode = recording == .on ? .off : .on
+            let other: RecordingHealth.Mode = recording == .on ? .off : .on
             if mark?.says(isOn: other == .on) == true { recording = other }
             if mark == nil {
                 problems.append(
@@ -148,7 +148,7 @@ package struct RecordingSettings: Sendable {
 /// What the environment and the launch arguments ask for, in test builds that were told to listen; see
 /// ``TransactionManager/Options/obeysLaunchSettings``.
 struct LaunchSettings {
-    var recording: RecordingMode?
+    var recording: RecordingHealth.Mode?
     var delivery: Delivery?
     var store: StoreLocation?
     var correlatedHosts: [String]?
@@ -163,7 +163,7 @@ struct LaunchSettings {
     init(environment: [String: String], arguments: [String]) {
         let words = Words(environment: environment, arguments: arguments)
         if let word = words["Recording"] {
-            recording = RecordingMode(rawValue: word.lowercased())
+            recording = RecordingHealth.Mode(rawValue: word.lowercased())
             if recording == nil { reject("Recording", "on or off") }
         }
         if let path = words["Store"] {
@@ -217,12 +217,14 @@ private struct Words {
     }
 }
 
-/// Whether a manager records.
-public enum RecordingMode: String, Sendable, Hashable, Codable, CaseIterable {
-    /// What happens is recorded.
-    case on
-    /// Nothing is: handles do nothing, requests are sent as they are.
-    case off
+extension RecordingHealth {
+    /// Whether a manager records.
+    public enum Mode: String, Sendable, Hashable, Codable, CaseIterable {
+        /// What happens is recorded.
+        case on
+        /// Nothing is: handles do nothing, requests are sent as they are.
+        case off
+    }
 }
 
 /// The hosts whose requests carry the transaction's header field: names, and patterns such as `*.example.com`.
@@ -320,12 +322,12 @@ public enum TraceContextPolicy: Hashable, Sendable {
     case join
 }
 
-extension RecordedSource {
+extension SourceIdentity {
     /// Describes this process: app and version from the bundle where there is one, else the executable's name.
-    static func thisProcess(id: GUID, app: String?, appVersion: String?, attributes: Attributes) -> RecordedSource {
+    static func thisProcess(id: GUID, app: String?, appVersion: String?, attributes: Attributes) -> SourceIdentity {
         let bundle = Bundle.main
         let version = ProcessInfo.processInfo.operatingSystemVersion
-        return RecordedSource(
+        return SourceIdentity(
             id: id,
             app: label(app ?? bundle.bundleIdentifier ?? ProcessInfo.processInfo.processName),
             appVersion: label(appVersion ?? bundle.infoDictionary?["CFBundleShortVersionString"] as? String ?? ""),

@@ -112,7 +112,7 @@ extension TransactionManager {
     ///     if case .stopped(let error) = event { askForToken(because: error) }
     /// }
     /// ```
-    public var deliveryEvents: AsyncStream<DeliveryEvent> { flusher.events.stream() }
+    public var deliveryEvents: AsyncStream<Delivery.Event> { flusher.events.stream() }
 
     /// Waits until everything recorded until now is on the disk, where it survives a power cut; and until it is
     /// remembered whether ``recording`` is on.

@@ -224,7 +224,7 @@ extension TransactionManager {
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written; or when the rows are gone, and a reader
     ///   of the store keeps the bytes: then erase once more.
     @discardableResult
-    public func erase(_ selection: ErasureSelection) async throws -> Erasure {
+    public func erase(_ selection: Erasure.Selection) async throws -> Erasure {
         switch selection {
         case .all, .installation: try sources.context.forget()
         case .ids, .before, .networkLogs: break
@@ -256,28 +256,30 @@ extension TransactionManager {
     public func resetInstallation() async throws { try await sources.renewInstallation() }
 }
 
-/// What ``TransactionManager/erase(_:)`` takes away; transactions whole, but for ``networkLogs``.
-public enum ErasureSelection: Sendable, Hashable {
-    /// Everything that was recorded.
-    case all
-    /// These transactions.
-    case ids([GUID])
-    /// The transactions that began before this time.
-    case before(Date)
-    /// The network exchanges, in and outside of transactions, with what was kept of their bodies. Events stay.
-    case networkLogs
-    /// What was recorded under the present installation ID, and the transactions that began under it; after
-    /// ``TransactionManager/resetInstallation()`` that is what came since.
-    case installation
+extension Erasure {
+    /// What ``TransactionManager/erase(_:)`` takes away; transactions whole, but for ``networkLogs``.
+    public enum Selection: Sendable, Hashable {
+        /// Everything that was recorded.
+        case all
+        /// These transactions.
+        case ids([GUID])
+        /// The transactions that began before this time.
+        case before(Date)
+        /// The network exchanges, in and outside of transactions, with what was kept of their bodies. Events stay.
+        case networkLogs
+        /// What was recorded under the present installation ID, and the transactions that began under it; after
+        /// ``TransactionManager/resetInstallation()`` that is what came since.
+        case installation
 
-    /// - Parameter installation: The present one.
-    func scope(installation: GUID?) -> ErasureScope {
-        switch self {
-        case .all: .all
-        case .ids(let ids): .transactions(ids)
-        case .before(let date): .begunBefore(date)
-        case .networkLogs: .networkLogs
-        case .installation: installation.map { .installation($0) } ?? .transactions([])
+        /// - Parameter installation: The present one.
+        func scope(installation: GUID?) -> ErasureScope {
+            switch self {
+            case .all: .all
+            case .ids(let ids): .transactions(ids)
+            case .before(let date): .begunBefore(date)
+            case .networkLogs: .networkLogs
+            case .installation: installation.map { .installation($0) } ?? .transactions([])
+            }
         }
     }
 }

@@ -39,7 +39,7 @@ public final class TransactionManager: Sendable {
         public var sourceAttributes: Attributes = [:]
         /// The header field that carries the transaction: its name and form. Default: ``WaybillCore/TransactionHeader``
         /// in `Waybill-Transaction`.
-        public var header = HeaderFormat.standard()
+        public var header = TransactionHeader.Format.standard()
         /// The codes of the use cases that a server takes from a header field, `[Login.code, Purchase.code]`; nil: any
         /// that one names. Default: none.
         ///
@@ -89,7 +89,7 @@ public final class TransactionManager: Sendable {
         public var sampling = Sampling()
         /// Whether recording is on until ``TransactionManager/recording`` is set; `.off` for an app that has to ask
         /// first.
-        public var recording = RecordingMode.on
+        public var recording = RecordingHealth.Mode.on
         /// Whether ``TransactionManager/recording`` holds for later launches, too: an empty file in the store's folder
         /// says which it was.
         public var remembersRecording = false
@@ -230,7 +230,7 @@ public final class TransactionManager: Sendable {
     /// then stays, can be looked at, and is delivered by the next flush, unless ``Options/offErasesPending`` says
     /// otherwise. Turned on again, handles from before go on; those begun meanwhile record nothing, and what was
     /// finished meanwhile has no outcome. Off from the start, nothing is written to the disk. ``disabled`` stays off.
-    public var recording: RecordingMode {
+    public var recording: RecordingHealth.Mode {
         get { sources.mode }
         set { sources.mode = newValue }
     }

@@ -112,7 +112,7 @@ extension HTTPClientResponse {
 }
 
 extension HTTPHeaders {
-    var recorded: [Fact.HeaderField] { map { Fact.HeaderField(name: $0.name, value: $0.value) } }
+    var recorded: [HeaderField] { map { HeaderField(name: $0.name, value: $0.value) } }
 }
 
 extension ExchangeResponse {

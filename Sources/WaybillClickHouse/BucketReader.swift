@@ -25,7 +25,7 @@ struct Bucket: Sendable {
 /// A part of which facts are stored as of no transaction, since its opening came later than they did.
 struct StrandedPart: Sendable {
     /// Its opening.
-    var id: Fact.ID
+    var id: FactID
     var transaction: GUID
     /// The server's, of the transaction.
     var hash: UInt64
@@ -94,12 +94,12 @@ extension ClickHouseTables {
     func strandedParts() async throws(WaybillError) -> [StrandedPart] {
         let parts = try await client.rows(
             "SELECT source, part FROM facts WHERE \(Self.noTransaction) AND part > 0 GROUP BY source, part", reading
-        ) { row in Fact.ID(source: try row.guid(), sequence: try row.integer()) }
+        ) { row in FactID(source: try row.guid(), sequence: try row.integer()) }
         return try await stranded(parts)
     }
 
     /// Those of some parts whose opening has come, with what they belong to.
-    func stranded(_ parts: [Fact.ID]) async throws(WaybillError) -> [StrandedPart] {
+    func stranded(_ parts: [FactID]) async throws(WaybillError) -> [StrandedPart] {
         var stranded: [StrandedPart] = []
         for some in parts.inChunks(of: Self.partsPerStatement) {
             try await client.forEachRow(
@@ -110,7 +110,7 @@ extension ClickHouseTables {
             ) { row in
                 stranded.append(
                     StrandedPart(
-                        id: Fact.ID(source: try row.guid(), sequence: try row.integer()),
+                        id: FactID(source: try row.guid(), sequence: try row.integer()),
                         transaction: try row.guid(), hash: try row.integer()))
             }
         }
@@ -118,7 +118,7 @@ extension ClickHouseTables {
     }
 
     /// The facts of parts that are stored as of no transaction.
-    func facts(strandedOf parts: [Fact.ID], _ body: (FactRow) throws -> Void) async throws(WaybillError) {
+    func facts(strandedOf parts: [FactID], _ body: (FactRow) throws -> Void) async throws(WaybillError) {
         for some in parts.inChunks(of: Self.partsPerStatement) {
             try await facts(where: "\(Self.noTransaction) AND (\(Self.condition("part", some)))", body)
         }
@@ -130,11 +130,11 @@ extension ClickHouseTables {
     ///   - stranded: All such parts.
     ///   - body: Also told whether the fact is of one of these: those come first, and may come again.
     func facts(
-        of bucket: Bucket, _ stranded: [Fact.ID: StrandedPart], _ body: (FactRow, _ isStranded: Bool) throws -> Void
+        of bucket: Bucket, _ stranded: [FactID: StrandedPart], _ body: (FactRow, _ isStranded: Bool) throws -> Void
     ) async throws(WaybillError) {
         try await facts(strandedOf: stranded.values.filter(bucket.contains).map(\.id)) { row in try body(row, true) }
         try await facts(where: Self.condition(bucket)) { row in
-            let part = Fact.ID(source: row.source, sequence: row.fact.part)
+            let part = FactID(source: row.source, sequence: row.fact.part)
             if bucket.ids == nil, stranded[part] != nil { return }
             try body(row, false)
         }
@@ -156,7 +156,7 @@ extension ClickHouseTables {
         return conditions.joined(separator: " AND ")
     }
 
-    private static func condition(_ column: String, _ parts: some Collection<Fact.ID>) -> String {
+    private static func condition(_ column: String, _ parts: some Collection<FactID>) -> String {
         Dictionary(grouping: parts, by: \.source).map { source, parts in
             let sequences = parts.map { "\($0.sequence)" }.joined(separator: ", ")
             return "source = \(literal(source)) AND \(column) IN (\(sequences))"
@@ -172,7 +172,7 @@ struct BucketReader {
 
     private let tables: ClickHouseTables
     private let books: DatabaseBooks
-    private let stranded: [Fact.ID: StrandedPart]
+    private let stranded: [FactID: StrandedPart]
     private var buckets: ArraySlice<Bucket>
     private let sampledOneIn: Int
     private var isFirst = true
@@ -208,7 +208,7 @@ struct BucketReader {
     ) async throws -> Value? {
         guard let bucket = buckets.popFirst() else {
             guard sampledOneIn == 1 else {
-                var census = FactCensus(books)
+                var census = FactCounter(books)
                 try await census.count(in: tables)
                 return nil
             }
@@ -302,7 +302,7 @@ private struct FactBatch {
 }
 
 /// Counts which of the facts that have to be there are there, by a bit for each: a sample says nothing of the others.
-struct FactCensus {
+struct FactCounter {
     /// Those of one source.
     private struct Marks {
         var expected: SequenceRanges

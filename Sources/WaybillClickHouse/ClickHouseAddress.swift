@@ -103,6 +103,13 @@ extension UInt8 {
     }
 }
 
+extension ClickHouseAddress {
+    /// Creates the tables of the collector's store, and the database. Does nothing if they exist.
+    ///
+    /// - Throws: `.setting` if the user or the password is wrong, `.store` if no server can be reached.
+    public func createTables() async throws(WaybillError) { try await ClickHouseStore.migrate(self) }
+}
+
 /// Words for a person, without the password.
 extension ClickHouseAddress: CustomStringConvertible {
     public var description: String {

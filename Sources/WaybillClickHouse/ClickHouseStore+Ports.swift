@@ -1,43 +1,44 @@
 #if ClickHouse
-public import Foundation
-public import WaybillCore
-public import WaybillExport
-public import WaybillQueries
+package import Foundation
+package import WaybillCore
+package import WaybillExport
+package import WaybillQueries
 import WaybillStore
 
 extension ClickHouseStore: RecordStore {
-    public func add(_ set: ReceivedSet) async throws -> Receipt { try await queue.add(set) }
+    package func add(_ set: ReceivedSet) async throws -> Receipt { try await queue.add(set) }
 
-    public func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
+    package func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
         TransactionSummary
     > {
         try await reading { try await $0.transactions(request, within: budget) }
     }
 
-    public func transaction(_ key: String) async throws -> TransactionRecord {
+    package func transaction(_ key: String) async throws -> TransactionRecord {
         if try await isReadInPieces(), let transaction = try await transactionInMemory(key) { return transaction }
         return try await reading { try await $0.transaction(key) }
     }
 
-    public func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
+    package func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord>
+    {
         try await reading { try await $0.exchanges(request, within: budget) }
     }
 
-    public func exchange(_ key: String) async throws -> ExchangeRecord {
+    package func exchange(_ key: String) async throws -> ExchangeRecord {
         try await reading { try await $0.exchange(key) }
     }
 
-    public func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (
-        bodies: [Fact.ID: ExchangeBodies], isCut: Bool
+    package func bodies(of exchanges: [FactID], limit: Int) async throws -> (
+        bodies: [FactID: ExchangeBodies], isCut: Bool
     ) {
         try await reading { try await $0.bodies(of: exchanges, limit: limit) }
     }
 
-    public func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
+    package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
         try await reading { try await $0.sources(request) }
     }
 
-    public func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
+    package func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
         try await reading { try await $0.nameConflicts(request) }
     }
 
@@ -70,14 +71,14 @@ extension ClickHouseStore: RecordStore {
     ///
     /// - Throws: `.store` where it is hidden, and a server is down or needs longer than some 20 seconds: erase anything
     ///   once more, which returns when the rows of all erasures are gone.
-    public func erase(_ scope: ErasureScope) async throws -> Erasure {
+    package func erase(_ scope: ErasureScope) async throws -> Erasure {
         try await queue.erase(scope, at: clock.wallMicroseconds())
     }
 
     /// As every store does by age and by number.
     ///
     /// - Throws: `.setting` for a size, which servers have and no process that asks them.
-    public func retire(_ limits: RetirementLimits) async throws -> Int {
+    package func retire(_ limits: RetirementLimits) async throws -> Int {
         guard limits.maximumByteCount == nil else {
             throw WaybillError(
                 .setting, "A size is none of a ClickHouse database: give an age, or a number of transactions.")
@@ -94,7 +95,7 @@ extension ClickHouseStore: RecordStore {
             }, at: now)
     }
 
-    public func verify() async throws -> StoreVerification {
+    package func verify() async throws -> StoreVerification {
         var verification = try await reading { try await $0.verify() }
         // How large the copy is says nothing of the database.
         verification.tables = []
@@ -103,46 +104,46 @@ extension ClickHouseStore: RecordStore {
 }
 
 extension ClickHouseStore: BrowsableStore {
-    public func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails] {
+    package func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails] {
         try await reading { try await $0.details(of: sources, upTo: limits) }
     }
 
-    public func source(_ key: String) async throws -> SourceRecord { try await reading { try await $0.source(key) } }
+    package func source(_ key: String) async throws -> SourceRecord { try await reading { try await $0.source(key) } }
 
-    public func apps(limit: Int) async throws -> [String] { try await reading { try await $0.apps(limit: limit) } }
+    package func apps(limit: Int) async throws -> [String] { try await reading { try await $0.apps(limit: limit) } }
 
-    public func names() async throws -> [RecordedName] { try await reading { try await $0.names() } }
+    package func names() async throws -> [RecordedName] { try await reading { try await $0.names() } }
 
-    public func nameConflictCount() async throws -> Int { try await reading { try await $0.nameConflictCount() } }
+    package func nameConflictCount() async throws -> Int { try await reading { try await $0.nameConflictCount() } }
 
-    public func firstStarts() async throws -> [AppVersion: Date] { try await reading { try await $0.firstStarts() } }
+    package func firstStarts() async throws -> [AppVersion: Date] { try await reading { try await $0.firstStarts() } }
 
-    public func version() async throws -> Int64 {
+    package func version() async throws -> Int64 {
         let state = try await loader.current().state
         return state.lastArrival &+ Int64(bitPattern: state.bookCount) &+ Int64(bitPattern: state.tombstoneCount)
     }
 
-    public func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
+    package func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
         try await reading { try await $0.errorCounts(of: transactions) }
     }
 
-    public func neighbors(of transaction: GUID) async throws -> (
+    package func neighbors(of transaction: GUID) async throws -> (
         before: TransactionSummary?, after: TransactionSummary?
     ) {
         try await reading { try await $0.neighbors(of: transaction) }
     }
 
-    public func delivery(hours: Int) async throws -> DeliveryState {
+    package func delivery(hours: Int) async throws -> DeliveryState {
         try await reading { try await $0.delivery(hours: hours) }
     }
 
-    public func quarantined(limit: Int) async throws -> [QuarantinedFact] {
+    package func quarantined(limit: Int) async throws -> [QuarantinedFact] {
         try await reading { try await $0.quarantined(limit: limit) }
     }
 }
 
 extension ClickHouseStore: ExportingStore {
-    public func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
+    package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         let (replica, store) = try await current()
         let export = try await store.export(facts, as: format)
         // The copy is there as long as anything of it is read.
@@ -152,13 +153,13 @@ extension ClickHouseStore: ExportingStore {
         }
     }
 
-    public func export(
+    package func export(
         _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
         try await reading { try await $0.export(exchanges, as: document, to: put) }
     }
 
-    public func report(_ request: ListRequest) async throws -> TransactionReport {
+    package func report(_ request: ListRequest) async throws -> TransactionReport {
         try await reading { try await $0.report(request) }
     }
 }

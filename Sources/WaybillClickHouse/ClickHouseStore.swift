@@ -1,9 +1,9 @@
 #if ClickHouse
 import Dispatch
 package import Foundation
-public import WaybillCore
+package import WaybillCore
 package import WaybillExport
-public import WaybillQueries
+package import WaybillQueries
 import WaybillStore
 
 /// A store in a ClickHouse database, which any number of processes may use at once; none of them has state of its own.
@@ -20,9 +20,9 @@ import WaybillStore
 /// try await ClickHouseStore.migrate(address)
 /// let store = try await ClickHouseStore(address)
 /// ```
-public struct ClickHouseStore: Sendable {
+package struct ClickHouseStore: Sendable {
     /// The database.
-    public let address: ClickHouseAddress
+    package let address: ClickHouseAddress
     package let clock: any TransactionClock
     /// What exports of facts go through.
     package var redactor = Redactor()
@@ -47,7 +47,7 @@ public struct ClickHouseStore: Sendable {
     ///   - committed: Told what became of the sets that were stored together.
     /// - Throws: `.notFound` where there are no tables, `.setting` for user and password, `.store` where no server can
     ///   be reached, or the tables were made by a newer version.
-    public init(
+    package init(
         _ address: ClickHouseAddress, factsPerTransaction: Int? = nil, clock: any TransactionClock = SystemClock(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) async throws(WaybillError) {
@@ -86,7 +86,7 @@ public struct ClickHouseStore: Sendable {
     ///   - isTried: Whether nothing is done.
     /// - Returns: The statements that were, or would be, run, in order; empty: there is nothing to do.
     @discardableResult
-    public static func migrate(_ address: ClickHouseAddress, isTried: Bool = false) async throws(WaybillError)
+    package static func migrate(_ address: ClickHouseAddress, isTried: Bool = false) async throws(WaybillError)
         -> [String]
     {
         // Statements name the database, which may not be there yet.
@@ -161,7 +161,7 @@ public struct ClickHouseStore: Sendable {
 extension ClickHouseStore: ExplorableStore {
     /// As every store does. A process that has a copy of the database answers by it; one that has none reads the
     /// database bucket by bucket, unless it is small.
-    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
+    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
         -> AnyAnswer
     {
         if try await isReadInPieces(), let answer = try await answerByBuckets(question, where: parameters) {
@@ -170,7 +170,7 @@ extension ClickHouseStore: ExplorableStore {
         return try await reading { try await $0.answer(question, where: parameters) }
     }
 
-    public func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
+    package func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
         try await reading { try await $0.seenValues(useCase: useCase, limit: limit) }
     }
 
@@ -192,7 +192,7 @@ extension ClickHouseStore: ExplorableStore {
     private func answer(_ meant: AnyQuestion, readingOneIn sampled: Int, now: Int64) async throws -> AnyAnswer? {
         try await tables.untilComplete {
             var buckets = try await BucketReader(tables, factsEach: factsPerBucket, sampledOneIn: sampled)
-            var all: AnyPartial?
+            var all: PartialAnswer?
             while let partial = try await buckets.next(
                 until: Interruption(after: readLimit, by: clock),
                 { reader in
@@ -220,7 +220,7 @@ extension ClickHouseStore {
         let (pieces, continuation) = AsyncThrowingStream<SourceBooks, any Error>.makeStream()
         let (rest, total) = try await store.read { reader in
             try reader.reading {
-                let scan = BooksScan(reader.connection, at: wall)
+                let scan = StoreScan(reader.connection, at: wall)
                 return (try scan.rest(), try scan.factCount())
             }
         }
@@ -232,7 +232,7 @@ extension ClickHouseStore {
             do {
                 try await store.read { reader in
                     try reader.reading {
-                        try BooksScan(reader.connection, at: wall).forEach { piece in
+                        try StoreScan(reader.connection, at: wall).forEach { piece in
                             room.wait()
                             if isOver.withLock({ $0 }) { throw CancellationError() }
                             continuation.yield(piece)

@@ -37,7 +37,7 @@ struct ClickHouseTables: Sendable {
         var transaction: GUID
         var fact: Fact
 
-        var id: Fact.ID { Fact.ID(source: source, sequence: fact.sequence) }
+        var id: FactID { FactID(source: source, sequence: fact.sequence) }
     }
 
     // MARK: Settings
@@ -165,7 +165,7 @@ struct ClickHouseTables: Sendable {
     ///
     /// - Parameter condition: SQL; nil: all.
     func facts(where condition: String?, _ body: (FactRow) throws -> Void) async throws(WaybillError) {
-        var last: Fact.ID?
+        var last: FactID?
         try await client.forEachRow(
             """
             SELECT tx, source, sequence, fact FROM facts WHERE \(Self.isOfASource) AND (\(condition ?? "1")) \
@@ -175,7 +175,7 @@ struct ClickHouseTables: Sendable {
         ) { row in
             let (transaction, source, sequence) = (try row.guid(), try row.guid(), try row.integer(Int64.self))
             let json = try row.string()
-            let id = Fact.ID(source: source, sequence: sequence)
+            let id = FactID(source: source, sequence: sequence)
             guard id != last || takesEachRow else { return }
             last = id
             guard

@@ -50,7 +50,7 @@ final class Replica: Sendable {
 final class ReplicaLoader: @unchecked Sendable {  // right because only `current(_:)` touches it, in turns
     private let tables: ClickHouseTables
     private let clock: any TransactionClock
-    private let turns = Turns()
+    private let turns = FairLock()
 
     private var replica: Replica?
     private var state = ClickHouseTables.State()

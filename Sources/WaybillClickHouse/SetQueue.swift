@@ -13,7 +13,7 @@ final class SetQueue: Sendable {
     private let loader: ReplicaLoader
     private let factsPerTransaction: Int?
     private let committed: @Sendable ([Result<Receipt, WaybillError>]) -> Void
-    private let turns = Turns()
+    private let turns = FairLock()
     private let waiting = Locked<[Waiting]>([])
     private let numbers = ArrivalNumbers()
 
@@ -199,7 +199,7 @@ final class ArrivalNumbers: Sendable {
 }
 
 /// Lets one go on after the other, in the order in which they came.
-final class Turns: Sendable {
+final class FairLock: Sendable {
     private struct State {
         var isTaken = false
         var waiting: [CheckedContinuation<Void, Never>] = []

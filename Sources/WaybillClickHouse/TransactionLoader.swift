@@ -13,7 +13,7 @@ struct TransactionLoader {
     private let buried: DatabaseBooks.Buried
     /// The transactions whose facts are here.
     private var loaded: Set<GUID> = []
-    private var rows: [Fact.ID: ClickHouseTables.FactRow] = [:]
+    private var rows: [FactID: ClickHouseTables.FactRow] = [:]
 
     /// Transactions of a family, and facts of all, beyond which it is too much.
     private static let (familyLimit, factLimit) = (2_000, 200_000)
@@ -39,7 +39,7 @@ struct TransactionLoader {
     private mutating func load(_ transactions: Set<GUID>) async throws {
         let new = transactions.subtracting(loaded)
         loaded.formUnion(new)
-        var parts: [Fact.ID] = []
+        var parts: [FactID] = []
         for some in Array(new).inChunks(of: 500) {
             try await tables.facts(where: "tx IN (\(some.map(ClickHouseTables.literal).joined(separator: ", ")))") {
                 row in
@@ -90,7 +90,7 @@ struct TransactionLoader {
     // MARK: Clocks
 
     /// The exchanges that caused parts, with when they were opened by their sources' clocks.
-    private func causes(of asked: Set<GUID>) -> [(exchange: Fact.ID, time: Int64)] {
+    private func causes(of asked: Set<GUID>) -> [(exchange: FactID, time: Int64)] {
         Set(openings(of: asked).compactMap(\.cause)).compactMap { cause in
             rows[cause].map { (cause, $0.fact.atMicroseconds) }
         }
@@ -106,7 +106,7 @@ struct TransactionLoader {
         let unplaced = found.filter { $0.transaction == ClickHouseTables.none }
         var transactions = Set(found.map(\.transaction))
         transactions.remove(ClickHouseTables.none)
-        let parts = Set(unplaced.filter { $0.fact.part > 0 }.map { Fact.ID(source: source, sequence: $0.fact.part) })
+        let parts = Set(unplaced.filter { $0.fact.part > 0 }.map { FactID(source: source, sequence: $0.fact.part) })
         transactions.formUnion(try await tables.stranded(Array(parts)).map(\.transaction))
         // Also those outside any transaction: they count among the nearest.
         for row in unplaced { try add(row) }

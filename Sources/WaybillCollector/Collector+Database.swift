@@ -10,7 +10,7 @@ extension Collector {
     /// `storeByteCount` says nothing; a session of the inspector belongs to one collector.
     ///
     /// - Parameters:
-    ///   - database: With its tables: see `ClickHouseStore.migrate(_:isTried:)`.
+    ///   - database: The database, with its tables: see ``WaybillClickHouse/ClickHouseAddress/createTables()``.
     ///   - folder: Holds the file `tokens`, the same for all of them.
     ///   - access: Who may use it.
     ///   - limits: How much is taken.

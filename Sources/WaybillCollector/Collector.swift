@@ -24,7 +24,7 @@ public struct Collector: Sendable {
     let clock: any TransactionClock
     let access: AccessControl
     let projects: Projects
-    let pendingBytes: SharedRoom
+    let pendingBytes: SharedBudget
     /// Of requests that are no known project's.
     let unknown = Counters()
     let refusalLog = RefusalLog()
@@ -60,13 +60,13 @@ public struct Collector: Sendable {
         try WholeFile.checkFolder(folder)
         self.limits = limits
         // Where no project is known yet, an impossible rate would be told by the first set.
-        _ = try HandedRates(limits.samplingRates)
+        _ = try ProjectSamplingRates(limits.samplingRates)
         redactor = limits.redactor
         self.clock = clock
         self.access = try AccessControl(
             access, TokenFile(folder: folder), limits: limits, clock: clock)
         projects = try Projects(self.access.projects(), project)
-        pendingBytes = SharedRoom(
+        pendingBytes = SharedBudget(
             limit: limits.pendingByteCount, largest: limits.bodyByteCount + limits.decompressedByteCount)
     }
 

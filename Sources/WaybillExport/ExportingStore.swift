@@ -4,7 +4,7 @@ public import WaybillQueries
 import WaybillStore
 
 /// A store that hands over facts in order, for other programs.
-public protocol ExportingStore: RecordStore {
+package protocol ExportingStore: RecordStore {
     /// Begins an export: what it takes is decided now.
     ///
     /// - Throws: `QueryFailure` for a request or a cursor that cannot be read, `WaybillError` where the store cannot.
@@ -181,7 +181,7 @@ extension ExportStream {
 /// What a store that is not at hand can do without reading all at once.
 extension ExportingStore {
     /// The document, made of pages of exchanges: of the newest 50,000.
-    public func export(
+    package func export(
         _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
         // They come newest first and are turned round in memory.
@@ -204,7 +204,7 @@ extension ExportingStore {
     }
 
     /// The report, made of pages of transactions.
-    public func report(_ request: ListRequest) async throws -> TransactionReport {
+    package func report(_ request: ListRequest) async throws -> TransactionReport {
         var request = request
         request[.limit] = "\(ListRequest.limits.upperBound)"
         var report = TransactionReport(records: [])
@@ -223,7 +223,7 @@ extension ExportingStore {
 }
 
 extension SQLiteStore: ExportingStore {
-    public func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
+    package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         let scope = try await scope(facts)
         let (place, redactor) = (place, redactor)
         // A connection of its own for each: a receiver that takes hours keeps no other waiting.
@@ -242,7 +242,7 @@ extension SQLiteStore: ExportingStore {
         }
     }
 
-    public func export(
+    package func export(
         _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
         let factCount = try await read(exchanges) { (reader, filter: ExchangeFilter, now) in
@@ -251,7 +251,7 @@ extension SQLiteStore: ExportingStore {
         return (factCount, nil)
     }
 
-    public func report(_ request: ListRequest) async throws -> TransactionReport {
+    package func report(_ request: ListRequest) async throws -> TransactionReport {
         try await read(request) { (reader, filter: TransactionFilter, now) in
             try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
         }

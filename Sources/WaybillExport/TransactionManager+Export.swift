@@ -80,7 +80,7 @@ extension TransactionManager {
     /// - Returns: nil where nothing is known of it, and for what the format cannot say: a request that was received is
     ///   no cURL command.
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
-    public func exchange(_ id: Fact.ID, as format: ExchangeFormat) async throws -> String? {
+    public func exchange(_ id: FactID, as format: ExchangeFormat) async throws -> String? {
         guard let settings = sources.settings else { return nil }
         let text = try await read { reader, _ -> String? in
             guard let record = try reader.exchange(id) else { return nil }
@@ -118,7 +118,7 @@ extension TransactionManager {
     ) async throws -> URL {
         let made = try await read { [filter] reader, now in
             var filter = filter
-            if let last { filter.sinceMicroseconds = max(filter.sinceMicroseconds ?? .min, now - last.microseconds) }
+            if let last { filter.conditions.append(.sinceMicroseconds(now.subtracting(last.microseconds))) }
             return try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
         }
         guard var report = made, let settings = sources.settings else {

@@ -37,7 +37,7 @@ public struct TransactionReport: Sendable {
     public var visibleNames: [String] = []
 
     /// What was kept of bodies, by exchange.
-    package var bodies: [Fact.ID: ExchangeBodies] = [:]
+    package var bodies: [FactID: ExchangeBodies] = [:]
 
     /// Makes a report of transactions; by default it is made now.
     public init(records: [TransactionRecord], made: Date = Date()) {
@@ -139,13 +139,12 @@ extension TransactionFilter {
     package var words: String? {
         var words: [String] = []
         if let useCase { words.append("use case \(useCase)") }
-        if !outcomes.isEmpty {
+        if let outcomes {
             words.append(outcomes.sorted { $0.rawValue < $1.rawValue }.map(Words.outcome).joined(separator: " or "))
         }
         if let since = sinceMicroseconds { words.append("begun since \(Words.time(since).prefix(19)) UTC") }
         if let until = untilMicroseconds { words.append("begun before \(Words.time(until).prefix(19)) UTC") }
-        if let text, !text.isEmpty { words.append("with “\(text)”") }
-        for condition in conditions {
+        for condition in terms {
             if case .text(let text) = condition { words.append("with “\(text)”") } else { words.append("\(condition)") }
         }
         return words.isEmpty ? nil : words.joined(separator: ", ")

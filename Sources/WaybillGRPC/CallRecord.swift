@@ -79,7 +79,7 @@ final class CallRecord: Sendable {
         switch result {
         case .answered(let code, let error, let trailers):
             let fields = (last.metadata?.fields ?? []) + trailers.fields
-            let status = Fact.HeaderField(name: "grpc-status", value: "\(code)")
+            let status = HeaderField(name: "grpc-status", value: "\(code)")
             exchange.responded(ExchangeResponse(status: 200, headerFields: fields + [status]), isTimed: false)
             exchange.finish(error: error)
         case .lost(_, let error): exchange.fail(error)
@@ -248,11 +248,11 @@ struct CountingWriter<Element: Sendable>: RPCWriterProtocol {
 extension Metadata {
     /// As header fields, of which secrets are taken out where they are recorded. Of binary ones, which no redactor can read,
     /// nothing but the length.
-    var fields: [Fact.HeaderField] {
+    var fields: [HeaderField] {
         prefix(Limits.headerFields).map { name, value in
             switch value {
-            case .string(let text): Fact.HeaderField(name: name, value: text)
-            case .binary(let bytes): Fact.HeaderField(name: name, value: "[\(bytes.count) bytes]")
+            case .string(let text): HeaderField(name: name, value: text)
+            case .binary(let bytes): HeaderField(name: name, value: "[\(bytes.count) bytes]")
             }
         }
     }

@@ -97,8 +97,8 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
         return recorded
     }
 
-    private func fields(_ fields: HTTPFields) -> [Fact.HeaderField] {
-        fields.map { Fact.HeaderField(name: $0.name.rawName, value: $0.value) }
+    private func fields(_ fields: HTTPFields) -> [HeaderField] {
+        fields.map { HeaderField(name: $0.name.rawName, value: $0.value) }
     }
 }
 #else

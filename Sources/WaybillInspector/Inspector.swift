@@ -114,9 +114,9 @@ public struct Inspector: Sendable {
         case .downloadDelivery: try await store().downloadDelivery(key)
         case .showControls: try controls().page()
         case .change: try controls().change(request)
-        case .newRule: try controls().rulePage(nil)
+        case .newRule: try controls().rulePage(nil, request)
         case .addRule: try controls().save(nil, request)
-        case .editRule: try controls().rulePage(file)
+        case .editRule: try controls().rulePage(file, request)
         case .saveRule: try controls().save(file, request)
         case .follow: try await store().changes(since: items.last { $0.name == "version" }.flatMap { Int64($0.value) })
         }
@@ -191,7 +191,7 @@ struct ManagerAccess: InspectorAccess {
     let manager: TransactionManager
     let hasControls: Bool
 
-    var controls: InspectorControls? { hasControls ? InspectorControls(manager) : nil }
+    var controls: InspectorControls? { hasControls ? InspectorControls(manager: manager) : nil }
 
     var redactor: Redactor { manager.sources.settings?.redactor ?? Redactor() }
 

@@ -128,8 +128,8 @@ extension InspectorResponse {
     }
 
     /// A table as a file.
-    static func csv(_ table: CSVTable, name: String) -> InspectorResponse {
-        .download(table.bytes, type: "text/csv; charset=utf-8; header=present", name: "waybill-\(name).csv")
+    static func csv(_ table: [UInt8], name: String) -> InspectorResponse {
+        .download(table, type: "text/csv; charset=utf-8; header=present", name: "waybill-\(name).csv")
     }
 
     /// What was kept of a body: a picture as what its bytes say, anything else as a file that no browser shows. What it

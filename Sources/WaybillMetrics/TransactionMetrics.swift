@@ -82,7 +82,7 @@ public struct TransactionMetrics: Sendable {
         set("waybill_pending_facts", to: ledger.pending)
         set("waybill_delivered_facts", to: ledger.delivered)
         set("waybill_quarantined_facts", to: ledger.quarantined)
-        for reason in DropReason.allCases {
+        for reason in Ledger.DropReason.allCases {
             set("waybill_dropped_facts", [("reason", reason.rawValue)], to: ledger.dropped[reason.rawValue] ?? 0)
         }
     }

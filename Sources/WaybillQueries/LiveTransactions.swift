@@ -41,12 +41,12 @@ public final class LiveTransactions: AsyncSequence, Sendable {
         /// The transactions that failed last, the newest first; at most five.
         public var lastFailures: [TransactionSummary]
         /// Whether the manager records.
-        public var recording: RecordingMode
+        public var recording: RecordingHealth.Mode
 
         /// Makes a state.
         public init(
             counts: TransactionCounts = TransactionCounts(), lastFailures: [TransactionSummary] = [],
-            recording: RecordingMode = .off
+            recording: RecordingHealth.Mode = .off
         ) {
             self.counts = counts
             self.lastFailures = lastFailures
@@ -93,7 +93,7 @@ public final class LiveTransactions: AsyncSequence, Sendable {
     @MainActor public var lastFailures: [TransactionSummary] { state.lastFailures }
 
     /// Whether the manager records; as ``state`` has it.
-    @MainActor public var recording: RecordingMode { state.recording }
+    @MainActor public var recording: RecordingHealth.Mode { state.recording }
 
     @MainActor private func follow() {
         guard !isFollowing else { return }
@@ -174,8 +174,7 @@ extension SourceRegistry {
     /// What there is to show now; what cannot be read is as it was.
     fileprivate func state(otherwise last: LiveTransactions.State, failureLimit: Int) async -> LiveTransactions.State {
         let read = try? await read { reader, now in
-            var filter = TransactionFilter()
-            filter.outcomes = [.failed]
+            let filter = TransactionFilter([.outcome([.failed])])
             let failures = try reader.transactions(matching: filter, limit: failureLimit, after: nil, now: now)
             return LiveTransactions.State(counts: try reader.counts(now: now), lastFailures: failures.rows)
         }

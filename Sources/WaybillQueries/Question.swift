@@ -75,10 +75,13 @@ package protocol FoldedQuestion: Question {
     ///   another one.
     func partial(from context: AnswerContext) throws(WaybillError) -> Partial
 
-    /// What becomes of it, when all were merged.
+    /// Returns the answer after all partials were merged.
     ///
-    /// - Throws: `.notFound` for what none of them has.
+    /// - Throws: `.notFound` for a name or value that none of them has.
     func answer(_ found: consuming Partial) throws(WaybillError) -> Answer
+
+    /// Returns the question and an answer to it as one value.
+    func answered(_ answer: Answer) -> AnyAnswer
 }
 
 /// What was found in some transactions, and can be put together with what was found in others.

@@ -1,16 +1,16 @@
-public import Foundation
-public import WaybillCore
+package import Foundation
+package import WaybillCore
 
-/// Where facts of several sources are kept: what a collector, the command line and exports need of any store, whatever
-/// keeps the rows.
+/// A store of the facts of several sources, as the collector, the command line and exports use it: an SQLite file, a
+/// collector over HTTP, or a ClickHouse database.
 ///
-/// ``SQLiteStore`` is one; yours may be another. Values go in and come out. A store has a clock of its own, which
-/// decides what has timed out and what a time like `1h` means. What is asked in words that cannot be understood throws
-/// ``QueryFailure``; a store that cannot be read, written or reached throws `WaybillError`.
+/// Values go in and come out. A store has a clock of its own, which decides what has timed out and what a time like
+/// `1h` means. Throws ``QueryFailure`` if it does not understand the request, and `WaybillError` if the store cannot be
+/// read, written or reached.
 ///
 /// What can be put together from these is an extension. Pages need more, see ``BrowsableStore``; questions and exports
 /// are refinements in the targets that know them.
-public protocol RecordStore: Sendable {
+package protocol RecordStore: Sendable {
     /// Takes in a set: what is new is stored, what is known is counted, what cannot be is rejected with its reason.
     ///
     /// The rows that result depend neither on the order in which sets come nor on repetitions.
@@ -46,7 +46,7 @@ public protocol RecordStore: Sendable {
     ///   - exchanges: Of which.
     ///   - limit: In bytes.
     /// - Returns: Also whether some were left out.
-    func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool)
+    func bodies(of exchanges: [FactID], limit: Int) async throws -> (bodies: [FactID: ExchangeBodies], isCut: Bool)
 
     /// A page of the sources that are known, with their ledgers and gaps.
     func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord>
@@ -77,16 +77,16 @@ public protocol RecordStore: Sendable {
 }
 
 /// How old, how large and how much what was received may become.
-public struct RetirementLimits: Sendable, Hashable {
+package struct RetirementLimits: Sendable, Hashable {
     /// Since the last of a transaction was received; nil: without limit.
-    public var maximumAge: Duration?
+    package var maximumAge: Duration?
     /// Bytes that rows and indexes may take; nil: without limit.
-    public var maximumByteCount: Int64?
+    package var maximumByteCount: Int64?
     /// How many transactions there may be; nil: without limit.
-    public var maximumTransactionCount: Int?
+    package var maximumTransactionCount: Int?
 
     /// Makes limits.
-    public init(maximumAge: Duration? = nil, maximumByteCount: Int64? = nil, maximumTransactionCount: Int? = nil) {
+    package init(maximumAge: Duration? = nil, maximumByteCount: Int64? = nil, maximumTransactionCount: Int? = nil) {
         self.maximumAge = maximumAge
         self.maximumByteCount = maximumByteCount
         self.maximumTransactionCount = maximumTransactionCount
@@ -103,7 +103,7 @@ extension RecordStore {
     }
 
     /// What was kept of the bodies of one exchange.
-    package func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies {
+    package func bodies(of exchange: FactID) async throws -> ExchangeBodies {
         try await bodies(of: [exchange], limit: .max).bodies[exchange] ?? ExchangeBodies()
     }
 
@@ -132,7 +132,7 @@ extension RecordStore {
     }
 
     /// None.
-    public func warnings() async -> [String] { [] }
+    package func warnings() async -> [String] { [] }
 }
 
 /// Goes on from page to page of a list, and ends where no list would: a server that is no collector could give a next page
@@ -165,7 +165,7 @@ package struct PageCount {
 }
 
 /// A store at hand that pages can be made of: what they show beside what every store tells.
-public protocol BrowsableStore: RecordStore {
+package protocol BrowsableStore: RecordStore {
     /// What a page of sources or of one source shows of them, besides their records; one that is not known is left out.
     func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails]
 
@@ -204,21 +204,21 @@ public protocol BrowsableStore: RecordStore {
 }
 
 /// What is told of one source besides its record.
-public struct SourceDetails: Sendable {
+package struct SourceDetails: Sendable {
     /// How far its clock was from those of others; nil where nothing is known.
-    public var clocks: SourceClocks?
+    package var clocks: SourceClocks?
     /// About when missing facts were recorded.
-    public var gaps: [GapTime]
+    package var gaps: [GapTime]
     /// The transactions that it took part in last, the latest first.
-    public var transactions: [TransactionSummary]
+    package var transactions: [TransactionSummary]
     /// When its latest fact was recorded; nil where there is none. Of a source that was received, only where
     /// transactions are told, too.
-    public var latestFact: Date?
+    package var latestFact: Date?
     /// When the first set of it brought facts; nil for a source of this very store, and where no transactions are told.
-    public var firstArrival: Date?
+    package var firstArrival: Date?
 
     /// Makes details.
-    public init(
+    package init(
         clocks: SourceClocks?, gaps: [GapTime], transactions: [TransactionSummary], latestFact: Date?,
         firstArrival: Date?
     ) {
@@ -230,16 +230,16 @@ public struct SourceDetails: Sendable {
     }
 
     /// About when a source's missing facts were recorded: the facts around them that are there.
-    public struct GapTime: Hashable, Sendable {
+    package struct GapTime: Hashable, Sendable {
         /// What is missing.
-        public var gap: SourceRecord.Gap
+        package var gap: SourceRecord.Gap
         /// When a fact before was recorded; nil: there is none.
-        public var after: Date?
+        package var after: Date?
         /// The same of a fact behind; nil: there is none.
-        public var before: Date?
+        package var before: Date?
 
         /// Makes a gap's times.
-        public init(gap: SourceRecord.Gap, after: Date?, before: Date?) {
+        package init(gap: SourceRecord.Gap, after: Date?, before: Date?) {
             self.gap = gap
             self.after = after
             self.before = before
@@ -247,16 +247,16 @@ public struct SourceDetails: Sendable {
     }
 
     /// How much of each is told; 0: it is not looked for.
-    public struct Limits: Sendable, Hashable {
+    package struct Limits: Sendable, Hashable {
         /// Other clocks that this one is compared with.
-        public var clocks: Int
+        package var clocks: Int
         /// Gaps of which the time is told.
-        public var gaps: Int
+        package var gaps: Int
         /// Transactions that it took part in.
-        public var transactions: Int
+        package var transactions: Int
 
         /// Makes limits.
-        public init(clocks: Int, gaps: Int = 0, transactions: Int = 0) {
+        package init(clocks: Int, gaps: Int = 0, transactions: Int = 0) {
             self.clocks = clocks
             self.gaps = gaps
             self.transactions = transactions
@@ -274,7 +274,7 @@ extension SourceDetails: Redactable {
 }
 
 /// A store that answers questions about many transactions.
-public protocol AnsweringStore: RecordStore {
+package protocol AnsweringStore: RecordStore {
     /// The answer to a question, by one state of the store.
     ///
     /// - Parameters:
@@ -288,7 +288,7 @@ public protocol AnsweringStore: RecordStore {
 }
 
 /// A store at hand that pages with choices and answers can be made of.
-public protocol ExplorableStore: AnsweringStore, BrowsableStore {
+package protocol ExplorableStore: AnsweringStore, BrowsableStore {
     /// Values that the newest transactions of a filter have, to choose from.
     ///
     /// - Parameters:

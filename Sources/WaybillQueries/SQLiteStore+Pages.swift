@@ -1,9 +1,9 @@
-public import Foundation
-public import WaybillCore
+package import Foundation
+package import WaybillCore
 package import WaybillStore
 
 extension SQLiteStore: BrowsableStore {
-    public func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails] {
+    package func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails] {
         let now = clock.wallMicroseconds()
         return try await read { reader in
             var details: [GUID: SourceDetails] = [:]
@@ -23,7 +23,7 @@ extension SQLiteStore: BrowsableStore {
         }
     }
 
-    public func source(_ key: String) async throws -> SourceRecord {
+    package func source(_ key: String) async throws -> SourceRecord {
         try await read { reader in
             let ids = try GUID(key).map { [$0] } ?? reader.sources(withCode: key)
             guard ids.count < 2 else {
@@ -37,43 +37,45 @@ extension SQLiteStore: BrowsableStore {
         }
     }
 
-    public func apps(limit: Int) async throws -> [String] { try await read { reader in try reader.apps(limit: limit) } }
+    package func apps(limit: Int) async throws -> [String] {
+        try await read { reader in try reader.apps(limit: limit) }
+    }
 
-    public func names() async throws -> [RecordedName] { try await read { reader in try reader.names() } }
+    package func names() async throws -> [RecordedName] { try await read { reader in try reader.names() } }
 
-    public func nameConflictCount() async throws -> Int {
+    package func nameConflictCount() async throws -> Int {
         try await read { reader in try reader.nameConflictCount() }
     }
 
-    public func firstStarts() async throws -> [AppVersion: Date] {
+    package func firstStarts() async throws -> [AppVersion: Date] {
         try await read { reader in try reader.firstStarts().mapValues(Date.init(microseconds:)) }
     }
 
-    public func version() async throws -> Int64 { try await watch { reader in try reader.version() } }
+    package func version() async throws -> Int64 { try await watch { reader in try reader.version() } }
 
-    public func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
+    package func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
         try await read { reader in try reader.errorCounts(of: transactions) }
     }
 
-    public func neighbors(of transaction: GUID) async throws -> (
+    package func neighbors(of transaction: GUID) async throws -> (
         before: TransactionSummary?, after: TransactionSummary?
     ) {
         let now = clock.wallMicroseconds()
         return try await read { reader in try reader.neighbors(of: transaction, now: now) }
     }
 
-    public func delivery(hours: Int) async throws -> DeliveryState {
+    package func delivery(hours: Int) async throws -> DeliveryState {
         let now = clock.wallMicroseconds()
         return try await read { reader in try reader.delivery(now: now, hours: hours) }
     }
 
-    public func quarantined(limit: Int) async throws -> [QuarantinedFact] {
+    package func quarantined(limit: Int) async throws -> [QuarantinedFact] {
         try await read { reader in try reader.quarantined(limit: limit) }
     }
 }
 
 extension SQLiteStore: ExplorableStore {
-    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
+    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
         -> AnyAnswer
     {
         try await ask { reader, now in
@@ -82,18 +84,17 @@ extension SQLiteStore: ExplorableStore {
         }
     }
 
-    public func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
+    package func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
         let now = clock.wallMicroseconds()
         return try await read { reader in
-            var filter = TransactionFilter()
-            filter.useCase = useCase
+            let filter = TransactionFilter(useCase.map { [.useCase($0)] } ?? [])
             return try reader.seenValues(filter, limit: limit, now: now)
         }
     }
 }
 
 extension AnyQuestion {
-    /// What is asked where parameters say what counts; see ``AnsweringStore/answer(_:where:)``.
+    /// What is asked where parameters say what counts; see `AnsweringStore.answer(_:where:)`.
     ///
     /// - Parameter now: In microseconds since 1970: decides what a time like `1h` means.
     package func meant(

@@ -1,5 +1,5 @@
-public import Foundation
-public import WaybillCore
+package import Foundation
+package import WaybillCore
 package import WaybillStore
 
 /// A store in an SQLite database.
@@ -7,7 +7,7 @@ package import WaybillStore
 /// One thread writes, a few read what people wait for, and two answer questions about many transactions, which may take
 /// seconds and much memory: so no list waits for a question, no set for a list, and no list for another one that is
 /// slow, or for all that somebody else asks.
-public struct SQLiteStore: Sendable {
+package struct SQLiteStore: Sendable {
     package let clock: any TransactionClock
     package let place: ResolvedLocation
     package let writer: SetWriter
@@ -37,7 +37,7 @@ public struct SQLiteStore: Sendable {
     /// Opens a store to read it: a folder's, or one in one file. What is to be written opens it once more.
     ///
     /// - Throws: Where it is missing, no store, or made by a newer version.
-    public init(_ url: URL, clock: any TransactionClock = SystemClock()) throws(WaybillError) {
+    package init(_ url: URL, clock: any TransactionClock = SystemClock()) throws(WaybillError) {
         try self.init(ResolvedLocation(path: url.path(percentEncoded: false)), clock: clock)
     }
 
@@ -50,7 +50,7 @@ public struct SQLiteStore: Sendable {
     ///   - clock: Says what has timed out, and what a time like `1h` means.
     ///   - committed: Told what became of the sets of each commit.
     /// - Throws: Where it cannot be made, is no store, or made by a newer version.
-    public init(
+    package init(
         making name: String = "waybill", in folder: URL, factsPerTransaction: Int? = nil,
         clock: any TransactionClock = SystemClock(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
@@ -123,9 +123,9 @@ extension StoreReader {
 }
 
 extension SQLiteStore: RecordStore {
-    public func add(_ set: ReceivedSet) async throws -> Receipt { try await writer.add(set) }
+    package func add(_ set: ReceivedSet) async throws -> Receipt { try await writer.add(set) }
 
-    public func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
+    package func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
         TransactionSummary
     > {
         try await read(request) { (reader, filter: TransactionFilter, now) in
@@ -149,12 +149,13 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    public func transaction(_ key: String) async throws -> TransactionRecord {
+    package func transaction(_ key: String) async throws -> TransactionRecord {
         let now = clock.wallMicroseconds()
         return try await read { reader in try reader.transaction(called: key, now: now) }
     }
 
-    public func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
+    package func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord>
+    {
         try await read(request) { (reader, filter: ExchangeFilter, now) in
             let (limit, cursor) = (try request.pageSize(), request[.cursor])
             return try QueryFailure.ofCursor {
@@ -175,17 +176,17 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    public func exchange(_ key: String) async throws -> ExchangeRecord {
+    package func exchange(_ key: String) async throws -> ExchangeRecord {
         try await read { reader in try reader.exchange(key: key) }
     }
 
-    public func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (
-        bodies: [Fact.ID: ExchangeBodies], isCut: Bool
+    package func bodies(of exchanges: [FactID], limit: Int) async throws -> (
+        bodies: [FactID: ExchangeBodies], isCut: Bool
     ) {
         try await read { reader in try reader.bodies(of: exchanges, limit: limit) }
     }
 
-    public func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
+    package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
         let (filter, limit, cursor) = (try request.sourceFilter(), try request.pageSize(), request[.cursor])
         return try await read { reader in
             try QueryFailure.ofCursor {
@@ -196,19 +197,19 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    public func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
+    package func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
         let (limit, cursor) = (try request.pageSize(), request[.cursor])
         return try await read { reader in
             try QueryFailure.ofCursor { try reader.nameConflicts(limit: limit, after: cursor) }
         }
     }
 
-    public func erase(_ scope: ErasureScope) async throws -> Erasure {
+    package func erase(_ scope: ErasureScope) async throws -> Erasure {
         let wall = clock.wallMicroseconds()
         return try await writer.run { store throws(WaybillError) in try store.erase(scope, at: wall) }
     }
 
-    public func retire(_ limits: RetirementLimits) async throws -> Int {
+    package func retire(_ limits: RetirementLimits) async throws -> Int {
         let now = clock.wallMicroseconds()
         return try await writer.run { store throws(WaybillError) in
             var count = 0
@@ -221,9 +222,9 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    public func verify() async throws -> StoreVerification { try await read { reader in try reader.verify() } }
+    package func verify() async throws -> StoreVerification { try await read { reader in try reader.verify() } }
 
-    public func warnings() async -> [String] { (try? await read { reader in reader.warnings }) ?? [] }
+    package func warnings() async -> [String] { (try? await read { reader in reader.warnings }) ?? [] }
 
     /// Whether sets can be taken in: the store is open, and the disk has room for one.
     package func checkWriting() async throws {
@@ -283,7 +284,7 @@ extension StoreReader {
     /// The exchange that a person means: `<source>:<sequence>`, the source by its ID, its support code, or the
     /// beginning of that.
     fileprivate func exchange(key: String) throws -> ExchangeRecord {
-        guard let colon = key.lastIndex(of: ":"), let sequence = Fact.ID.sequence(key[key.index(after: colon)...])
+        guard let colon = key.lastIndex(of: ":"), let sequence = FactID.sequence(key[key.index(after: colon)...])
         else {
             throw QueryFailure.notFound(
                 "“\(key)” is no exchange: one is called like K7QD-3M2X:17, or by its source's whole ID.")
@@ -292,7 +293,7 @@ extension StoreReader {
         let sources = try GUID(source).map { [$0] } ?? sources(withCode: source)
         var found: [ExchangeRecord] = []
         for source in sources {
-            if let record = try exchange(Fact.ID(source: source, sequence: sequence)) { found.append(record) }
+            if let record = try exchange(FactID(source: source, sequence: sequence)) { found.append(record) }
         }
         switch found.count {
         case 0: throw QueryFailure.notFound("There is no exchange \(key) here.")

@@ -38,7 +38,7 @@ struct ConformanceSets {
 
     private static func set(_ facts: [Fact]) -> TransactionSet {
         let share = TransactionSet.Share(
-            source: RecordedSource(id: GUID(), app: "conformance"),
+            source: SourceIdentity(id: GUID(), app: "conformance"),
             clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_767_225_600_000_000)],
             ledger: Ledger(recorded: Int64(facts.count), pending: Int64(facts.count)), facts: facts)
         return TransactionSet(id: GUID(), sources: [share])

@@ -1,32 +1,41 @@
 public import Waybill
-import WaybillCore
+package import WaybillCore
 
-/// A transport that keeps what it is given, and answers as it is told.
+/// A transport that keeps the sets it receives, and answers as a test tells it to.
 public final class InMemoryTransport: FlushTransport {
     private struct State {
-        var sets: [TransactionSet] = []
-        var answers: [@Sendable (TransactionSet) throws -> Receipt] = []
+        var sets: [OutgoingSet] = []
+        var answers: [@Sendable (OutgoingSet) throws -> Receipt] = []
     }
 
     private let state = Locked(State())
 
-    /// Makes a transport that accepts everything.
+    /// Creates a transport that accepts everything.
     public init() {}
 
-    /// The sets it was given, those it failed to take included.
-    public var sets: [TransactionSet] { state.withLock { $0.sets } }
+    /// The sets it received, in order. Sets that it refused are among them.
+    public var sets: [OutgoingSet] { state.withLock { $0.sets } }
 
-    /// Says what to answer to the next set that has no answer yet; without one, everything is accepted.
-    public func answerNext(_ answer: @escaping @Sendable (TransactionSet) throws -> Receipt) {
+    /// The sets it received, decoded.
+    package var transactionSets: [TransactionSet] { sets.map(\.decoded) }
+
+    /// Adds an answer, for the next set that has none yet. A set without an answer is accepted.
+    public func answerNext(_ answer: @escaping @Sendable (OutgoingSet) throws -> Receipt) {
         state.withLock { $0.answers.append(answer) }
     }
 
     public func send(_ set: OutgoingSet) async throws -> Receipt {
-        let decoded = try TransactionSet.decode(set.body).set
         let answer = state.withLock { state in
-            state.sets.append(decoded)
+            state.sets.append(set)
             return state.answers.isEmpty ? nil : state.answers.removeFirst()
         }
-        return try answer?(decoded) ?? Receipt(set: set.id, acceptedCount: set.factCount)
+        return try answer?(set) ?? Receipt(set: set.id, acceptedCount: set.factCount)
+    }
+}
+
+extension OutgoingSet {
+    /// The set, read from its body; empty if the body is no set of version 1.
+    package var decoded: TransactionSet {
+        (try? TransactionSet.decode(body).set) ?? TransactionSet(id: id, sources: [])
     }
 }

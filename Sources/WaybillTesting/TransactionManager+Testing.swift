@@ -46,8 +46,8 @@ extension TransactionManager {
 
     /// Everything that was recorded of a use case, oldest transaction first; also what was only joined, as on a server.
     public func transactions<U: UseCase>(_ useCase: U.Type) -> [TransactionRecord] {
-        var filter = TransactionFilter()
-        (filter.useCase, filter.beginner) = (U.code, .any)
+        var filter = TransactionFilter([.useCase(U.code)])
+        filter.beginner = .any
         return (try? allRecords(matching: filter)) ?? []
     }
 

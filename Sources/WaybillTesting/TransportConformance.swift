@@ -67,7 +67,7 @@ public struct TransportConformance: Sendable {
 /// What was sent, what was promised, and what was found.
 private struct Trial {
     private(set) var findings: [TransportConformance.Finding] = []
-    private var promised: [Fact.ID: Fact] = [:]
+    private var promised: [FactID: Fact] = [:]
     private let transport: any FlushTransport
 
     init(_ transport: any FlushTransport) { self.transport = transport }
@@ -125,10 +125,10 @@ private struct Trial {
     mutating func compare(_ arrived: @Sendable () async throws -> [[UInt8]]) async {
         let rule = "What has a receipt has arrived, as it was sent."
         do {
-            var facts: [Fact.ID: Fact] = [:]
+            var facts: [FactID: Fact] = [:]
             for body in try await arrived() {
                 for share in try TransactionSet.decode(body).set.sources {
-                    for fact in share.facts { facts[Fact.ID(source: share.source.id, sequence: fact.sequence)] = fact }
+                    for fact in share.facts { facts[FactID(source: share.source.id, sequence: fact.sequence)] = fact }
                 }
             }
             let missing = promised.filter { facts[$0.key] != $0.value }
@@ -151,7 +151,7 @@ private struct Trial {
             find("Facts without a fault are not rejected.", "\(receipt.rejections.count) were (\(rule))")
         }
         for share in set.sources {
-            for fact in share.facts { promised[Fact.ID(source: share.source.id, sequence: fact.sequence)] = fact }
+            for fact in share.facts { promised[FactID(source: share.source.id, sequence: fact.sequence)] = fact }
         }
     }
 

@@ -34,8 +34,8 @@ extension SpanAttributes {
     }
 
     /// Header fields that were asked to be recorded, in order of their names.
-    func headerFields(_ prefix: String) -> [Fact.HeaderField] {
-        var fields: [Fact.HeaderField] = []
+    func headerFields(_ prefix: String) -> [HeaderField] {
+        var fields: [HeaderField] = []
         forEach { name, attribute in
             guard name.hasPrefix(prefix), fields.count < Limits.headerFields else { return }
             let values: [String] =
@@ -44,7 +44,7 @@ extension SpanAttributes {
                 case .stringArray(let values): Array(values.prefix(Limits.headerFields))
                 default: []
                 }
-            fields += values.map { Fact.HeaderField(name: String(name.dropFirst(prefix.count)), value: $0) }
+            fields += values.map { HeaderField(name: String(name.dropFirst(prefix.count)), value: $0) }
         }
         return fields.sorted { $0.name < $1.name }
     }

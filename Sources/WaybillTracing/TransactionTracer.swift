@@ -87,7 +87,7 @@ public struct TransactionTracer: Tracer {
             return
         }
         context[TraceKey.self] = part.trace
-        let parent = part.cause ?? Fact.ID(source: source.id, sequence: part.sequence)
+        let parent = part.cause ?? FactID(source: source.id, sequence: part.sequence)
         guard !isTold, let told = TraceParent(of: part.trace, parent: SpanID(parent)) else { return }
         next.extract([TraceParent.fieldName: told.description], into: &context, using: FieldExtractor())
     }

@@ -44,10 +44,10 @@ struct InspectedApp {
                 matching: RequestPattern(
                     path: "/account", headerFields: ["Authorization": .exact("Bearer app-hunter22sunny")]),
                 .mock(
-                    MockedResponse(
+                    NetworkRule.Response(
                         headerFields: [
-                            Fact.HeaderField(name: "Content-Type", value: "application/json"),
-                            Fact.HeaderField(name: "Set-Cookie", value: "session=cookie-hunter22sunny"),
+                            HeaderField(name: "Content-Type", value: "application/json"),
+                            HeaderField(name: "Set-Cookie", value: "session=cookie-hunter22sunny"),
                         ], body: Data(#"{"name":"Ada","access_token":"token-hunter22sunny"}"#.utf8)))))
         try await serve(transactions)
         try await transactions.sync()

@@ -218,7 +218,7 @@ end: d_step { mayGo & FIRST -> dropped = dropped | FIRST; news = 1; check() }
 /*
  * A journal brings a fact that is sampled away in the same step: of a process that runs, or by recovery, perhaps after the end of its source was told.
  */
-/* CODE Leaders.swift: func decide( */
+/* CODE LeadingParts.swift: func decide( */
 /* CODE SourceRows.swift: func note(_ source: Int64, sampledFrom */
 active proctype Sampling() {
 end: d_step {

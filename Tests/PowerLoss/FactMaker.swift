@@ -22,7 +22,7 @@ final class FactMaker {
         self.random = random
         startMicroseconds = time.uptimeMicroseconds()
         writer = SourceWriter(
-            source: RecordedSource(id: source, app: "shop", appVersion: "1"), place: place, clock: time,
+            source: SourceIdentity(id: source, app: "shop", appVersion: "1"), place: place, clock: time,
             capacity: 10_000, timer: time,
             journalSize: journalSize)
     }

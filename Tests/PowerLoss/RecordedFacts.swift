@@ -16,10 +16,10 @@ struct RecordedFacts {
         var acknowledged: Int?
     }
 
-    private(set) var entries: [Fact.ID: Entry] = [:]
+    private(set) var entries: [FactID: Entry] = [:]
 
     mutating func add(_ fact: Fact, of source: GUID, time: Int64, moment: Int) {
-        entries[Fact.ID(source: source, sequence: fact.sequence)] = Entry(fact: fact, time: time, moment: moment)
+        entries[FactID(source: source, sequence: fact.sequence)] = Entry(fact: fact, time: time, moment: moment)
     }
 
     /// `sync()` has returned.
@@ -33,14 +33,14 @@ struct RecordedFacts {
     mutating func acknowledge(_ set: TransactionSet, at moment: Int) {
         for share in set.sources {
             for fact in share.facts {
-                let id = Fact.ID(source: share.source.id, sequence: fact.sequence)
+                let id = FactID(source: share.source.id, sequence: fact.sequence)
                 if entries[id]?.acknowledged == nil { entries[id]?.acknowledged = moment }
             }
         }
     }
 
     /// What was recorded before a cut, and must be on the device's disk.
-    func needed(after moment: Int, uptime: Int64) -> [Fact.ID: Fact] {
+    func needed(after moment: Int, uptime: Int64) -> [FactID: Fact] {
         entries.filter { _, entry in
             guard entry.moment <= moment, let time = entry.time else { return false }
             if let synced = entry.synced, synced <= moment { return true }
@@ -49,12 +49,12 @@ struct RecordedFacts {
     }
 
     /// What must be on the collector's disk.
-    func acknowledged(before moment: Int) -> [Fact.ID: Fact] {
+    func acknowledged(before moment: Int) -> [FactID: Fact] {
         entries.filter { _, entry in entry.acknowledged.map { $0 <= moment } ?? false }.mapValues(\.fact)
     }
 
     /// What is left after a cut is on the disk, from the first event of the next life on; nobody waits for the rest.
-    mutating func restart(device: Set<Fact.ID>, collector: Set<Fact.ID>) {
+    mutating func restart(device: Set<FactID>, collector: Set<FactID>) {
         entries = entries.filter { device.contains($0.key) || collector.contains($0.key) }
         for id in entries.keys {
             entries[id]?.moment = 0

@@ -8,9 +8,9 @@ import WaybillStore
 struct RecoveryCheck {
     private(set) var result = PowerLossTrial.Result()
     /// What the device had after recovery.
-    private(set) var deviceFacts: Set<Fact.ID> = []
+    private(set) var deviceFacts: Set<FactID> = []
     /// What the collector had before anything was delivered again.
-    private(set) var collectorFacts: Set<Fact.ID> = []
+    private(set) var collectorFacts: Set<FactID> = []
 
     private let name: String
     private let device: ResolvedLocation
@@ -28,7 +28,7 @@ struct RecoveryCheck {
         let recorded = facts.entries.mapValues(\.fact)
 
         let writer = SourceWriter(
-            source: RecordedSource(id: GUID(), app: "shop", appVersion: "2"), place: device, clock: time,
+            source: SourceIdentity(id: GUID(), app: "shop", appVersion: "2"), place: device, clock: time,
             capacity: 1_000, timer: time)
         // A page that was being written is damage to a journal, and its facts are booked.
         if let problem = writer.problem, !problem.message.contains("booked as damaged") {
@@ -89,7 +89,7 @@ struct RecoveryCheck {
             let before = try Self.facts(in: collector)
             let receipt = try server.ingest(TransactionSet.decode(set.encoded()), receivedAt: time.wallMicroseconds())
             let known = set.sources.reduce(0) { sum, share in
-                sum + share.facts.count { before[Fact.ID(source: share.source.id, sequence: $0.sequence)] != nil }
+                sum + share.facts.count { before[FactID(source: share.source.id, sequence: $0.sequence)] != nil }
             }
             result.doubledCount += max(0, known - receipt.knownCount)
             if receipt.knownCount != known || receipt.acceptedCount != set.factCount - known {
@@ -103,11 +103,11 @@ struct RecoveryCheck {
         }
     }
 
-    private static func facts(in place: ResolvedLocation) throws -> [Fact.ID: Fact] {
-        var facts: [Fact.ID: Fact] = [:]
+    private static func facts(in place: ResolvedLocation) throws -> [FactID: Fact] {
+        var facts: [FactID: Fact] = [:]
         try StoreReader(place).export(.everything, redactor: Redactor()) { set in
             for share in set.sources {
-                for fact in share.facts { facts[Fact.ID(source: share.source.id, sequence: fact.sequence)] = fact }
+                for fact in share.facts { facts[FactID(source: share.source.id, sequence: fact.sequence)] = fact }
             }
         }
         return facts

@@ -2,12 +2,12 @@ import WaybillCore
 
 /// Writes the facts of one source by hand, with times in microseconds since ``ShopRecords/start``.
 final class FactWriter {
-    private let source: RecordedSource
+    private let source: SourceIdentity
     private let names: [RecordedName]
     private var facts: [Fact] = []
 
     init(_ app: String, _ version: String, device: String, os: String, _ osVersion: String, names: [RecordedName]) {
-        source = RecordedSource(id: GUID(), app: app, appVersion: version, device: device, os: os, osVersion: osVersion)
+        source = SourceIdentity(id: GUID(), app: app, appVersion: version, device: device, os: os, osVersion: osVersion)
         self.names = names
     }
 
@@ -22,7 +22,7 @@ final class FactWriter {
     }
 
     func open(
-        _ useCase: Int, of transaction: GUID, by cause: Fact.ID? = nil, at time: Int64, _ attributes: Attributes = [:]
+        _ useCase: Int, of transaction: GUID, by cause: FactID? = nil, at time: Int64, _ attributes: Attributes = [:]
     ) -> Int64 {
         add(
             .opened(
@@ -41,24 +41,24 @@ final class FactWriter {
     }
 
     func send(_ method: String, _ host: String, _ path: String, query: String? = nil, in part: Int64, at time: Int64)
-        -> Fact.ID
+        -> FactID
     {
         let fields = [
             ("Accept", "application/json"), ("Authorization", "[redacted]"), ("Content-Type", "application/json"),
             ("User-Agent", "Shop/4.2.0 (iPhone17,1; iOS 18.5)"),
-        ].map { Fact.HeaderField(name: $0.0, value: $0.1) }
+        ].map { HeaderField(name: $0.0, value: $0.1) }
         let opened = Fact.ExchangeOpened(
             method: method, scheme: "https", host: host, path: path, query: query, headerFields: fields)
-        return Fact.ID(source: source.id, sequence: add(.exchangeOpened(opened), part: part, at: time))
+        return FactID(source: source.id, sequence: add(.exchangeOpened(opened), part: part, at: time))
     }
 
     func receive(
-        _ status: Int?, for exchange: Fact.ID, in part: Int64, firstByte: Int64? = nil, at time: Int64,
+        _ status: Int?, for exchange: FactID, in part: Int64, firstByte: Int64? = nil, at time: Int64,
         bytes: Int64? = 1840,
         error: RecordedError? = nil
     ) {
         let fields =
-            status == nil ? [] : [Fact.HeaderField(name: "Content-Type", value: "application/json; charset=utf-8")]
+            status == nil ? [] : [HeaderField(name: "Content-Type", value: "application/json; charset=utf-8")]
         let closed = Fact.ExchangeClosed(
             exchange: exchange.sequence, state: status == nil ? .failed : .completed, status: status,
             firstByteAtMicroseconds: firstByte,

@@ -13,7 +13,7 @@ struct SampleExchanges {
         case done = 0
     }
 
-    private let source = RecordedSource(
+    private let source = SourceIdentity(
         id: GUID(), app: "shop", appVersion: "4.2", device: "iPhone17,1", os: "iOS", osVersion: "18.5")
     private var facts: [Fact] = []
     private var time: Int64 = 1_000
@@ -54,7 +54,7 @@ struct SampleExchanges {
         transactions.perform(Upload.self) { _ in
             for (name, type, body) in bodies {
                 guard let url = URL(string: "https://api.example/bodies/\(name)") else { continue }
-                let field = Fact.HeaderField(name: "Content-Type", value: type)
+                let field = HeaderField(name: "Content-Type", value: type)
                 let exchange = transactions.openExchange(
                     ExchangeRequest(method: "POST", url: url, headerFields: [field]))
                 exchange.sent(body)
@@ -75,7 +75,7 @@ struct SampleExchanges {
             phases: Fact.Phases(lookupMicroseconds: 1_000, connectMicroseconds: 1_001, secureMicroseconds: 1_999),
             isConnectionReused: false,
             redirects: [Fact.Redirect(status: 302, url: "https://b.example/", atMicroseconds: time + 6_000)])
-        let json = [Fact.HeaderField(name: "Content-Type", value: "application/json")]
+        let json = [HeaderField(name: "Content-Type", value: "application/json")]
         let items = open("GET", "/items", query: "a=1&b=%C3%A9+x&c", in: part)
         time += 10_000
         close(items, in: part) {
@@ -101,11 +101,11 @@ struct SampleExchanges {
         let short = String(text.prefix(120))
         let opened = Fact.ExchangeOpened(
             method: "GET", scheme: "https", host: "odd.example", path: "/\(text.prefix(400))", query: short,
-            headerFields: [Fact.HeaderField(name: short, value: text)])
+            headerFields: [HeaderField(name: short, value: text)])
         let sequence = add(.exchangeOpened(opened), part: 0)
         close(sequence, in: 0) {
             $0.status = 200
-            $0.headerFields = [Fact.HeaderField(name: "X-Odd", value: text)]
+            $0.headerFields = [HeaderField(name: "X-Odd", value: text)]
             $0.error = RecordedError(domain: short, code: 1, text: text)
         }
     }

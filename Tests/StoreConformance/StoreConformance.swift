@@ -1,7 +1,7 @@
-public import WaybillCore
-public import WaybillExport
-public import WaybillQueries
-public import WaybillTesting
+package import WaybillCore
+package import WaybillExport
+package import WaybillQueries
+package import WaybillTesting
 
 /// Tries a store out, by the port that collectors, pages and commands use: whether it keeps what it is given.
 ///
@@ -18,17 +18,17 @@ public import WaybillTesting
 /// let findings = await StoreConformance { clock in try MyStore(clock: clock) }.findings()
 /// XCTAssert(findings.isEmpty, "\(findings)")
 /// ```
-public struct StoreConformance: Sendable {
+package struct StoreConformance: Sendable {
     /// A call that gave something else than it should.
-    public struct Finding: Error, Sendable, Hashable, CustomStringConvertible {
+    package struct Finding: Error, Sendable, Hashable, CustomStringConvertible {
         /// Makes the same history again.
-        public var seed: Int
+        package var seed: Int
         /// What was asked, and after which step.
-        public var call: String
+        package var call: String
         /// The first difference.
-        public var detail: String
+        package var detail: String
 
-        public var description: String { "Seed \(seed), \(call): \(detail)" }
+        package var description: String { "Seed \(seed), \(call): \(detail)" }
     }
 
     private let seeds: Range<Int>
@@ -41,7 +41,7 @@ public struct StoreConformance: Sendable {
     ///   - seeds: A history for each. Default: 40, which take some seconds.
     ///   - clock: Set before each step. Give that of the store where the store is there already, e.g. a server's.
     ///   - makeStore: Gives an empty store each time, which goes by this clock.
-    public init(
+    package init(
         seeds: Range<Int> = 0..<40, clock: ManualClock = ManualClock(),
         makeStore: @escaping @Sendable (any TransactionClock) async throws -> any AnsweringStore & ExportingStore
     ) {
@@ -53,7 +53,7 @@ public struct StoreConformance: Sendable {
     /// Plays all histories, one after the other.
     ///
     /// - Returns: The first finding of each history, since what follows is mostly its consequence; empty: none.
-    public func findings() async -> [Finding] { await trial().findings }
+    package func findings() async -> [Finding] { await trial().findings }
 
     /// Plays all histories, and counts the questions whose answers were compared.
     package func trial() async -> (findings: [Finding], questionCount: Int) {

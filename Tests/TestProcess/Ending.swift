@@ -39,7 +39,7 @@ enum Ending: String {
     /// By a journal that is not mapped, as on file systems where that is not safe.
     private func record(byWritingTo folder: URL) async throws {
         let writer = SourceWriter(
-            source: RecordedSource(id: GUID(), app: "test-process"), place: .folder(folder), clock: SystemClock(),
+            source: SourceIdentity(id: GUID(), app: "test-process"), place: .folder(folder), clock: SystemClock(),
             capacity: 100, journalSize: JournalSize(isMapped: false), catchesSignals: true)
         _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
         try await writer.sync()

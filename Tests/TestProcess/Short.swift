@@ -45,7 +45,7 @@ enum Short: String {
 
     /// Exits with five facts in memory, because its journal cannot be opened until then: soon after, or never.
     private func recordInMemory(_ folder: URL) {
-        let source = RecordedSource(id: GUID(), app: "test-process")
+        let source = SourceIdentity(id: GUID(), app: "test-process")
         let path = folder.appending(path: "journal-\(source.id)").path(percentEncoded: false)
         let descriptor = open(path, O_RDWR | O_CREAT, 0o600)
         guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else { _exit(72) }

@@ -38,14 +38,14 @@ package enum HostileText {
             id: GUID(), app: text, appVersion: text, device: text, os: text, osVersion: text)
         let error = RecordedError(domain: text, code: -1, text: text)
         let attributes: Attributes = ["plain": .string(text), text: "value"]
-        let opened = Fact.ID(source: source.id, sequence: 1)
-        let request = Fact.ID(source: source.id, sequence: 3)
-        let field = Fact.HeaderField(name: text, value: text)
-        func entry(_ sequence: Int64, _ kind: TransactionRecord.Kind, _ exchange: Fact.ID? = nil)
+        let opened = FactID(source: source.id, sequence: 1)
+        let request = FactID(source: source.id, sequence: 3)
+        let field = HeaderField(name: text, value: text)
+        func entry(_ sequence: Int64, _ kind: TransactionRecord.Kind, _ exchange: FactID? = nil)
             -> TransactionRecord.Entry
         {
             TransactionRecord.Entry(
-                id: Fact.ID(source: source.id, sequence: sequence), kind: kind, part: 1,
+                id: FactID(source: source.id, sequence: sequence), kind: kind, part: 1,
                 timeMicroseconds: begun + sequence * 1000,
                 label: text, code: kind == .event ? 1 : nil, error: kind == .opened ? nil : error,
                 attributes: attributes,
@@ -75,7 +75,7 @@ package enum HostileText {
                     state: .failed, status: nil,
                     openedMicroseconds: begun + 3000, firstByteMicroseconds: nil, closedMicroseconds: begun + 4000,
                     sentByteCount: 1,
-                    receivedByteCount: nil, requestHeaderFields: [field, Fact.HeaderField(name: "Plain", value: text)],
+                    receivedByteCount: nil, requestHeaderFields: [field, HeaderField(name: "Plain", value: text)],
                     responseHeaderFields: [field], error: error)
             ])
     }

@@ -6,9 +6,9 @@ package struct LoginHistory {
     package static let begun: Int64 = 1_772_366_400_000_000
 
     package let transaction = GUID()
-    package let client = RecordedSource(
+    package let client = SourceIdentity(
         id: GUID(), app: "app", appVersion: "1.2", device: "iPhone17,1", os: "iOS", osVersion: "18.1")
-    package let server = RecordedSource(
+    package let server = SourceIdentity(
         id: GUID(), app: "server", appVersion: "4.0", device: "x86_64", os: "Linux", osVersion: "6.1")
 
     package init() {}
@@ -50,7 +50,7 @@ package struct LoginHistory {
                 content: .opened(
                     Fact.Opened(
                         transaction: transaction, useCase: 0, isJoined: true,
-                        cause: Fact.ID(source: client.id, sequence: 3)))),
+                        cause: FactID(source: client.id, sequence: 3)))),
             Fact(sequence: 2, part: 1, atMicroseconds: 11_000, content: .event(Fact.Event(code: 11))),
             Fact(sequence: 3, part: 1, atMicroseconds: 12_000, content: .closed(Fact.Closed(outcome: .succeeded))),
         ]
@@ -64,7 +64,7 @@ package struct LoginHistory {
     /// The server's facts, in a set of a new ID.
     package func serverSet() -> TransactionSet { set(server, serverFacts, recorded: 3) }
 
-    private func set(_ source: RecordedSource, _ facts: [Fact], recorded: Int64) -> TransactionSet {
+    private func set(_ source: SourceIdentity, _ facts: [Fact], recorded: Int64) -> TransactionSet {
         TransactionSet(
             id: GUID(),
             sources: [

@@ -12,12 +12,12 @@ package enum SampleExchange {
         _ state: ExchangeRecord.State = .completed, _ change: (inout TransactionRecord.Exchange) -> Void = { _ in }
     ) -> ExchangeRecord {
         var exchange = TransactionRecord.Exchange(
-            id: Fact.ID(source: source, sequence: 3), part: 1, role: .client, method: "POST",
+            id: FactID(source: source, sequence: 3), part: 1, role: .client, method: "POST",
             url: "https://api.example.com/login?page=1&q=a%20b",
             state: .completed, status: 200, openedMicroseconds: opened, firstByteMicroseconds: opened + 80_000,
             closedMicroseconds: opened + 100_001, sentByteCount: 17, receivedByteCount: 2000,
-            requestHeaderFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")],
-            responseHeaderFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")], error: nil,
+            requestHeaderFields: [HeaderField(name: "Content-Type", value: "application/json")],
+            responseHeaderFields: [HeaderField(name: "Content-Type", value: "application/json")], error: nil,
             transfer: Fact.Transfer(
                 httpVersion: "2", receivedWireByteCount: 310, sentAtMicroseconds: opened + 30_500,
                 phases: Fact.Phases(lookupMicroseconds: 2_000, connectMicroseconds: 8_000, secureMicroseconds: 20_000),

@@ -60,7 +60,7 @@ import WaybillTesting
         for request in server.requests {
             let told = try #require(request.told)
             let source = try #require(told.source)
-            let exchange = exchanges[Fact.ID(source: source, sequence: try #require(told.exchange))]
+            let exchange = exchanges[FactID(source: source, sequence: try #require(told.exchange))]
             #expect(exchange?.url.hasSuffix(request.path) == true)
             #expect(request.path.contains(told.transaction.description))
             #expect(exchange?.state == .completed && exchange?.receivedByteCount == Int64(request.path.utf8.count))

@@ -79,7 +79,7 @@ struct TakingTurns: AnsweringStore, ExportingStore {
 
     func exchange(_ key: String) async throws -> ExchangeRecord { try await next().exchange(key) }
 
-    func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+    func bodies(of exchanges: [FactID], limit: Int) async throws -> (bodies: [FactID: ExchangeBodies], isCut: Bool) {
         try await next().bodies(of: exchanges, limit: limit)
     }
 

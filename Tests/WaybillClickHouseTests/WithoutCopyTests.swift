@@ -169,7 +169,7 @@ private struct Shop {
             .opened(
                 Fact.Opened(
                     transaction: id, useCase: 1, isJoined: true,
-                    cause: Fact.ID(source: client.source.id, sequence: exchange))))
+                    cause: FactID(source: client.source.id, sequence: exchange))))
         server.add(.event(Fact.Event(code: 1)), part: serverPart)
         server.now += Int64.random(in: 1_000...50_000, using: &random)
         server.add(.closed(Fact.Closed(outcome: .succeeded)), part: serverPart)
@@ -200,12 +200,12 @@ private struct Shop {
 
 /// What one source records.
 private struct Recorder {
-    let source: RecordedSource
+    let source: SourceIdentity
     var now: Int64 = 0
     private(set) var facts: [Fact] = []
 
     init(_ app: String, _ id: GUID) {
-        source = RecordedSource(
+        source = SourceIdentity(
             id: id, installation: nil, app: app, appVersion: "1", device: "x86_64", os: "Linux", osVersion: "6.1")
     }
 

@@ -15,8 +15,7 @@ private enum Login: Int, UseCase {
     let clock = ManualClock()
     let tx: TransactionManager
     var logins: TransactionFilter {
-        var filter = TransactionFilter()
-        filter.useCase = Login.code
+        let filter = TransactionFilter([.useCase(Login.code)])
         return filter
     }
 

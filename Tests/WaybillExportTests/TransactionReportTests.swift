@@ -93,8 +93,8 @@ import WaybillStore
             record.exchanges[0].method = "GET"
             record.exchanges[0].url = "https://ada:hunter2@host/?token=abc.def-123&q=\(secret)"
             record.exchanges[0].requestHeaderFields = [
-                Fact.HeaderField(name: "Authorization", value: "abc.def-123"),
-                Fact.HeaderField(name: "X", value: secret),
+                HeaderField(name: "Authorization", value: "abc.def-123"),
+                HeaderField(name: "X", value: secret),
             ]
             var report = TransactionReport(records: [record])
             report.title = secret

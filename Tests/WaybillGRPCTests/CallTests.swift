@@ -160,7 +160,7 @@ import WaybillTesting
         let sent = try #require(tx.exchanges.first)
         #expect((sent.state, sent.status) == (.completed, 200))
         #expect(sent.error == error && tx.transactions(Login.self).first?.parts.first?.error == error)
-        #expect(sent.responseHeaderFields.last == Fact.HeaderField(name: "grpc-status", value: "\(code)"))
+        #expect(sent.responseHeaderFields.last == HeaderField(name: "grpc-status", value: "\(code)"))
         #expect(tx.events(named: "grpc.call").first?.attributes["rpc.response.status_code"] == .string(name))
         #expect(tx.events(named: "grpc.call").first?.attributes["response_messages"] == (isRejected ? 0 : 1))
 
@@ -244,11 +244,11 @@ import WaybillTesting
     /// Only the time tells a deadline from somebody who no longer wants it.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test(arguments: [
-        ("1n", Fact.ExchangeState.failed), ("0S", .failed), ("8H", .canceled), ("99999999H", .canceled),
+        ("1n", ExchangeState.failed), ("0S", .failed), ("8H", .canceled), ("99999999H", .canceled),
         ("123456789n", .canceled), ("1x", .canceled), ("-1n", .canceled), ("n", .canceled), ("", .canceled),
     ])
     func whatTheMetadataSayOfADeadlineIsReadAndNeverTrusted(
-        _ timeout: String, _ state: Fact.ExchangeState
+        _ timeout: String, _ state: ExchangeState
     ) async throws {
         let interceptor = TransactionClientInterceptor(tx)
         await tx.perform(Login.self) { _ in

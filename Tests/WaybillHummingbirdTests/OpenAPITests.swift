@@ -50,8 +50,8 @@ import WaybillTesting
             }
         }
 
-        private func recorded(_ fields: HTTPFields) -> [Fact.HeaderField] {
-            fields.map { Fact.HeaderField(name: $0.name.rawName, value: $0.value) }
+        private func recorded(_ fields: HTTPFields) -> [HeaderField] {
+            fields.map { HeaderField(name: $0.name.rawName, value: $0.value) }
         }
     }
 

@@ -41,7 +41,7 @@ private enum Order: Int, UseCase {
         #expect(try value("waybill_dropped_facts", [("reason", "erased")]) == 2)
         var sum = 0.0
         for label in ["pending", "delivered", "quarantined"] { sum += try value("waybill_\(label)_facts") ?? -1 }
-        for reason in DropReason.allCases {
+        for reason in Ledger.DropReason.allCases {
             sum += try value("waybill_dropped_facts", [("reason", reason.rawValue)]) ?? -1
         }
         #expect(try value("waybill_recorded_facts") == sum)

@@ -272,7 +272,7 @@ import WaybillCore
         let before = try store.dump()
         for proof in [nil, IdentityProof()] {
             let share = TransactionSet.Share(
-                source: RecordedSource(id: source.id), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1)],
+                source: SourceIdentity(id: source.id), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1)],
                 hasEnded: true, ledger: Ledger(recorded: 1 << 40),
                 dropped: [DroppedRange(first: 1, last: 1 << 40, reason: .erased)], sourceProof: proof)
             let receipt = try store.add(TransactionSet(id: GUID(), sources: [share]))

@@ -50,7 +50,7 @@ import WaybillCore
         return try steps(of: store) {
             let verdict = try store.store.ingest(
                 request, sentBy: "t1", receivedAt: SpanStore.wall, factsPerTransaction: 100_000)
-            #expect(verdict.acceptedCount == min(count, TransactionRoom.partLimit))
+            #expect(verdict.acceptedCount == min(count, TransactionQuota.partLimit))
         }
     }
 

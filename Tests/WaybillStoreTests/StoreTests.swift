@@ -162,7 +162,7 @@ import WaybillCore
     }
 
     /// Has each of two readers end its read when the other one has begun another.
-    private final class Turns: @unchecked Sendable {  // right because what changes is changed under `news`
+    private final class FairLock: @unchecked Sendable {  // right because what changes is changed under `news`
         private let news = NSCondition()
         private var begun = [0, 0]
         private var isOver = false
@@ -192,7 +192,7 @@ import WaybillCore
         let store = try Store(.folder(folder.url))
         let part = app.open(GUID())
         try app.record(into: store)
-        let turns = Turns()
+        let turns = FairLock()
         let place = ResolvedLocation.folder(folder.url)
         let readers = (0..<2).map { index in
             Task.detached {

@@ -45,10 +45,10 @@ import WaybillTesting
         let id = transactions.perform(Login.self) { $0.id }
         let report = await transactions.flush()
         #expect(report.error == nil && report.pending == 0 && report.delivered == 2)
-        let share = try #require(transport.sets.first?.sources.first)
+        let share = try #require(transport.transactionSets.first?.sources.first)
         #expect(share.dropped == [DroppedRange(first: 1, last: 3, reason: .erased)])
         #expect(share.facts.map(\.sequence) == [4, 5])
-        #expect(!"\(transport.sets)".contains("marker"))
+        #expect(!"\(transport.transactionSets)".contains("marker"))
         #expect(try await transactions.list().rows.map(\.id) == [id])
     }
 
@@ -73,7 +73,7 @@ import WaybillTesting
         let report = await transactions.flush()
         #expect(report.error == nil && report.pending == 0)
         #expect(try await transactions.list().rows.map(\.id) == [other])
-        #expect(!"\(transport.sets)".contains("marker"))
+        #expect(!"\(transport.transactionSets)".contains("marker"))
         #expect(try await transactions.summary == TransactionCounts())
     }
 

@@ -145,9 +145,7 @@ import WaybillTesting
         let login = transactions.begin(Login.self)
         login.log(.initiated)
         login.finish(.failed)
-        var filter = TransactionFilter()
-        filter.useCase = Login.code
-        filter.outcomes = [.failed]
+        let filter = TransactionFilter([.useCase(Login.code), .outcome([.failed])])
         let page = try await transactions.list(matching: filter, limit: 20)
         let more = try await transactions.list(matching: filter, limit: 20, after: page.next)
         #expect(page.rows.map(\.id) == [login.id])

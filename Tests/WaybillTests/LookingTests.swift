@@ -25,8 +25,7 @@ import FoundationNetworking
         }
         transactions.perform(Purchase.self) { $0.log(.started) }
 
-        var filter = TransactionFilter()
-        filter.useCase = Login.code
+        let filter = TransactionFilter([.useCase(Login.code)])
         var listed: [GUID] = []
         var next: String?
         try await eventually("the last page comes") {

@@ -34,7 +34,7 @@ extension URL {
 
 extension TransactionManager {
     /// One that is its own server, for tests.
-    static func tracing(recording: RecordingMode = .on) -> TransactionManager {
+    static func tracing(recording: RecordingHealth.Mode = .on) -> TransactionManager {
         var options = Options()
         options.recording = recording
         (options.useCases, options.diagnostics) = ([Login.code], { _ in })

@@ -56,8 +56,7 @@ private typealias LogIn = LoginAppModel.Login
         form.disappear()
         #expect(try await outcomes(transactions) == [.succeeded])
 
-        var logins = TransactionFilter()
-        logins.useCase = LogIn.code
+        let logins = TransactionFilter([.useCase(LogIn.code)])
         let filling = DurationQuestion(filter: logins, from: .event("fillingBegan"), to: .event("submitted"))
         #expect(try await transactions.answer(filling).total.statistics.count == 1)
         let failures = transactions.live

@@ -39,7 +39,7 @@ final class CheckoutModel {
         do {
             try await checkout.perform { checkout in
                 try await shop.logIn(as: customer)
-                transactions.context.setUser(customer.id, .plain)  // known from here on
+                transactions.context.set("user", customer.id)  // known from here on
                 checkout.log(.loggedIn)
                 let order = try await shop.order(basket)
                 checkout.log(.ordered, attributes: ["order": order.number])

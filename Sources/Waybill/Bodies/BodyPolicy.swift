@@ -95,7 +95,7 @@ extension TransactionManager {
     /// - Returns: nil where nothing is known of one: none was asked for, there was none, or its room went to newer
     ///   ones.
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
-    public func body(of exchange: Fact.ID, _ direction: BodyDirection) async throws -> ExchangeBody? {
+    public func body(of exchange: FactID, _ direction: ExchangeBody.Direction) async throws -> ExchangeBody? {
         try await read { reader, _ in try reader.body(of: exchange, direction) } ?? nil
     }
 }

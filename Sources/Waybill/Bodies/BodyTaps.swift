@@ -72,10 +72,10 @@ final class BodyTap: Sendable {
 /// Both bodies of one exchange that the policy wants; each has a tap from its first byte on.
 package final class BodyTaps: Sendable {
     private struct State {
-        var heads: [BodyDirection: [Fact.HeaderField]]
-        var taps: [BodyDirection: BodyTap] = [:]
+        var heads: [ExchangeBody.Direction: [HeaderField]]
+        var taps: [ExchangeBody.Direction: BodyTap] = [:]
         /// Of a WebSocket.
-        var messageTaps: [BodyDirection: MessageTap] = [:]
+        var messageTaps: [ExchangeBody.Direction: MessageTap] = [:]
         var hasEnded = false
     }
 
@@ -101,7 +101,7 @@ package final class BodyTaps: Sendable {
     func responded(_ response: ExchangeResponse) { state.withLock { $0.heads[.response] = response.headerFields } }
 
     /// Bytes of a body as they come.
-    func append(_ bytes: some DataProtocol, _ direction: BodyDirection) {
+    func append(_ bytes: some DataProtocol, _ direction: ExchangeBody.Direction) {
         guard !bytes.isEmpty else { return }
         let tap: BodyTap? = state.withLock { state in
             guard !state.hasEnded else { return nil }
@@ -118,7 +118,7 @@ package final class BodyTaps: Sendable {
     /// A message of a WebSocket.
     ///
     /// - Parameter number: From 1, among those of its direction.
-    func append(message bytes: some DataProtocol, _ direction: BodyDirection, isText: Bool, number: Int64) {
+    func append(message bytes: some DataProtocol, _ direction: ExchangeBody.Direction, isText: Bool, number: Int64) {
         let tap: MessageTap? = state.withLock { state in
             guard !state.hasEnded else { return nil }
             if let tap = state.messageTaps[direction] { return tap }
@@ -149,7 +149,7 @@ package final class BodyTaps: Sendable {
 struct BodyPlace {
     var part: Int64
     var exchange: Int64
-    var direction: BodyDirection
+    var direction: ExchangeBody.Direction
     /// The request as the app's hook left it; nil: it is not asked.
     var asked: RecordingDraft.ExchangeOpened?
 }
@@ -162,7 +162,7 @@ struct BodyHead {
     /// Whether there was a head before the body came: without one it is not known how to look for secrets in it.
     var isKnown: Bool
 
-    init(_ fields: [Fact.HeaderField]?) {
+    init(_ fields: [HeaderField]?) {
         isKnown = fields != nil
         for field in fields ?? [] {
             switch field.name.lowercased() {

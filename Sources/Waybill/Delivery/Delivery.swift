@@ -30,7 +30,7 @@ public struct Delivery: Sendable {
 /// receipt lists the facts that were refused; with an empty list all are accepted. A transport that cannot tell new
 /// facts from known ones says that all were accepted.
 ///
-/// After every error that it throws, sets are tried again after a pause that grows; a ``DeliveryFailure`` says more.
+/// After every error that it throws, sets are tried again after a pause that grows; a ``Delivery/Failure`` says more.
 /// `TransportConformance` of the module `WaybillTesting` tries a transport out.
 ///
 /// ## Usage
@@ -42,7 +42,7 @@ public struct Delivery: Sendable {
 ///
 ///     func send(_ set: OutgoingSet) async throws -> Receipt {
 ///         guard set.body.count <= queue.largestMessage else {
-///             throw DeliveryFailure(WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
+///             throw Delivery.Failure(WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
 ///         }
 ///         try await queue.add(set.body, type: set.mediaType)
 ///         return Receipt(set: set.id, acceptedCount: set.factCount)
@@ -71,14 +71,16 @@ public struct OutgoingSet: Sendable, Hashable {
     public let mediaType: String
     /// The openings of parts that it goes on with, which earlier sets have delivered: for formats that name the
     /// transaction with each event.
-    package var openings: [Fact.ID: Fact.Opened] = [:]
+    package var openings: [FactID: Fact.Opened] = [:]
 
-    /// Makes a set of what is encoded already; of version 1 of the format unless `mediaType` says otherwise.
-    public init(id: GUID, body: [UInt8], factCount: Int, mediaType: String = TransactionSet.mediaType) {
+    /// Creates a set from its encoded form.
+    ///
+    /// - Parameter mediaType: The media type of `body`; `nil` for version 1 of the format.
+    public init(id: GUID, body: [UInt8], factCount: Int, mediaType: String? = nil) {
         self.id = id
         self.body = body
         self.factCount = factCount
-        self.mediaType = mediaType
+        self.mediaType = mediaType ?? TransactionSet.mediaType
     }
 }
 
@@ -107,10 +109,10 @@ package protocol SetWire: Sendable {
     /// The value of `Authorization`, for a token of visible ASCII.
     func authorization(_ token: String) -> String
     /// The set as it is sent.
-    func message(of set: OutgoingSet) throws(DeliveryFailure) -> SetMessage
+    func message(of set: OutgoingSet) throws(Delivery.Failure) -> SetMessage
     /// The receipt, if the answer settles anything.
     func receipt(of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorResponse, now: Date)
-        throws(DeliveryFailure)
+        throws(Delivery.Failure)
         -> Receipt
 }
 
@@ -120,9 +122,9 @@ package struct SetMessage {
     /// nil: nothing of the set can be said in that version, so that nothing is sent.
     package var body: [UInt8]?
     /// The facts that are not in it.
-    package var leftOut: [Rejection]
+    package var leftOut: [Receipt.Rejection]
 
-    package init(mediaType: String, body: [UInt8]?, leftOut: [Rejection] = []) {
+    package init(mediaType: String, body: [UInt8]?, leftOut: [Receipt.Rejection] = []) {
         self.mediaType = mediaType
         self.body = body
         self.leftOut = leftOut
@@ -143,7 +145,7 @@ package struct CollectorWire: SetWire {
 
     package func receipt(
         of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorResponse, now: Date
-    ) throws(DeliveryFailure) -> Receipt {
+    ) throws(Delivery.Failure) -> Receipt {
         try answer.receipt(for: set, now: now)
     }
 }
@@ -177,38 +179,40 @@ public struct FlushReport: Sendable, Hashable {
     public var isComplete: Bool { pending == 0 && error == nil }
 }
 
-/// Something that happened to delivery; see ``TransactionManager/deliveryEvents``.
-public enum DeliveryEvent: Sendable, Hashable {
-    /// Verdicts on a set were booked: facts that were delivered, and facts that went into quarantine.
-    case settled(set: GUID, delivered: Int, quarantined: Int)
-    /// A set was not taken; nothing goes out by itself before so much time has passed.
-    case failed(WaybillError, retryAfter: Duration)
-    /// The other side wants to be left alone for so long.
-    case quieted(Duration)
-    /// Sets hold so many facts at most from now on, since one was too large.
-    case lessened(factCount: Int)
-    /// Nothing goes out until ``TransactionManager/delivery`` is set anew.
-    case stopped(WaybillError)
-    /// `canFlush` said no.
-    case heldBack
-    /// A flush has ended.
-    case ended(FlushReport)
+extension Delivery {
+    /// Something that happened to delivery; see ``TransactionManager/deliveryEvents``.
+    public enum Event: Sendable, Hashable {
+        /// Verdicts on a set were booked: facts that were delivered, and facts that went into quarantine.
+        case settled(set: GUID, delivered: Int, quarantined: Int)
+        /// A set was not taken; nothing goes out by itself before so much time has passed.
+        case failed(WaybillError, retryAfter: Duration)
+        /// The other side wants to be left alone for so long.
+        case quieted(Duration)
+        /// Sets hold so many facts at most from now on, since one was too large.
+        case lessened(factCount: Int)
+        /// Nothing goes out until ``TransactionManager/delivery`` is set anew.
+        case stopped(WaybillError)
+        /// `canFlush` said no.
+        case heldBack
+        /// A flush has ended.
+        case ended(FlushReport)
+    }
 }
 
 /// Hands events to all listeners.
 final class DeliveryEvents: Sendable {
     private struct State {
         var next = 0
-        var listeners: [Int: AsyncStream<DeliveryEvent>.Continuation] = [:]
+        var listeners: [Int: AsyncStream<Delivery.Event>.Continuation] = [:]
     }
 
     private let state = Locked(State())
 
     /// A stream of its own for each listener, from now on. One that does not keep up misses the oldest: delivery waits
     /// for no listener.
-    func stream() -> AsyncStream<DeliveryEvent> {
+    func stream() -> AsyncStream<Delivery.Event> {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: DeliveryEvent.self, bufferingPolicy: .bufferingNewest(100))
+            of: Delivery.Event.self, bufferingPolicy: .bufferingNewest(100))
         let number = state.withLock { state in
             state.next += 1
             state.listeners[state.next] = continuation
@@ -219,7 +223,7 @@ final class DeliveryEvents: Sendable {
         return stream
     }
 
-    func tell(_ event: DeliveryEvent) {
+    func tell(_ event: Delivery.Event) {
         let listeners = state.withLock { Array($0.listeners.values) }
         for listener in listeners { listener.yield(event) }
     }

@@ -14,7 +14,7 @@ struct ResponsePolicy {
     let code: WaybillError.Code
     /// Completes `The collector at PLACE …`, of which the status is said behind it.
     let sentence: String
-    let remedy: DeliveryFailure.Remedy
+    let remedy: Delivery.Failure.Remedy
 
     /// The first row that holds the status.
     ///
@@ -49,7 +49,7 @@ struct ResponsePolicy {
     private static let anythingElse = ResponsePolicy(0...0, .transport, "gave an answer that is none", .retry())
 
     private init(
-        _ statuses: ClosedRange<Int>, _ code: WaybillError.Code, _ sentence: String, _ remedy: DeliveryFailure.Remedy
+        _ statuses: ClosedRange<Int>, _ code: WaybillError.Code, _ sentence: String, _ remedy: Delivery.Failure.Remedy
     ) {
         self.statuses = statuses
         self.code = code
@@ -62,11 +62,11 @@ struct ResponsePolicy {
     /// - Parameters:
     ///   - time: The answer's own `Retry-After`; obeyed where the remedy is to try again, and the status is an error's.
     ///   - problem: The answer's own words.
-    func failure(at place: String, status: Int, retryAfter time: Duration?, problem: String?) -> DeliveryFailure {
+    func failure(at place: String, status: Int, retryAfter time: Duration?, problem: String?) -> Delivery.Failure {
         let error = WaybillError(
             code, "The collector at \(place) \(sentence) (\(status)); the facts stay pending.", cause: problem)
-        if case .retry = remedy { return DeliveryFailure(error, remedy: .retry(after: isAnError ? time : nil)) }
-        return DeliveryFailure(error, remedy: remedy)
+        if case .retry = remedy { return Delivery.Failure(error, remedy: .retry(after: isAnError ? time : nil)) }
+        return Delivery.Failure(error, remedy: remedy)
     }
 
     /// A collector that asks for a pause does so with an error (4xx, 5xx). What answers a set with any other status is
@@ -98,7 +98,7 @@ package struct CollectorResponse {
     var isUnsupported: Bool { response.status == 415 }
 
     /// The receipt, if this is one, of this set and of all its facts.
-    func receipt(for set: OutgoingSet, now: Date) throws(DeliveryFailure) -> Receipt {
+    func receipt(for set: OutgoingSet, now: Date) throws(Delivery.Failure) -> Receipt {
         guard response.status == 200 else { throw refusal(now: now) }
         guard mediaType == Receipt.mediaType else {
             throw unknown(
@@ -140,7 +140,8 @@ package struct CollectorResponse {
     /// What a server of version 0.0.1 says: any 2xx, with any content, takes the facts of a set that were sent.
     ///
     /// - Parameter leftOut: The facts of the set that were not.
-    package func acceptance(of set: OutgoingSet, but leftOut: [Rejection], now: Date) throws(DeliveryFailure) -> Receipt
+    package func acceptance(of set: OutgoingSet, but leftOut: [Receipt.Rejection], now: Date) throws(Delivery.Failure)
+        -> Receipt
     {
         guard (200...299).contains(response.status) else { throw refusal(now: now) }
         return Receipt(
@@ -149,7 +150,7 @@ package struct CollectorResponse {
     }
 
     /// What a status other than a success means.
-    private func refusal(now: Date) -> DeliveryFailure {
+    private func refusal(now: Date) -> Delivery.Failure {
         ResponsePolicy.row(for: response.status, isExplained: problem != nil)
             .failure(at: place, status: response.status, retryAfter: retryAfter(now: now), problem: problem)
     }
@@ -159,7 +160,9 @@ package struct CollectorResponse {
     }
 
     /// The `Retry-After` of what is no receipt of ours is not obeyed either.
-    private func unknown(_ sentence: String) -> DeliveryFailure { DeliveryFailure(WaybillError(.transport, sentence)) }
+    private func unknown(_ sentence: String) -> Delivery.Failure {
+        Delivery.Failure(WaybillError(.transport, sentence))
+    }
 
     private func field(_ name: String) -> String? { (response as? HTTPURLResponse)?.value(forHTTPHeaderField: name) }
 
@@ -178,48 +181,50 @@ package struct CollectorResponse {
     }
 }
 
-/// Why a transport's set was not taken, and what is to be done about it.
-///
-/// A transport that throws anything else is tried again later, by ``Remedy/retry(after:)`` without a time.
-///
-/// ## Usage
-///
-/// ```swift
-/// throw DeliveryFailure(WaybillError(.refused, "The queue takes 256 KB at most."), remedy: .sendLess)
-/// ```
-public struct DeliveryFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is to be done. The facts stay pending in every case.
-    public enum Remedy: Sendable, Hashable {
-        /// The same facts go out again: after this time, a day at most; nil: after a pause that grows with each
-        /// failure.
-        case retry(after: Duration? = nil)
-        /// Half as many go out at once; a fact that is too large all by itself goes into quarantine.
-        case sendLess
-        /// Nothing goes out until ``TransactionManager/delivery`` is set anew, as a rule with another token, or the
-        /// process is.
-        case waitForNewDelivery
+extension Delivery {
+    /// Why a transport's set was not taken, and what is to be done about it.
+    ///
+    /// A transport that throws anything else is tried again later, by ``Remedy/retry(after:)`` without a time.
+    ///
+    /// ## Usage
+    ///
+    /// ```swift
+    /// throw Delivery.Failure(WaybillError(.refused, "The queue takes 256 KB at most."), remedy: .sendLess)
+    /// ```
+    public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        /// What is to be done. The facts stay pending in every case.
+        public enum Remedy: Sendable, Hashable {
+            /// The same facts go out again: after this time, a day at most; nil: after a pause that grows with each
+            /// failure.
+            case retry(after: Duration? = nil)
+            /// Half as many go out at once; a fact that is too large all by itself goes into quarantine.
+            case sendLess
+            /// Nothing goes out until ``TransactionManager/delivery`` is set anew, as a rule with another token, or the
+            /// process is.
+            case waitForNewDelivery
+        }
+
+        /// What went wrong, for people.
+        public var error: WaybillError
+        /// What is to be done about it.
+        public var remedy: Remedy
+
+        /// Makes a failure.
+        public init(_ error: WaybillError, remedy: Remedy = .retry()) {
+            self.error = error
+            self.remedy = remedy
+        }
+
+        public var description: String { error.description }
     }
-
-    /// What went wrong, for people.
-    public var error: WaybillError
-    /// What is to be done about it.
-    public var remedy: Remedy
-
-    /// Makes a failure.
-    public init(_ error: WaybillError, remedy: Remedy = .retry()) {
-        self.error = error
-        self.remedy = remedy
-    }
-
-    public var description: String { error.description }
 }
 
-extension DeliveryFailure {
+extension Delivery.Failure {
     /// What any error of a transport comes to.
     init(wrapping error: any Error) {
         self =
-            error as? DeliveryFailure
-            ?? DeliveryFailure(
+            error as? Delivery.Failure
+            ?? Delivery.Failure(
                 error as? WaybillError
                     ?? WaybillError(.transport, "The set could not be sent.", cause: "\(type(of: error))"))
     }

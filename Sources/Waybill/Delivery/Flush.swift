@@ -62,7 +62,7 @@ struct Flush {
                 }
             }
         } catch {
-            report.error = DeliveryFailure(wrapping: error).error
+            report.error = Delivery.Failure(wrapping: error).error
         }
         await report.count(from: source)
         return report
@@ -88,7 +88,7 @@ struct Flush {
         /// Whether the set cannot be halved: one source, and one fact at most.
         var isSmallest = false
         /// The one fact of a set that cannot be halved; `nil` if it only reports news.
-        var onlyFact: Fact.ID?
+        var onlyFact: FactID?
     }
 
     private var leaseMicroseconds: Int64 {
@@ -130,7 +130,7 @@ struct Flush {
             let facts = set.factCount == 1 ? set.sources.first { !$0.facts.isEmpty } : nil
             return Lease(
                 set: outgoing, isSmallest: set.factCount <= 1 && set.sources.count == 1,
-                onlyFact: facts.map { Fact.ID(source: $0.source.id, sequence: $0.facts[0].sequence) })
+                onlyFact: facts.map { FactID(source: $0.source.id, sequence: $0.facts[0].sequence) })
         }
     }
 
@@ -157,7 +157,9 @@ struct Flush {
     }
 
     /// Books the verdicts, and the pause that came with them.
-    private mutating func settle(_ lease: Lease, _ rejections: [Rejection], quiet: Duration = .zero) async throws {
+    private mutating func settle(_ lease: Lease, _ rejections: [Receipt.Rejection], quiet: Duration = .zero)
+        async throws
+    {
         let pause = DeliveryPause(failureCount: 0, remainingMicroseconds: quiet.microseconds, wasAskedFor: true)
         let (wasClosed, keepsPause) = (gate.isClosed, quiet > .zero)
         let isBooked = try await source.writer.run { [clock] _, store in
@@ -172,7 +174,7 @@ struct Flush {
                 .transport, "The set's lease ended before its verdicts came; its facts will be sent again.")
         }
         gate.learn(keepsPause ? pause : nil, at: clock.uptimeMicroseconds())
-        if rejections.contains(where: { $0.source == source.id && $0.reason == Rejection.sequenceIsTaken }) {
+        if rejections.contains(where: { $0.source == source.id && $0.reason == Receipt.Rejection.sequenceIsTaken }) {
             wasCloned = true
         }
         let delivered = lease.set.factCount - rejections.count
@@ -185,10 +187,10 @@ struct Flush {
     /// Does what is to be done about a set that was not taken; gives how many of its facts were settled, if that can go
     /// on at once.
     private mutating func giveUp(_ lease: Lease, because error: any Error) async throws -> Int {
-        let failure = DeliveryFailure(wrapping: error)
+        let failure = Delivery.Failure(wrapping: error)
         if failure.remedy == .sendLess, lease.isSmallest, gate.mayRefuse {
             let rejections = lease.onlyFact.map {
-                Rejection(source: $0.source, sequence: $0.sequence, index: 0, reason: failure.error.description)
+                Receipt.Rejection(source: $0.source, sequence: $0.sequence, index: 0, reason: failure.error.description)
             }
             // A set without a fact is settled as well: nobody can send that news in a smaller one.
             try await settle(lease, rejections.map { [$0] } ?? [])
@@ -233,9 +235,9 @@ extension FlushReport {
 
 extension Receipt {
     /// The receipt itself, where it is one of this set and of all its facts: a transport need not be ours.
-    fileprivate func checked(for set: OutgoingSet) throws(DeliveryFailure) -> Receipt {
+    fileprivate func checked(for set: OutgoingSet) throws(Delivery.Failure) -> Receipt {
         guard self.set == set.id, factCount == set.factCount else {
-            throw DeliveryFailure(
+            throw Delivery.Failure(
                 WaybillError(
                     .transport,
                     "The transport gave a receipt of another set, or of other counts; the facts stay pending."))

@@ -27,18 +27,12 @@ public import FoundationNetworking
 /// }
 /// ```
 public final class URLSessionTransport: FlushTransport {
-    /// Changes a request before it goes: signs it, adds header fields, encodes the body in another way.
-    ///
-    /// Gets the whole request, its body in `httpBody`, compressed already where `Content-Encoding` says so; what it
-    /// returns is sent. A set is at most half a megabyte, a single fact that is larger apart.
-    public typealias Middleware = @Sendable (URLRequest) async throws -> URLRequest
-
     private let collector: URL
     private let token: String?
     private let wire: any SetWire
     private let timeout: Duration
     private let clock: any TransactionClock
-    private let middleware: Middleware?
+    private let middleware: (@Sendable (URLRequest) async throws -> URLRequest)?
     private let http: HTTPSession
     /// What sends sets from files; nil: they go from memory.
     let uploads: BackgroundUploads?
@@ -57,18 +51,20 @@ public final class URLSessionTransport: FlushTransport {
     ///     is replaced by the default one, since sets are sent from memory, which such a session does not take.
     ///   - clock: Its wall clock tells how far away a `Retry-After` that is a date lies, in an answer without a `Date`.
     ///     Default: the system's.
-    ///   - middleware: Has the last word on every request; nil: requests go as they are.
+    ///   - middleware: Changes a request before it is sent: signs it, adds header fields, or encodes the body in another
+    ///     way. Gets the whole request, with its body in `httpBody`, compressed if `Content-Encoding` says so. A set has
+    ///     at most half a megabyte, unless a single fact is larger. `nil`: requests are sent as they are.
     public init(
         collector: URL, token: String? = nil, format: SetFormat = .v1, timeout: Duration = .seconds(30),
-        configuration: URLSessionConfiguration = .ephemeral, clock: any TransactionClock = SystemClock(),
-        middleware: Middleware? = nil
+        configuration: URLSessionConfiguration = .ephemeral, clock: (any TransactionClock)? = nil,
+        middleware: (@Sendable (URLRequest) async throws -> URLRequest)? = nil
     ) {
         self.collector = collector
         self.token = token
         wire = format.wire
         compresses = Locked(wire.compresses)
         self.timeout = timeout
-        self.clock = clock
+        self.clock = clock ?? SystemClock()
         self.middleware = middleware
         http = HTTPSession(configuration: configuration)
         uploads = nil
@@ -98,14 +94,15 @@ public final class URLSessionTransport: FlushTransport {
     ///   - middleware: As above; what it returns is written to the file.
     public init(
         background identifier: String, collector: URL, token: String? = nil, folder: URL? = nil,
-        timeout: Duration = .seconds(30), clock: any TransactionClock = SystemClock(), middleware: Middleware? = nil
+        timeout: Duration = .seconds(30), clock: (any TransactionClock)? = nil,
+        middleware: (@Sendable (URLRequest) async throws -> URLRequest)? = nil
     ) {
         self.collector = collector
         self.token = token
         wire = SetFormat.v1.wire
         compresses = Locked(wire.compresses)
         self.timeout = timeout
-        self.clock = clock
+        self.clock = clock ?? SystemClock()
         self.middleware = middleware
         http = HTTPSession(configuration: .ephemeral)
         uploads = BackgroundUploads(identifier: identifier, folder: folder)
@@ -113,7 +110,7 @@ public final class URLSessionTransport: FlushTransport {
 
     /// Posts a set and waits for the receipt.
     ///
-    /// - Throws: `CancellationError` when the task is canceled, otherwise ``DeliveryFailure``, whose error is
+    /// - Throws: `CancellationError` when the task is canceled, otherwise ``Delivery/Failure``, whose error is
     ///   `.setting` for an address or a token that cannot work, `.refused` for a 4xx, `.transport` for all else; or
     ///   what the middleware throws.
     public func send(_ set: OutgoingSet) async throws -> Receipt {
@@ -161,7 +158,7 @@ public final class URLSessionTransport: FlushTransport {
             return CollectorResponse(data: data, response: response, from: place, isCut: data.count > limit)
         } catch let error as URLError {
             try Task.checkCancellation()
-            throw DeliveryFailure(
+            throw Delivery.Failure(
                 WaybillError(
                     .transport, "The collector at \(place) \(Self.sentence(for: error)); the facts stay pending.",
                     cause: "URLError \(error.code.rawValue)"))
@@ -208,9 +205,9 @@ public final class URLSessionTransport: FlushTransport {
     }
 
     /// The request of a set, without its body.
-    private func request(of mediaType: String) throws(DeliveryFailure) -> URLRequest {
+    private func request(of mediaType: String) throws(Delivery.Failure) -> URLRequest {
         guard ["http", "https"].contains(collector.scheme?.lowercased()), collector.host()?.isEmpty == false else {
-            throw DeliveryFailure(
+            throw Delivery.Failure(
                 WaybillError(
                     .setting, "The collector's address is no HTTP URL; give it as http://HOST:PORT or https://HOST."))
         }
@@ -221,7 +218,7 @@ public final class URLSessionTransport: FlushTransport {
         if let token {
             // A line feed from the end of a file would end the field, and begin another.
             guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw DeliveryFailure(
+                throw Delivery.Failure(
                     WaybillError(
                         .setting,
                         "The collector's token is empty or holds blanks, line ends or other than ASCII; trim it."),

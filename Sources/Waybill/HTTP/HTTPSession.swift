@@ -36,7 +36,7 @@ package final class HTTPSession: Sendable {
     deinit { session.finishTasksAndInvalidate() }
 
     /// The header field with the cookies that the system adds to a request from the session's jar; `nil` if it adds none.
-    func cookieField(for request: URLRequest) -> Fact.HeaderField? {
+    func cookieField(for request: URLRequest) -> HeaderField? {
         let configuration = session.configuration
         #if canImport(FoundationNetworking)
         // swift-corelibs-foundation adds them whatever the request says.
@@ -49,7 +49,7 @@ package final class HTTPSession: Sendable {
             let cookies = configuration.httpCookieStorage?.cookies(for: url), !cookies.isEmpty
         else { return nil }
         return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"].map {
-            Fact.HeaderField(name: "Cookie", value: $0)
+            HeaderField(name: "Cookie", value: $0)
         }
     }
 

@@ -43,7 +43,7 @@ public final class ExchangeRecorder: Sendable {
     }
 
     /// Header fields to add to the request, which tie it to its transaction: those of the manager's
-    /// ``WaybillCore/HeaderFormat``, and none unless the host is on the manager's list and the request carries none of
+    /// ``WaybillCore/TransactionHeader/Format``, and none unless the host is on the manager's list and the request carries none of
     /// them already. A redirect to another origin must drop them.
     public let headers: [String: String]
     /// The sequence of its `exchange_opened` fact; 0 where nothing is recorded.
@@ -286,7 +286,7 @@ public final class ExchangeRecorder: Sendable {
     /// The caller no longer wants it.
     public func cancel() { end(.canceled, error: nil) }
 
-    private func keep(_ bytes: some DataProtocol, _ direction: BodyDirection) {
+    private func keep(_ bytes: some DataProtocol, _ direction: ExchangeBody.Direction) {
         guard let bodies, source?.isOn == true else { return }
         bodies.append(bytes, direction)
     }
@@ -297,7 +297,7 @@ public final class ExchangeRecorder: Sendable {
         progress.withLock { if !$0.hasEnded { body(&$0, now) } }
     }
 
-    private func end(_ state: Fact.ExchangeState, error: (any Error)?) {
+    private func end(_ state: ExchangeState, error: (any Error)?) {
         guard let source else { return }
         let last: Progress? = progress.withLock { progress in
             guard !progress.hasEnded else { return nil }

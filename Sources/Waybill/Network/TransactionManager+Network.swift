@@ -43,7 +43,7 @@ extension TransactionManager {
     ///   - transaction: The one that was joined.
     /// - Returns: What to tell of the rest; the client's ``ExchangeRecorder/headers`` have no counterpart here.
     public func openServerExchange<Event>(
-        method: String, authority: String? = nil, target: String, headerFields: [Fact.HeaderField] = [],
+        method: String, authority: String? = nil, target: String, headerFields: [HeaderField] = [],
         in transaction: UseCaseTransaction<Event>
     ) -> ExchangeRecorder {
         guard let source = transaction.part.source, transaction.part.takesServerExchange() else {

@@ -40,7 +40,7 @@ public final class CapturedSession: Sendable {
     /// nil: the manager's.
     private let traceContext: TraceContextPolicy?
     /// What the configuration adds to each request that does not have the field.
-    private let additionalFields: [Fact.HeaderField]
+    private let additionalFields: [HeaderField]
     /// Where the caller's closures are called: never on a queue that URLSession may wait for.
     private let callbacks = DispatchQueue(label: "waybill.session.callbacks")
 
@@ -227,8 +227,8 @@ extension CapturedSession {
         for request: URLRequest, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
         deadline: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws -> (CapturedBytes, URLResponse) {
-        try await CapturedBytes.open(
+    ) async throws -> (CapturedSession.Bytes, URLResponse) {
+        try await CapturedSession.Bytes.open(
             exchange(of: request, part: transaction.part(), deadline: deadline, progress: progress))
     }
 
@@ -236,8 +236,9 @@ extension CapturedSession {
     public func bytes<Event>(
         from address: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
         deadline: Duration? = nil
-    ) async throws -> (CapturedBytes, URLResponse) {
-        try await CapturedBytes.open(exchange(of: address.urlRequest, part: transaction.part(), deadline: deadline))
+    ) async throws -> (CapturedSession.Bytes, URLResponse) {
+        try await CapturedSession.Bytes.open(
+            exchange(of: address.urlRequest, part: transaction.part(), deadline: deadline))
     }
 }
 

@@ -77,37 +77,39 @@ public final class CapturedTask: Sendable {
     }
 }
 
-/// The body of an answer in pieces, as they come; see ``CapturedSession/bytes(for:in:deadline:progress:)``.
-///
-/// It can be read once. Its end is the end of the body; the error that kept the body from coming whole is thrown.
-public struct CapturedBytes: AsyncSequence, Sendable {
-    private let pieces: AsyncThrowingStream<Data, any Error>
+extension CapturedSession {
+    /// The body of an answer in pieces, as they come; see ``CapturedSession/bytes(for:in:deadline:progress:)``.
+    ///
+    /// It can be read once. Its end is the end of the body; the error that kept the body from coming whole is thrown.
+    public struct Bytes: AsyncSequence, Sendable {
+        private let pieces: AsyncThrowingStream<Data, any Error>
 
-    /// Starts an exchange and waits for the head of its answer.
-    static func open(_ exchange: HTTPCall) async throws(URLError) -> (CapturedBytes, URLResponse) {
-        let (pieces, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
-        continuation.onTermination = { _ in exchange.cancel() }
-        let response = try await exchange.value { StreamSink(head: $0, pieces: continuation) }
-        return (CapturedBytes(pieces: pieces), response)
-    }
-
-    /// Reads the pieces.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var base: AsyncThrowingStream<Data, any Error>.AsyncIterator
-
-        /// The next piece, never empty; nil after the last.
-        ///
-        /// - Throws: `URLError`: `.cancelled` when the task is canceled, else what ended the exchange early.
-        public mutating func next() async throws -> Data? {
-            if let piece = try await base.next() { return piece }
-            // A canceled task ends the stream as if the body had been whole.
-            if Task.isCancelled { throw URLError(.cancelled) }
-            return nil
+        /// Starts an exchange and waits for the head of its answer.
+        static func open(_ exchange: HTTPCall) async throws(URLError) -> (Bytes, URLResponse) {
+            let (pieces, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+            continuation.onTermination = { _ in exchange.cancel() }
+            let response = try await exchange.value { StreamSink(head: $0, pieces: continuation) }
+            return (Bytes(pieces: pieces), response)
         }
-    }
 
-    /// Makes the iterator; one only reads the body.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: pieces.makeAsyncIterator()) }
+        /// Reads the pieces.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            fileprivate var base: AsyncThrowingStream<Data, any Error>.AsyncIterator
+
+            /// The next piece, never empty; nil after the last.
+            ///
+            /// - Throws: `URLError`: `.cancelled` when the task is canceled, else what ended the exchange early.
+            public mutating func next() async throws -> Data? {
+                if let piece = try await base.next() { return piece }
+                // A canceled task ends the stream as if the body had been whole.
+                if Task.isCancelled { throw URLError(.cancelled) }
+                return nil
+            }
+        }
+
+        /// Makes the iterator; one only reads the body.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: pieces.makeAsyncIterator()) }
+    }
 }
 
 /// Hands out the body as it comes.

@@ -31,7 +31,7 @@ package final class OpenPart: Sendable {
     /// Whether another process began the transaction.
     let isJoined: Bool
     /// The exchange of another process that caused it; nil where none was told, and where it was begun here.
-    package let cause: Fact.ID?
+    package let cause: FactID?
     /// What the request said of its trace; nil where nothing was said, or nobody asked.
     let traceParent: TraceParent?
     /// The trace that its requests belong to: that of its root, which the request that it was joined by may know better.
@@ -58,7 +58,7 @@ package final class OpenPart: Sendable {
     init(
         transaction: GUID, root: GUID? = nil, useCase: Int, type: ObjectIdentifier? = nil, sequence: Int64,
         source: SourceRecorder?,
-        isWithheld: Bool = false, isJoined: Bool = false, cause: Fact.ID? = nil, traceParent: TraceParent? = nil,
+        isWithheld: Bool = false, isJoined: Bool = false, cause: FactID? = nil, traceParent: TraceParent? = nil,
         trace: GUID? = nil, otherVendors: String? = nil
     ) {
         self.transaction = transaction
@@ -248,7 +248,7 @@ package final class OpenPart: Sendable {
     /// - Parameter exchange: As in ``headerFields(exchange:as:)``; the part stands for one that is not logged.
     package func traceFields(exchange: Int64?) -> [String: String] {
         guard let source, sequence > 0 else { return [:] }
-        let span = SpanID(Fact.ID(source: source.id, sequence: exchange ?? sequence))
+        let span = SpanID(FactID(source: source.id, sequence: exchange ?? sequence))
         guard let parent = TraceParent(of: trace, parent: span) else { return [:] }
         return [
             TraceParent.fieldName: parent.description,
@@ -259,7 +259,7 @@ package final class OpenPart: Sendable {
     /// The header fields for a request of this transaction, by name.
     ///
     /// - Parameter exchange: The sequence of the request's `exchange_opened` fact; nil where no exchange is logged.
-    package func headerFields(exchange: Int64?, as format: HeaderFormat) -> [String: String] {
+    package func headerFields(exchange: Int64?, as format: TransactionHeader.Format) -> [String: String] {
         format.fields(
             TransactionHeader(transaction: transaction, useCase: useCase, source: source?.id, exchange: exchange))
     }

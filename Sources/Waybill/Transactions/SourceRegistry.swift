@@ -159,7 +159,7 @@ package final class SourceRegistry: Sendable {
     }
 
     /// Whether it records; a manager that is disabled stays so.
-    package var mode: RecordingMode {
+    package var mode: RecordingHealth.Mode {
         get { power.isOn ? .on : .off }
         set {
             guard let settings, let source = current else { return }
@@ -217,7 +217,9 @@ package final class SourceRegistry: Sendable {
     }
 
     /// What turning recording on or off means for the disk; gives what went wrong.
-    private func follow(_ mode: RecordingMode, _ settings: RecordingSettings, _ source: SourceRecorder, _ store: Store?)
+    private func follow(
+        _ mode: RecordingHealth.Mode, _ settings: RecordingSettings, _ source: SourceRecorder, _ store: Store?
+    )
         -> WaybillError?
     {
         do throws(WaybillError) {

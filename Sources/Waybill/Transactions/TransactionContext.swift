@@ -21,20 +21,6 @@ import WaybillStore
 public struct TransactionContext: Sendable {
     let sources: SourceRegistry
 
-    /// How the ID of a user is recorded.
-    public enum UserForm: Sendable, Hashable {
-        /// As sixteen letters that stand for it in this installation.
-        ///
-        /// The first 64 bits of the SHA-256 of a salt and the ID. The salt is random, stays in the store's folder, and is
-        /// never sent: who has the records alone cannot try out IDs, and the same user has other letters in another
-        /// installation, so that no user can be followed from one device to the next. Who has the device's files can try
-        /// out all IDs that there may be. It is a pseudonym, not anonymity: transactions of one user stay tied together,
-        /// and other attributes may say who it is.
-        case hashed
-        /// As it is, for those who have to find a person's transactions, on all devices.
-        case plain
-    }
-
     /// What is set now.
     public var attributes: Attributes { sources.context.attributes }
 
@@ -66,21 +52,22 @@ public struct TransactionContext: Sendable {
         sources.changeContext(attributes, removed: [], isRemembered: remembered)
     }
 
-    /// Sets who the user is, as the attribute `user`; nil: no user is known any more.
+    /// Sets the attribute `user` to a pseudonym of the user's ID. To record the ID itself, call `set("user", id)`.
+    ///
+    /// The pseudonym is the first 64 bits of the SHA-256 of a salt and the ID, as sixteen letters. The salt is random,
+    /// stays in the store's folder and is never sent. So whoever has only the records can't guess IDs, and the same user
+    /// has another pseudonym in another installation. Whoever has the device's files can try all possible IDs. A
+    /// pseudonym is not anonymity: it ties the transactions of one user together, and other attributes can reveal who it
+    /// is.
     ///
     /// - Parameters:
-    ///   - id: What the app knows the user by.
-    ///   - form: Whether it is hashed. Default: it is.
+    ///   - id: The ID; `nil` removes the attribute.
     ///   - remembered: As with ``set(_:_:remembered:)``.
-    public func setUser(_ id: String?, _ form: UserForm = .hashed, remembered: Bool = false) {
+    public func setUser(_ id: String?, remembered: Bool = false) {
         guard let id else { return remove("user") }
-        switch form {
-        case .hashed:
-            set("user", sources.context.hash(id), remembered: remembered)
-            // Also where it is not remembered: the salt is the installation's.
-            sources.saveContext()
-        case .plain: set("user", id, remembered: remembered)
-        }
+        set("user", sources.context.hash(id), remembered: remembered)
+        // Also where it is not remembered: the salt is the installation's.
+        sources.saveContext()
     }
 
     /// Takes values away; also those that were remembered.

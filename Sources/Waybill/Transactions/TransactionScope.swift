@@ -198,7 +198,7 @@ public struct TransactionParent: Hashable, Sendable {
     /// What other vendors say of that trace; `nil` if none does.
     let otherVendors: String?
     /// The part that this process has in it, whose sequence is 0 where it was not recorded; nil: none is known.
-    let part: Fact.ID?
+    let part: FactID?
 
     /// The innermost transaction that the current task works for; nil outside of any.
     public static var current: TransactionParent? {
@@ -222,10 +222,10 @@ public struct TransactionParent: Hashable, Sendable {
         self.init(
             transaction: part.transaction, root: part.root, trace: part.trace,
             otherVendors: part.otherVendors,
-            part: Fact.ID(source: part.source?.id ?? part.transaction, sequence: part.sequence))
+            part: FactID(source: part.source?.id ?? part.transaction, sequence: part.sequence))
     }
 
-    private init(transaction: GUID, root: GUID, trace: GUID, otherVendors: String?, part: Fact.ID?) {
+    private init(transaction: GUID, root: GUID, trace: GUID, otherVendors: String?, part: FactID?) {
         self.transaction = transaction
         self.root = root
         self.trace = trace
@@ -240,7 +240,7 @@ struct IncomingTransaction {
     /// nil: not told.
     var useCase: Int?
     /// The exchange that carries it; nil: not told.
-    var cause: Fact.ID?
+    var cause: FactID?
     /// nil: not told, or not asked for.
     var traceParent: TraceParent?
 

@@ -95,7 +95,7 @@ final class RateLimit: Sendable {
 ///
 /// One token has at most half of it and one project three quarters, so that there is room for others however much they
 /// send; but never less than the largest piece that one request may need.
-package final class SharedRoom: Sendable {
+package final class SharedBudget: Sendable {
     private let limit: Int
     private let limitOfToken: Int
     private let limitOfProject: Int
@@ -150,11 +150,11 @@ package final class SharedRoom: Sendable {
 
     /// The room that one request has; given back when it is let go of.
     package final class Reservation {
-        private let room: SharedRoom
+        private let room: SharedBudget
         private let bearer: Bearer
         private var count = 0
 
-        fileprivate init(of room: SharedRoom, for bearer: Bearer) {
+        fileprivate init(of room: SharedBudget, for bearer: Bearer) {
             self.room = room
             self.bearer = bearer
         }

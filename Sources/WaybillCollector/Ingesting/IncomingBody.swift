@@ -32,7 +32,7 @@ struct IncomingBody {
     /// what it could become.
     ///
     /// - Parameter room: Taken for them as they come, rather than by the stated length, which costs its sender nothing.
-    func read(into room: SharedRoom.Reservation) async throws -> [UInt8] {
+    func read(into room: SharedBudget.Reservation) async throws -> [UInt8] {
         var body: [UInt8] = []
         for try await buffer in request.body {
             guard body.count + buffer.readableBytes <= limits.bodyByteCount else {
@@ -44,7 +44,7 @@ struct IncomingBody {
         return isCompressed ? try decompressed(body, into: room) : body
     }
 
-    private func decompressed(_ bytes: [UInt8], into room: SharedRoom.Reservation) throws -> [UInt8] {
+    private func decompressed(_ bytes: [UInt8], into room: SharedBudget.Reservation) throws -> [UInt8] {
         var body: [UInt8] = []
         do {
             let gunzip = try Gunzip()
@@ -166,7 +166,7 @@ struct SetBody {
     }
 
     /// The set's bytes, decompressed.
-    func read(into room: SharedRoom.Reservation) async throws -> [UInt8] { try await body.read(into: room) }
+    func read(into room: SharedBudget.Reservation) async throws -> [UInt8] { try await body.read(into: room) }
 }
 
 /// How a request says its spans, by its media type; the answer is said likewise.

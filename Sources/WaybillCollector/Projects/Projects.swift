@@ -52,9 +52,9 @@ final class Projects: Sendable {
 /// A project of a collector: a store of its own, and what was counted of it.
 final class Project: Sendable {
     let name: ProjectName
-    let store: any CollectedStore
+    let store: any ProjectStore
     let counters: Counters
-    let samplingRates: HandedRates
+    let samplingRates: ProjectSamplingRates
     /// What of it may be kept.
     let retirement: RetirementLimits
     /// Says up to where a tracing backend has taken everything.
@@ -65,11 +65,11 @@ final class Project: Sendable {
     ///   - folder: Of what the collector itself keeps.
     ///   - byteCount: What the store may take; nil: that is not the collector's to say.
     init(
-        _ name: ProjectName, _ store: any CollectedStore, _ counters: Counters, in folder: URL, byteCount: Int64?,
+        _ name: ProjectName, _ store: any ProjectStore, _ counters: Counters, in folder: URL, byteCount: Int64?,
         limits: CollectorLimits
     ) throws(WaybillError) {
         (self.name, self.store, self.counters) = (name, store, counters)
-        samplingRates = try HandedRates(limits.samplingRates)
+        samplingRates = try ProjectSamplingRates(limits.samplingRates)
         retirement = RetirementLimits(
             maximumAge: limits.maximumAge, maximumByteCount: byteCount, maximumTransactionCount: limits.transactionCount
         )
@@ -120,9 +120,9 @@ package struct ProjectName: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A store that a collector keeps a project in: one in its folder, or in a database that other collectors use, too.
-package protocol CollectedStore: ExplorableStore, ExportingStore {
+package protocol ProjectStore: ExplorableStore, ExportingStore {
     /// The same, as one token reads it, by its ID: of what reads, each has its share.
-    func asked(by token: String?) -> any CollectedStore
+    func asked(by token: String?) -> any ProjectStore
 
     /// Whether sets can be taken in; throws where not.
     func checkWriting() async throws
@@ -145,8 +145,8 @@ package protocol CollectedStore: ExplorableStore, ExportingStore {
     func add(_ set: LegacySet, digest: [UInt8]) async throws -> Receipt
 }
 
-extension SQLiteStore: CollectedStore {
-    package func asked(by token: String?) -> any CollectedStore {
+extension SQLiteStore: ProjectStore {
+    package func asked(by token: String?) -> any ProjectStore {
         var store = self
         store.asker = token
         return store
@@ -159,8 +159,8 @@ extension SQLiteStore: CollectedStore {
 
 #if ClickHouse
 /// What numbers its facts by what came before needs one writer, and is a folder's.
-extension ClickHouseStore: CollectedStore {
-    package func asked(by token: String?) -> any CollectedStore {
+extension ClickHouseStore: ProjectStore {
+    package func asked(by token: String?) -> any ProjectStore {
         var store = self
         store.asker = token
         return store
@@ -180,7 +180,7 @@ extension ClickHouseStore: CollectedStore {
 
 /// The sampling rates that the receipts of a project hand out: as they were set, with the codes of the use cases that
 /// were named.
-final class HandedRates: Sendable {
+final class ProjectSamplingRates: Sendable {
     /// So many codes of one name are told apart.
     private static let codeLimit = 4
 
@@ -212,7 +212,7 @@ final class HandedRates: Sendable {
     }
 
     /// What the receipt of a set hands out.
-    func rates(after set: TransactionSet, _ receipt: Receipt, in store: any CollectedStore) async -> [SamplingRate] {
+    func rates(after set: TransactionSet, _ receipt: Receipt, in store: any ProjectStore) async -> [SamplingRate] {
         var rates = byCode
         for (code, rate) in await named(after: set, receipt, in: store) where rates[code] == nil { rates[code] = rate }
         let sorted = rates.compactMap { SamplingRate(useCase: $0.key, share: $0.value) }
@@ -220,7 +220,7 @@ final class HandedRates: Sendable {
         return Array(sorted.prefix(Limits.samplingRates))
     }
 
-    private func named(after set: TransactionSet, _ receipt: Receipt, in store: any CollectedStore) async -> [Int:
+    private func named(after set: TransactionSet, _ receipt: Receipt, in store: any ProjectStore) async -> [Int:
         Double]
     {
         guard !byName.isEmpty else { return [:] }

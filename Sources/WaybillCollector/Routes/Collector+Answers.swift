@@ -10,7 +10,7 @@ import WaybillQueries
 extension Collector {
     /// Answers the question in the body, about what the parameters mean where there are any, else about what its own
     /// filter means.
-    func ask(_ request: Request, of store: any CollectedStore) async throws -> Response {
+    func ask(_ request: Request, of store: any ProjectStore) async throws -> Response {
         let question = try QuestionBody.decode(await request.question())
         return try json(await store.answer(question, where: request.queryItems))
     }
@@ -55,7 +55,7 @@ extension Problem {
 
 extension Collector {
     /// Streams facts as text. The store is read a piece at a time, when the client has taken the one before.
-    func export(_ request: Request, of store: any CollectedStore) async throws -> Response {
+    func export(_ request: Request, of store: any ProjectStore) async throws -> Response {
         let query = try ExportQuery(request.queryItems)
         let export = try await store.export(query.facts(now: clock.wallMicroseconds()), as: query.format)
         let isCompressed = request.acceptsGzip

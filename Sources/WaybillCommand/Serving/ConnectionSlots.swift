@@ -67,7 +67,7 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
     private let limit: Int
     private let state = Locked(State())
     /// For requests of valid tokens that are being read or answered.
-    private let room: SharedRoom
+    private let room: SharedBudget
     private let now: @Sendable () -> NIODeadline
     /// Whose a request is, if its sender has shown a valid token.
     let bearer: @Sendable (HTTPRequest) -> Bearer?
@@ -87,13 +87,13 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
         self.now = now
         self.bearer = bearer
         self.countRefused = countRefused
-        room = SharedRoom(limit: limit)
+        room = SharedBudget(limit: limit)
     }
 
     /// A place for a request of a valid token, which is its own until it is let go of.
     ///
     /// - Throws: The answer to a request for which there is none, because its token or its project has its share.
-    func place(for bearer: Bearer) throws(Problem) -> SharedRoom.Reservation {
+    func place(for bearer: Bearer) throws(Problem) -> SharedBudget.Reservation {
         let place = room.reservation(for: bearer)
         do {
             try place.grow(by: 1)
@@ -233,7 +233,7 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
     private var introduction: Scheduled<Void>?
     private var bearer: Bearer?
     /// For what its bearer has under way here.
-    private var place: SharedRoom.Reservation?
+    private var place: SharedBudget.Reservation?
     private var isRefused = false
     private var isReading = false
     /// Requests whose answer is not finished; several where they come one behind the other.

@@ -1,51 +1,200 @@
 #if Collector
+import ArgumentParser
 import Configuration
 import Foundation
-import HTTPTypes
-import Hummingbird
-import HummingbirdCore
 import Logging
-import NIOCore
 import WaybillCollector
 import WaybillCore
 import WaybillExport
-import WaybillInspector
 
-#if TLS
-import HummingbirdTLS
-import NIOSSL
-#endif
+/// A setting of `waybill serve`. Its name is `--max-connections` as an option, `WAYBILL_MAX_CONNECTIONS` in the
+/// environment, and `maxConnections` in the file.
+struct ServeSetting: Sendable {
+    typealias Place<Value> = any WritableKeyPath<ServeSettings, Value> & Sendable
 
-/// How a collector is served: options before the environment, the environment before the file, the file before the
+    enum Value: Sendable {
+        case flag(Place<Bool>)
+        case number(Place<Int>, ClosedRange<Int>)
+        case text(Place<String?>)
+        case word(Place<String?>, of: [String])
+        /// A list with commas between its items. The option can also be given several times.
+        case list(Place<String?>)
+        /// An address. It is printed without the password or key in it.
+        case url(Place<String?>)
+        /// A text that is never printed. It isn't an option, because every user of the machine can see a command line.
+        case secret(Place<String?>)
+    }
+
+    let name: String
+    let value: Value
+    let help: ArgumentHelp
+
+    private init(_ name: String, _ value: Value, _ help: String = "", _ valueName: String? = nil) {
+        (self.name, self.value, self.help) = (name, value, ArgumentHelp(help, valueName: valueName))
+    }
+
+    /// All settings, in the order of the output of `--print-config`.
+    static let all: [ServeSetting] = [
+        Self("host", .text(\.host.optional), "The address to listen on. Default: 127.0.0.1."),
+        Self("port", .number(\.port, 0...65_535), "The port; 0 for any that is free. Default: 8477."),
+        Self("insecure", .flag(\.isInsecure), "Ask for no token. On loopback alone."),
+        Self(
+            "allowPlainHttp", .flag(\.isPlainHTTPAllowed),
+            "Listen beyond loopback without TLS, since something before it does TLS. Else it does not start."),
+        Self("tlsCert", .text(\.certificate), "The certificate and its chain, as PEM: serve HTTPS.", "file"),
+        Self(
+            "tlsKey", .text(\.key),
+            "The certificate's private key, as PEM; its password is WAYBILL_TLS_KEY_PASSWORD.", "file"),
+        Self("tlsKeyPassword", .secret(\.keyPassword)),
+        Self(
+            "logLevel", .word(\.logLevel.name, of: Logger.Level.allCases.map(\.rawValue)),
+            "trace, debug, info (a line for each answer), notice, warning, error. Default: warning.", "level"),
+        Self(
+            "maxBodyBytes", .number(\.limits.bodyByteCount, 1...1 << 30), "The largest body as it is sent.", "count"),
+        Self(
+            "maxDecompressedBytes", .number(\.limits.decompressedByteCount, 1...1 << 30),
+            "The largest body when it is decompressed.", "count"),
+        Self(
+            "maxPendingBytes", .number(\.limits.pendingByteCount, 1...1 << 40),
+            "All bodies that are being worked on; more get 503.", "count"),
+        Self("maxSetFacts", .number(\.limits.factsPerSet, 1...10_000_000), "Facts of one set.", "count"),
+        Self(
+            "maxTransactionFacts", .number(\.limits.factsPerTransaction, 1...10_000_000),
+            "Facts of one transaction; more are rejected.", "count"),
+        Self(
+            "maxRequestsPerSecond", .number(\.limits.requestsPerSecond, 1...1_000_000),
+            "Requests of one token in a second; more get 429.", "count"),
+        Self(
+            "retentionDays", .number(\.limits.maximumAge.days, 0...36_500),
+            "How long a transaction is kept after the last of it was received; 0: for ever. Default: 90.", "count"),
+        Self(
+            "maxStoreBytes", .number(\.limits.storeByteCount.orZero, 0...1 << 50),
+            "What a project's store may take; the oldest goes. 0: as much as comes. Default: 10 GiB.", "count"),
+        Self(
+            "maxTransactions", .number(\.limits.transactionCount.orZero, 0...1_000_000_000),
+            "How many transactions a project may have; the oldest go. 0: as many as come, the default.", "count"),
+        Self(
+            "sessionHours", .number(\.limits.sessionTime[in: 3600], 1...8760),
+            "How long somebody stays logged in to the inspector.", "count"),
+        Self(
+            "maxConnections", .number(\.maximumConnections, 1...1_000_000),
+            "Connections at a time; those at rest make room for more.", "count"),
+        Self(
+            "headerSeconds", .number(\.headerSeconds, 1...3600), "How long the head of a request may take.", "count"),
+        Self("bodySeconds", .number(\.bodySeconds, 1...3600), "How long the body of a request may take.", "count"),
+        Self(
+            "idleSeconds", .number(\.idleSeconds, 1...3600), "How long a connection may rest between requests.",
+            "count"),
+        Self(
+            "writeSeconds", .number(\.writeSeconds, 1...3600), "How long an answer may wait for its reader.", "count"),
+        Self(
+            "stalledSeconds", .number(\.stalledSeconds, 1...3600),
+            "How long a body may come more slowly than --min-bytes-per-second.", "count"),
+        Self(
+            "minBytesPerSecond", .number(\.minimumBytesPerSecond, 1...1 << 30),
+            "How fast a body has to come; a slower one gets 408.", "count"),
+        Self(
+            "readSeconds", .number(\.limits.readDuration[in: 1], 1...3600),
+            "How long a list or a question may take; one that takes longer gets 422. Default: 30.", "count"),
+        Self(
+            "secretNames", .text(\.limits.additionalSecretNames.list),
+            "Names whose values are secret, besides the well-known ones, with commas between them; as the apps have them.",
+            "names"),
+        Self(
+            "visibleNames", .text(\.limits.visibleNames.list),
+            "Names whose values are no secrets, as an order's code, with commas between them; as the apps have them.",
+            "names"),
+        Self(
+            "sample", .list(\.sample),
+            "Ask apps to deliver this share of a use case, as login=0.1; of all others, as 0.5. Several with commas between them, or one by one.",
+            "rates"),
+        Self(
+            "otlp", .url(\.otlp),
+            "Send what comes to this tracing backend, as spans by OTLP/HTTP; header fields it asks for are WAYBILL_OTLP_HEADERS.",
+            "url"),
+        Self("otlpHeaders", .secret(\.otlpHeaders)),
+    ]
+
+    var isSecret: Bool {
+        if case .secret = value { true } else { false }
+    }
+
+    /// Reads the setting.
+    ///
+    /// - Returns: Whether somebody set it.
+    fileprivate func read(_ reader: ConfigReader, into settings: inout ServeSettings) async throws(WaybillError) -> Bool
+    {
+        let key = ConfigKey([name])
+        let kind: String
+        do {
+            switch value {
+            case .flag(let place):
+                kind = "true or false"
+                guard let flag = try await reader.fetchBool(forKey: key) else { return false }
+                settings[keyPath: place] = flag
+                return true
+            case .number(let place, let bounds):
+                kind = "a number from \(bounds.lowerBound) to \(bounds.upperBound)"
+                guard let number = try await reader.fetchInt(forKey: key) else { return false }
+                settings[keyPath: place] = number
+                if bounds.contains(number) { return true }
+            case .word(let place, let words):
+                kind = "one of \(words.joined(separator: ", "))"
+                guard let word = try await reader.fetchString(forKey: key) else { return false }
+                settings[keyPath: place] = word
+                if words.contains(word) { return true }
+            case .text(let place), .list(let place), .url(let place), .secret(let place):
+                kind = "a text"
+                guard let text = try await reader.fetchString(forKey: key, isSecret: isSecret) else { return false }
+                settings[keyPath: place] = text
+                return true
+            }
+        } catch {}
+        throw WaybillError(.setting, "The setting \(name) is not \(kind).")
+    }
+
+    /// The value as `--print-config` prints it; `nil` if there is none.
+    fileprivate func text(in settings: ServeSettings) -> String? {
+        switch value {
+        case .flag(let place): "\(settings[keyPath: place])"
+        case .number(let place, _): "\(settings[keyPath: place])"
+        case .text(let place), .word(let place, _), .list(let place): settings[keyPath: place]
+        case .url(let place): settings[keyPath: place].map(Redactor().wholeURL)
+        case .secret(let place): settings[keyPath: place].map { _ in "[hidden]" }
+        }
+    }
+}
+
+/// The configuration of a server. Options override the environment, which overrides the file, which overrides the
 /// defaults.
 struct ServeSettings: Sendable {
-    private(set) var host = "127.0.0.1"
-    private(set) var port = 8477
-    private(set) var isInsecure = false
-    private(set) var isPlainHTTPAllowed = false
-    private(set) var certificate: String?
-    private(set) var key: String?
-    private(set) var keyPassword: String?
-    private(set) var logLevel = Logger.Level.warning
-    private(set) var limits = CollectorLimits.serving
-    /// The limits on age and size that have their defaults, because nobody set them.
-    private(set) var retentionDefaults: [ServeSetting] = []
-    private(set) var maximumConnections = 512
-    private(set) var headerSeconds = 10
-    private(set) var bodySeconds = 60
-    private(set) var idleSeconds = 60
-    private(set) var writeSeconds = 30
-    private(set) var stalledSeconds = 10
-    private(set) var minimumBytesPerSecond = 500
-    /// Where spans go, and with which header fields; nil: nowhere.
+    fileprivate(set) var host = "127.0.0.1"
+    fileprivate(set) var port = 8477
+    fileprivate(set) var isInsecure = false
+    fileprivate(set) var isPlainHTTPAllowed = false
+    fileprivate(set) var certificate: String?
+    fileprivate(set) var key: String?
+    fileprivate(set) var keyPassword: String?
+    fileprivate(set) var logLevel = Logger.Level.warning
+    fileprivate(set) var limits = CollectorLimits.serving
+    fileprivate(set) var maximumConnections = 512
+    fileprivate(set) var headerSeconds = 10
+    fileprivate(set) var bodySeconds = 60
+    fileprivate(set) var idleSeconds = 60
+    fileprivate(set) var writeSeconds = 30
+    fileprivate(set) var stalledSeconds = 10
+    fileprivate(set) var minimumBytesPerSecond = 500
+    fileprivate var sample: String?
+    fileprivate var otlp: String?
+    fileprivate var otlpHeaders: String?
+    /// The backend that spans are sent to, with its header fields; `nil` if there is none.
     private(set) var backend: TraceBackend?
-    private var sample: String?
-    private var otlp: String?
-    private var otlpHeaders: String?
+    /// The names of the limits on age and size that have their defaults, because nobody set them.
+    private(set) var retentionDefaults = ["retentionDays", "maxStoreBytes"]
 
-    /// Reads them all.
+    /// Reads all settings.
     ///
-    /// - Throws: `setting` for what cannot be read, is out of bounds, or unknown in the file.
+    /// - Throws: `setting` if a value can't be read or is out of bounds, or if a name in the file is unknown.
     init(
         _ flags: ServeFlags? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
         file: String? = nil
@@ -55,64 +204,20 @@ struct ServeSettings: Sendable {
             EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "waybill"),
         ]
         if let file { providers.append(try await Self.provider(file)) }
-        let reader = SettingReader(ConfigReader(providers: providers))
-        host = try await reader.text(.host) ?? host
-        port = try await reader.number(.port, in: 0...65_535) ?? port
-        isInsecure = try await reader.bool(.insecure) ?? isInsecure
-        isPlainHTTPAllowed = try await reader.bool(.allowPlainHttp) ?? isPlainHTTPAllowed
-        certificate = try await reader.text(.tlsCert)
-        key = try await reader.text(.tlsKey)
-        keyPassword = try await reader.text(.tlsKeyPassword)
-        logLevel = try await reader.level() ?? logLevel
-        limits.bodyByteCount = try await reader.number(.maxBodyBytes, in: 1...1 << 30) ?? limits.bodyByteCount
-        limits.decompressedByteCount =
-            try await reader.number(.maxDecompressedBytes, in: 1...1 << 30) ?? limits.decompressedByteCount
-        limits.pendingByteCount = try await reader.number(.maxPendingBytes, in: 1...1 << 40) ?? limits.pendingByteCount
-        limits.factsPerSet = try await reader.number(.maxSetFacts, in: 1...10_000_000) ?? limits.factsPerSet
-        limits.factsPerTransaction =
-            try await reader.number(.maxTransactionFacts, in: 1...10_000_000) ?? limits.factsPerTransaction
-        limits.requestsPerSecond =
-            try await reader.number(.maxRequestsPerSecond, in: 1...1_000_000) ?? limits.requestsPerSecond
-        if let days = try await reader.number(.retentionDays, in: 0...36_500) {
-            limits.maximumAge = days == 0 ? nil : .seconds(days * 86_400)
-        } else {
-            retentionDefaults.append(.retentionDays)
+        let reader = ConfigReader(providers: providers)
+        for setting in ServeSetting.all where try await setting.read(reader, into: &self) {
+            retentionDefaults.removeAll { $0 == setting.name }
         }
-        if let byteCount = try await reader.number(.maxStoreBytes, in: 0...1 << 50) {
-            limits.storeByteCount = byteCount == 0 ? nil : Int64(byteCount)
-        } else {
-            retentionDefaults.append(.maxStoreBytes)
-        }
-        if let count = try await reader.number(.maxTransactions, in: 0...1_000_000_000) {
-            limits.transactionCount = count == 0 ? nil : count
-        }
-        if let hours = try await reader.number(.sessionHours, in: 1...8760) {
-            limits.sessionTime = .seconds(hours * 3600)
-        }
-        maximumConnections = try await reader.number(.maxConnections, in: 1...1_000_000) ?? maximumConnections
-        headerSeconds = try await reader.number(.headerSeconds, in: 1...3600) ?? headerSeconds
-        bodySeconds = try await reader.number(.bodySeconds, in: 1...3600) ?? bodySeconds
-        idleSeconds = try await reader.number(.idleSeconds, in: 1...3600) ?? idleSeconds
-        writeSeconds = try await reader.number(.writeSeconds, in: 1...3600) ?? writeSeconds
-        stalledSeconds = try await reader.number(.stalledSeconds, in: 1...3600) ?? stalledSeconds
-        minimumBytesPerSecond = try await reader.number(.minBytesPerSecond, in: 1...1 << 30) ?? minimumBytesPerSecond
-        limits.readDuration =
-            try await reader.number(.readSeconds, in: 1...3600).map { .seconds($0) } ?? limits.readDuration
-        limits.additionalSecretNames = Redactor.names(in: try await reader.text(.secretNames))
-        limits.visibleNames = Redactor.names(in: try await reader.text(.visibleNames))
-        sample = try await reader.text(.sample)
         limits.samplingRates = try Self.samplingRates(sample ?? "")
-        otlp = try await reader.text(.otlp)
-        otlpHeaders = try await reader.text(.otlpHeaders)
         if let otlp {
             let headers = otlpHeaders.map(TraceBackend.headers) ?? TraceBackend.headers(of: environment)
-            // What is no URL at all is no HTTP address either.
+            // A text that is not even a URL gets the same error as one that is not HTTP.
             backend = try TraceBackend(URL(string: otlp) ?? URL(filePath: otlp), headers: headers)
         }
         try validate()
     }
 
-    /// `login=0.1,7=0.2,0.5`: of a use case by its name or code, and of all others.
+    /// Reads `login=0.1,7=0.2,0.5`: the rates of use cases, by name or code, and of all others.
     private static func samplingRates(_ text: String) throws(WaybillError) -> [String: Double] {
         var rates: [String: Double] = [:]
         for word in text.split(separator: ",") {
@@ -149,17 +254,16 @@ struct ServeSettings: Sendable {
         }
     }
 
-    /// What a person should know who starts it, a sentence each.
+    /// The warnings to print at the start.
     var warnings: [String] {
         var warnings: [String] = []
         if certificate == nil, !isLoopback {
             warnings.append("Tokens come in the clear to \(host), as --allow-plain-http says: a proxy has to do TLS.")
         }
-        let bounds = retentionDefaults.map { setting in
-            let text = text(of: setting) ?? ""
-            return setting == .retentionDays
-                ? "what is older than \(text) days (--retention-days)"
-                : "a project's oldest beyond \(text) bytes (--max-store-bytes)"
+        let bounds = retentionDefaults.map { name in
+            name == "retentionDays"
+                ? "what is older than \(limits.maximumAge.days) days (--retention-days)"
+                : "a project's oldest beyond \(limits.storeByteCount.orZero) bytes (--max-store-bytes)"
         }
         if !bounds.isEmpty {
             warnings.append(
@@ -169,58 +273,15 @@ struct ServeSettings: Sendable {
         return warnings
     }
 
-    /// Whether only this machine reaches it.
+    /// Whether only this machine can connect.
     var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
 
-    /// As `--print-config` tells them.
+    /// The settings as `--print-config` prints them.
     var lines: [String] {
-        ServeSetting.allCases.map { setting in
-            let value = text(of: setting)
-            return "\(setting.rawValue) = \(setting.isSecret && value != nil ? "[hidden]" : value ?? "")"
-                .trimmingCharacters(
-                    in: .whitespaces)
-        }
+        ServeSetting.all.map { "\($0.name) = \($0.text(in: self) ?? "")".trimmingCharacters(in: .whitespaces) }
     }
 
-    private func text(of setting: ServeSetting) -> String? {
-        switch setting {
-        case .host: host
-        case .port: "\(port)"
-        case .insecure: "\(isInsecure)"
-        case .allowPlainHttp: "\(isPlainHTTPAllowed)"
-        case .tlsCert: certificate
-        case .tlsKey: key
-        case .tlsKeyPassword: keyPassword
-        case .logLevel: logLevel.rawValue
-        case .maxBodyBytes: "\(limits.bodyByteCount)"
-        case .maxDecompressedBytes: "\(limits.decompressedByteCount)"
-        case .maxPendingBytes: "\(limits.pendingByteCount)"
-        case .maxSetFacts: "\(limits.factsPerSet)"
-        case .maxTransactionFacts: "\(limits.factsPerTransaction)"
-        case .maxRequestsPerSecond: "\(limits.requestsPerSecond)"
-        case .retentionDays: "\((limits.maximumAge?.components.seconds ?? 0) / 86_400)"
-        case .maxStoreBytes: "\(limits.storeByteCount ?? 0)"
-        case .maxTransactions: "\(limits.transactionCount ?? 0)"
-        case .sessionHours: "\(limits.sessionTime.components.seconds / 3600)"
-        case .maxConnections: "\(maximumConnections)"
-        case .headerSeconds: "\(headerSeconds)"
-        case .bodySeconds: "\(bodySeconds)"
-        case .idleSeconds: "\(idleSeconds)"
-        case .writeSeconds: "\(writeSeconds)"
-        case .stalledSeconds: "\(stalledSeconds)"
-        case .minBytesPerSecond: "\(minimumBytesPerSecond)"
-        case .readSeconds: "\(limits.readDuration.components.seconds)"
-        case .secretNames:
-            limits.additionalSecretNames.isEmpty ? nil : limits.additionalSecretNames.joined(separator: ",")
-        case .visibleNames: limits.visibleNames.isEmpty ? nil : limits.visibleNames.joined(separator: ",")
-        case .sample: sample
-        // An address may hold a password, or a key.
-        case .otlp: otlp.map(Redactor().wholeURL)
-        case .otlpHeaders: otlpHeaders
-        }
-    }
-
-    /// The file's settings; a misspelt one is an error, because it would go unnoticed otherwise.
+    /// The settings in a file. A misspelt name is an error, because nobody would notice it otherwise.
     private static func provider(_ path: String) async throws -> any ConfigProvider {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw WaybillError(.setting, "The settings in \(path) cannot be read.")
@@ -228,9 +289,11 @@ struct ServeSettings: Sendable {
         guard let members = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
             throw WaybillError(.setting, "The settings in \(path) are no JSON object.")
         }
-        if let unknown = members.keys.sorted().first(where: { ServeSetting(rawValue: $0) == nil }) {
-            let names = ServeSetting.allCases.map(\.rawValue).joined(separator: ", ")
-            throw WaybillError(.setting, "There is no setting “\(unknown)”, as \(path) has it. They are: \(names).")
+        let names = ServeSetting.all.map(\.name)
+        if let unknown = members.keys.sorted().first(where: { !names.contains($0) }) {
+            throw WaybillError(
+                .setting,
+                "There is no setting “\(unknown)”, as \(path) has it. They are: \(names.joined(separator: ", ")).")
         }
         let place = InMemoryProvider(values: [
             AbsoluteConfigKey(["filePath"]): ConfigValue(.string(path), isSecret: false)
@@ -240,7 +303,7 @@ struct ServeSettings: Sendable {
 }
 
 extension CollectorLimits {
-    /// The defaults of `waybill serve`, which do not fill its disk.
+    /// The defaults of `waybill serve`, which don't fill the disk.
     fileprivate static var serving: CollectorLimits {
         var limits = CollectorLimits()
         limits.maximumAge = .seconds(90 * 86_400)
@@ -249,135 +312,47 @@ extension CollectorLimits {
     }
 }
 
-/// Reads settings one by one; what has another type than it should have is told, and not passed over.
-private struct SettingReader {
-    private let reader: ConfigReader
+// MARK: Values as texts and numbers
 
-    init(_ reader: ConfigReader) { self.reader = reader }
-
-    func text(_ setting: ServeSetting) async throws -> String? {
-        try await fetched(setting, "a text") {
-            try await reader.fetchString(forKey: setting.key, isSecret: setting.isSecret)
-        }
-    }
-
-    func bool(_ setting: ServeSetting) async throws -> Bool? {
-        try await fetched(setting, "true or false") { try await reader.fetchBool(forKey: setting.key) }
-    }
-
-    func number(_ setting: ServeSetting, in bounds: ClosedRange<Int>) async throws -> Int? {
-        let kind = "a number from \(bounds.lowerBound) to \(bounds.upperBound)"
-        guard let number = try await fetched(setting, kind, { try await reader.fetchInt(forKey: setting.key) }) else {
-            return nil
-        }
-        guard bounds.contains(number) else { throw wrong(setting, kind) }
-        return number
-    }
-
-    func level() async throws -> Logger.Level? {
-        guard let text = try await text(.logLevel) else { return nil }
-        guard let level = Logger.Level(rawValue: text) else {
-            throw wrong(.logLevel, "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
-        }
-        return level
-    }
-
-    private func fetched<Value>(_ setting: ServeSetting, _ kind: String, _ body: () async throws -> Value?) async throws
-        -> Value?
-    {
-        do { return try await body() } catch { throw wrong(setting, kind) }
-    }
-
-    private func wrong(_ setting: ServeSetting, _ kind: String) -> WaybillError {
-        WaybillError(.setting, "The setting \(setting.rawValue) is not \(kind).")
+extension String {
+    fileprivate var optional: String? {
+        get { self }
+        set { self = newValue ?? self }
     }
 }
 
-extension ServeSettings {
-    /// A server for a collector, which tells where it listens once it does.
-    func application(_ collector: Collector) throws -> some ApplicationProtocol {
-        let slots = ConnectionSlots(maximumConnections) {
-            collector.bearer(of: $0)
-        } countRefused: {
-            collector.countOverload(of: $0)
-        }
-        var application = try application(
-            collector.router(isForLoopback: isInsecure, ConnectedRequestContext.self), slots, warnings)
-        // Who did not choose what is deleted has the time to.
-        let delay = retentionDefaults.isEmpty ? Duration.zero : .seconds(3600)
-        application.addServices(RetentionService(collector, firstAfter: delay, logger: application.logger))
-        if let backend { application.addServices(SpanService(collector, to: backend, logger: application.logger)) }
-        return application
+extension [String] {
+    fileprivate var list: String? {
+        get { isEmpty ? nil : joined(separator: ",") }
+        set { self = Redactor.names(in: newValue) }
     }
+}
 
-    /// A server for the pages of one store, which tells where it listens once it does.
-    func application(_ inspector: Inspector) throws -> some ApplicationProtocol {
-        let slots = ConnectionSlots(maximumConnections) { _ in Bearer(project: .standard) }
-        return try application(inspector.router(ConnectedRequestContext.self), slots, [])
+extension Logger.Level {
+    fileprivate var name: String? {
+        get { rawValue }
+        set { self = newValue.flatMap { Self(rawValue: $0) } ?? self }
     }
+}
 
-    private func application(
-        _ router: Router<ConnectedRequestContext>, _ slots: ConnectionSlots, _ warnings: [String]
-    ) throws -> Application<ConnectedResponder<RouterResponder<ConnectedRequestContext>>> {
-        var logger = Logger(label: "waybill")
-        logger.logLevel = logLevel
-        let (host, scheme) = (host.contains(":") ? "[\(host)]" : host, certificate == nil ? "http" : "https")
-        return Application(
-            responder: ConnectedResponder(base: router.buildResponder(), slots: slots),
-            server: try server(slots),
-            configuration: ApplicationConfiguration(
-                address: .hostname(self.host, port: port), serverName: "waybill",
-                availableConnectionsDelegate: slots),
-            onServerRunning: { channel in
-                Terminal.write(["listening on \(scheme)://\(host):\(channel.localAddress?.port ?? 0)"])
-                for warning in warnings { Terminal.warn(warning) }
-            },
-            logger: logger)
+extension Duration {
+    fileprivate subscript(in unit: Int64) -> Int {
+        get { Int(components.seconds / unit) }
+        set { self = .seconds(Int64(newValue) * unit) }
     }
+}
 
-    private func server(_ slots: ConnectionSlots) throws -> HTTPServerBuilder {
-        let times = RequestDeadline.Times(
-            header: .seconds(Int64(headerSeconds)), body: .seconds(Int64(bodySeconds)),
-            idle: .seconds(Int64(idleSeconds)), stalled: .seconds(Int64(stalledSeconds)),
-            stalledByteCount: minimumBytesPerSecond * stalledSeconds, write: .seconds(Int64(writeSeconds)))
-        let http = HTTPServerBuilder.http1(
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [RequestDeadline(times), ConnectionSlot(slots)],
-                idleTimeout: .seconds(Int64(idleSeconds))))
-        guard let certificate, let key else { return http }
-        #if TLS
-        return try .tls(http, tlsConfiguration: Self.tls(certificate: certificate, key: key, password: keyPassword))
-        #else
-        throw WaybillError(
-            .setting,
-            "This waybill was built without TLS: build it with the trait TLS, or put a proxy in front of it that speaks HTTPS."
-        )
-        #endif
+extension Duration? {
+    fileprivate var days: Int {
+        get { self?[in: 86_400] ?? 0 }
+        set { self = newValue == 0 ? nil : .seconds(newValue * 86_400) }
     }
+}
 
-    #if TLS
-    private static func tls(certificate: String, key: String, password: String?) throws(WaybillError)
-        -> TLSConfiguration
-    {
-        let chain: [NIOSSLCertificate]
-        do { chain = try NIOSSLCertificate.fromPEMFile(certificate) } catch {
-            throw WaybillError(.setting, "The certificate \(certificate) cannot be read, or is not PEM.")
-        }
-        do {
-            let privateKey =
-                if let password {
-                    try NIOSSLPrivateKey(file: key, format: .pem) { set in set(Array(password.utf8)) }
-                } else {
-                    try NIOSSLPrivateKey(file: key, format: .pem)
-                }
-            var configuration = TLSConfiguration.makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
-            configuration.minimumTLSVersion = .tlsv12
-            return configuration
-        } catch {
-            throw WaybillError(.setting, "The private key \(key) cannot be read, is not PEM, or its password is wrong.")
-        }
+extension Optional where Wrapped: FixedWidthInteger {
+    fileprivate var orZero: Int {
+        get { self.map { Int(clamping: $0) } ?? 0 }
+        set { self = newValue == 0 ? nil : Wrapped(clamping: newValue) }
     }
-    #endif
 }
 #endif

@@ -68,7 +68,7 @@ struct StoreOptions: ParsableArguments {
     /// - Parameter isTold: Whether what a person should know about it first is said.
     func opened(isTold: Bool = true) async throws -> any AnsweringStore & ExportingStore {
         switch store {
-        case .collector(let url): return CollectorStore(url, token: try tokens.token())
+        case .collector(let url): return RemoteStore(url, token: try tokens.token())
         case .database(let address): return try await Database(address).opened()
         case .place(let url):
             var store = try SQLiteStore(url, clock: CommandClock.current)

@@ -11,8 +11,8 @@ import WaybillQueries
 struct TimelineText {
     private let record: ShownRecord
     private let names: SourceNames
-    private let exchanges: [Fact.ID: TransactionRecord.Exchange]
-    private let parts: [Fact.ID: TransactionRecord.Part]
+    private let exchanges: [FactID: TransactionRecord.Exchange]
+    private let parts: [FactID: TransactionRecord.Part]
 
     init(_ record: ShownRecord) {
         self.record = record
@@ -112,7 +112,7 @@ struct TimelineText {
     }
 
     private func part(of entry: TransactionRecord.Entry) -> TransactionRecord.Part? {
-        parts[Fact.ID(source: entry.id.source, sequence: entry.part)]
+        parts[FactID(source: entry.id.source, sequence: entry.part)]
     }
 
     /// The part that this exchange caused at its other end.

@@ -192,7 +192,7 @@ extension Words {
     }
 
     /// `fact 7 of source 01890a5d-... was rejected: ...`.
-    static func rejection(_ rejection: Rejection) -> String {
+    static func rejection(_ rejection: Receipt.Rejection) -> String {
         let fact = rejection.sequence.map { "fact \($0)" } ?? "the fact at index \(rejection.index)"
         return "\(fact) of source \(rejection.source) was rejected: \(rejection.reason)"
     }

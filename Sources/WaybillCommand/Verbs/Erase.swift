@@ -66,7 +66,7 @@ struct Erase: AsyncParsableCommand {
         let erasure =
             switch place.store {
             case .collector(let url):
-                try await CollectorStore(url, token: place.tokens.token()).erase(query ?? ErasureQuery([]))
+                try await RemoteStore(url, token: place.tokens.token()).erase(query ?? ErasureQuery([]))
             case .place(let url): try await erase(SQLiteStore(url, clock: CommandClock.current))
             case .database(let address): try await erase(Database(address).opened())
             }

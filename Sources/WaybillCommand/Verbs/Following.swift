@@ -93,7 +93,7 @@ struct FollowingOne {
     private let key: String
     private let clocks: ShownClocks
     private let isJSON: Bool
-    private var shown: Set<Fact.ID> = []
+    private var shown: Set<FactID> = []
     private var outcome: TransactionOutcome?
     private var widths: [Int] = []
 
@@ -138,9 +138,8 @@ struct FollowingOne {
 
     /// What has changed since a position, of that transaction alone.
     private func request(after position: String?, of transaction: GUID? = nil) -> ListRequest {
-        var filter = TransactionFilter()
+        var filter = TransactionFilter(transaction.map { [.text($0.description)] } ?? [])
         filter.beginner = .any
-        filter.text = transaction?.description
         var request = ListRequest(matching: filter, limit: 1)
         request[.after] = position
         return request

@@ -63,7 +63,7 @@ struct Import: AsyncParsableCommand {
     private func target() async throws -> (URL) async throws -> Receipt {
         switch to {
         case .collector(let url):
-            let store = CollectorStore(url, token: try tokens.token())
+            let store = RemoteStore(url, token: try tokens.token())
             // As it is: what cannot be read of it is the collector's to say.
             return { file in
                 let body = try file.setBytes()

@@ -52,12 +52,6 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Print the settings, without secrets, and do nothing else.")
     var printConfig = false
 
-    func validate() throws {
-        guard (0...65_535).contains(flags.port ?? 0) else {
-            throw ValidationError("A port is a number from 0 to 65535.")
-        }
-    }
-
     func run() async throws {
         FreedMemory.giveBack()
         let settings = try await ServeSettings(flags, file: config)

@@ -106,9 +106,9 @@ extension Fact.ExchangeClosed {
     }
 }
 
-extension Fact.Role {
+extension ExchangeRole {
     /// The word used in sets and in answers.
-    public var name: String {
+    package var name: String {
         switch self {
         case .client: "client"
         case .server: "server"
@@ -116,9 +116,9 @@ extension Fact.Role {
     }
 }
 
-extension Fact.ExchangeState {
+extension ExchangeState {
     /// The word used in sets and in answers.
-    public var name: String {
+    package var name: String {
         switch self {
         case .completed: "completed"
         case .failed: "failed"
@@ -167,12 +167,12 @@ extension TransactionOutcome: CodingKeyRepresentable {
     }
 }
 
-extension Fact.Role: Named, Codable {
+extension ExchangeRole: Named, Codable {
     public init(from decoder: any Decoder) throws { self = try .decode(decoder) }
     public func encode(to encoder: any Encoder) throws { try encodeName(to: encoder) }
 }
 
-extension Fact.ExchangeState: Named, Codable {
+extension ExchangeState: Named, Codable {
     public init(from decoder: any Decoder) throws { self = try .decode(decoder) }
     public func encode(to encoder: any Encoder) throws { try encodeName(to: encoder) }
 }
@@ -189,7 +189,7 @@ extension Fact.ExchangeOpened {
     }
 }
 
-extension [Fact.HeaderField] {
+extension [HeaderField] {
     /// The value of the first field of a name, in any case; nil where there is none.
     package func value(for name: String) -> String? { first { $0.name.isSameFieldName(as: name) }?.value }
 }
@@ -256,7 +256,7 @@ extension JSONWriter {
     }
 
     /// `[["Content-Type", "application/json"], ...]`
-    package mutating func headerFields(_ fields: [Fact.HeaderField]) {
+    package mutating func headerFields(_ fields: [HeaderField]) {
         beginArray()
         for field in fields {
             beginArray()
@@ -339,7 +339,7 @@ extension JSONWriter {
     }
 
     /// Nothing where there are none.
-    package mutating func member(_ name: StaticString, _ value: [Fact.HeaderField]) {
+    package mutating func member(_ name: StaticString, _ value: [HeaderField]) {
         guard !value.isEmpty else { return }
         key(name)
         headerFields(value)

@@ -92,7 +92,7 @@ extension Fact.Opened {
         var useCase: Int?
         var timeout: Int64?
         var isJoined = false
-        var cause: Fact.ID?
+        var cause: FactID?
         var parent: GUID?
         var parentPart: Int64?
         var attributes: Attributes = [:]
@@ -104,7 +104,7 @@ extension Fact.Opened {
             case "use_case": useCase = try reader.count()
             case "joined": isJoined = try reader.bool()
             case "timeout_us": timeout = try reader.count()
-            case "cause": cause = try Fact.ID.read(&reader)
+            case "cause": cause = try FactID.read(&reader)
             case "parent": parent = try reader.guid()
             case "parent_part": parentPart = try reader.integer(in: 1...Limits.largestInteger)
             case "attributes": attributes = try reader.attributes()
@@ -120,7 +120,7 @@ extension Fact.Opened {
     }
 }
 
-extension Fact.ID {
+extension FactID {
     fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
         reader.skipWhitespace()
         let start = reader.offset
@@ -200,7 +200,7 @@ extension Fact.ExchangeOpened {
     fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
         -> Self
     {
-        var role: Fact.Role?
+        var role: ExchangeRole?
         var method: String?
         var content = Self(method: "", path: "")
         try reader.beginObject()
@@ -234,7 +234,7 @@ extension Fact.ExchangeClosed {
         -> Self
     {
         var exchange: Int64?
-        var state: Fact.ExchangeState?
+        var state: ExchangeState?
         var content = Self(exchange: 0, state: .completed)
         try reader.beginObject()
         while let key = try reader.nextKey() {

@@ -1,15 +1,15 @@
 extension Fact {
     /// How a transaction was chosen, or not, among those of its use case.
-    public struct Sampling: Hashable, Sendable {
+    package struct Sampling: Hashable, Sendable {
         /// Of a million transactions so many are chosen: 0 to 1,000,000.
-        public var perMillion: Int
+        package var perMillion: Int
         /// Whether it is one of them. Of one that is not, facts are delivered only because of how it ended.
-        public var isChosen: Bool
+        package var isChosen: Bool
         /// Microseconds beyond which a transaction counts as slow; nil: none does.
-        public var slowMicroseconds: Int64?
+        package var slowMicroseconds: Int64?
 
         /// Makes what an `opened` fact says about it.
-        public init(perMillion: Int, isChosen: Bool, slowMicroseconds: Int64? = nil) {
+        package init(perMillion: Int, isChosen: Bool, slowMicroseconds: Int64? = nil) {
             self.perMillion = perMillion
             self.isChosen = isChosen
             self.slowMicroseconds = slowMicroseconds
@@ -62,7 +62,7 @@ extension Fact.Sampling: Codable {
     private enum CodingKeys: CodingKey { case samplePpm, sampleKept, slowMicroseconds }
 
     /// Reads what a record says of it.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             perMillion: try members.decode(Int.self, forKey: .samplePpm),
@@ -71,7 +71,7 @@ extension Fact.Sampling: Codable {
     }
 
     /// Writes it as a record has it.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(perMillion, forKey: .samplePpm)
         if !isChosen { try members.encode(true, forKey: .sampleKept) }

@@ -1,28 +1,28 @@
 extension Fact {
     /// How an exchange went on its way, as far as the platform tells; nothing of it is needed to read the rest.
-    public struct Transfer: Hashable, Sendable, Codable {
+    package struct Transfer: Hashable, Sendable, Codable {
         /// The version of HTTP: `1.1`, `2`; nil where the platform does not tell.
-        public var httpVersion: String?
+        package var httpVersion: String?
         /// Bytes of the response's body on the wire, before they were decoded; nil where it is not known.
-        public var receivedWireByteCount: Int64?
+        package var receivedWireByteCount: Int64?
         /// Microseconds from the start of the source to when the request's last byte was handed over; nil where it was
         /// not measured.
-        public var sentAtMicroseconds: Int64?
+        package var sentAtMicroseconds: Int64?
         /// What came before the request could be sent.
-        public var phases: Phases
+        package var phases: Phases
         /// Whether it went over a connection that was there already; nil where the platform does not tell.
-        public var isConnectionReused: Bool?
+        package var isConnectionReused: Bool?
         /// The redirects that were followed, in order; a longer chain keeps the first 20.
-        public var redirects: [Redirect]
+        package var redirects: [Redirect]
         /// Whether a rule answered, or failed it, and no server was asked.
-        public var isMocked: Bool
+        package var isMocked: Bool
         /// The name of the rule that answered it, failed it or slowed it down; nil: none did.
-        public var rule: String?
+        package var rule: String?
         /// What went over it where it was a WebSocket; nil where it was none, or the handshake failed.
-        public var webSocket: WebSocket?
+        package var webSocket: WebSocket?
 
         /// Says nothing, unless told otherwise.
-        public init(
+        package init(
             httpVersion: String? = nil, receivedWireByteCount: Int64? = nil, sentAtMicroseconds: Int64? = nil,
             phases: Phases = Phases(),
             isConnectionReused: Bool? = nil, redirects: [Redirect] = [], isMocked: Bool = false, rule: String? = nil,
@@ -40,20 +40,20 @@ extension Fact {
         }
 
         /// Whether nothing is known.
-        public var isEmpty: Bool { self == Transfer() }
+        package var isEmpty: Bool { self == Transfer() }
     }
 
     /// How long the steps before a request took; nil where one was not needed, or was not measured.
-    public struct Phases: Hashable, Sendable, Codable {
+    package struct Phases: Hashable, Sendable, Codable {
         /// Microseconds of looking up the host's name.
-        public var lookupMicroseconds: Int64?
+        package var lookupMicroseconds: Int64?
         /// Microseconds of connecting, without TLS.
-        public var connectMicroseconds: Int64?
+        package var connectMicroseconds: Int64?
         /// Microseconds of the TLS handshake.
-        public var secureMicroseconds: Int64?
+        package var secureMicroseconds: Int64?
 
         /// Says nothing, unless told otherwise.
-        public init(
+        package init(
             lookupMicroseconds: Int64? = nil, connectMicroseconds: Int64? = nil, secureMicroseconds: Int64? = nil
         ) {
             self.lookupMicroseconds = lookupMicroseconds
@@ -63,16 +63,16 @@ extension Fact {
     }
 
     /// An answer that named another place, and was followed.
-    public struct Redirect: Hashable, Sendable, Codable {
+    package struct Redirect: Hashable, Sendable, Codable {
         /// 301, 302, 303, 307 or 308, as a rule.
-        public var status: Int
+        package var status: Int
         /// Where it led, redacted.
-        public var url: String
+        package var url: String
         /// Microseconds from the start of the source to its coming.
-        public var atMicroseconds: Int64
+        package var atMicroseconds: Int64
 
         /// Makes a redirect.
-        public init(status: Int, url: String, atMicroseconds: Int64) {
+        package init(status: Int, url: String, atMicroseconds: Int64) {
             self.status = status
             self.url = url
             self.atMicroseconds = atMicroseconds

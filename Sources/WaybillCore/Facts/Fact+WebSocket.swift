@@ -2,22 +2,22 @@ extension Fact {
     /// What went over a WebSocket (RFC 6455), from its handshake to its end.
     ///
     /// The bytes of all messages are in ``ExchangeClosed/sentByteCount`` and ``ExchangeClosed/receivedByteCount``.
-    public struct WebSocket: Hashable, Sendable, Codable {
+    package struct WebSocket: Hashable, Sendable, Codable {
         /// Messages that were sent.
-        public var sentMessageCount: Int64
+        package var sentMessageCount: Int64
         /// Messages that were received.
-        public var receivedMessageCount: Int64
+        package var receivedMessageCount: Int64
         /// Pings that were sent; those of the other side are answered by the platform, which does not tell.
-        public var pingCount: Int64
+        package var pingCount: Int64
         /// Why it was closed (RFC 6455, section 7.4): 1000 normally; nil where no close frame was seen.
-        public var closeCode: Int?
+        package var closeCode: Int?
         /// What the close frame said in words, redacted; nil where it said nothing.
-        public var closeReason: String?
+        package var closeReason: String?
         /// The messages in order; of more than 500 the first 250 and the last 250.
-        public private(set) var messages: [Message]
+        package private(set) var messages: [Message]
 
         /// Nothing has gone over it, unless told otherwise.
-        public init(
+        package init(
             sentMessageCount: Int64 = 0, receivedMessageCount: Int64 = 0, pingCount: Int64 = 0, closeCode: Int? = nil,
             closeReason: String? = nil, messages: [Message] = []
         ) {
@@ -42,7 +42,7 @@ extension Fact {
         }
 
         /// Messages of which nothing but their number is known.
-        public var omittedMessageCount: Int64 {
+        package var omittedMessageCount: Int64 {
             max(0, sentMessageCount + receivedMessageCount - Int64(messages.count))
         }
 
@@ -74,18 +74,18 @@ extension Fact {
 
 extension Fact.WebSocket {
     /// A message as it passed.
-    public struct Message: Hashable, Sendable, Codable {
+    package struct Message: Hashable, Sendable, Codable {
         /// Microseconds from the start of the source to its passing.
-        public var atMicroseconds: Int64
+        package var atMicroseconds: Int64
         /// Whether this side sent it; else it was received.
-        public var isSent: Bool
+        package var isSent: Bool
         /// Whether it was text; else it was binary.
-        public var isText: Bool
+        package var isText: Bool
         /// Its length in bytes.
-        public var byteCount: Int64
+        package var byteCount: Int64
 
         /// Makes a message.
-        public init(atMicroseconds: Int64, isSent: Bool, isText: Bool, byteCount: Int64) {
+        package init(atMicroseconds: Int64, isSent: Bool, isText: Bool, byteCount: Int64) {
             self.atMicroseconds = atMicroseconds
             self.isSent = isSent
             self.isText = isText

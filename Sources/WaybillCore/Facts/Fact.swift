@@ -3,20 +3,20 @@
 /// (source, sequence) identifies a fact permanently. The source is not repeated in the value: facts are always held by
 /// source. Its times are whole microseconds, as the format has them; records, questions and answers have dates and
 /// durations.
-public struct Fact: Hashable, Sendable {
+package struct Fact: Hashable, Sendable {
     /// 1 for the first fact of a source, then one more for each.
-    public var sequence: Int64
+    package var sequence: Int64
     /// The sequence of the `opened` fact of the part it belongs to; its own for an `opened`; 0 for an exchange outside
     /// any transaction.
-    public var part: Int64
+    package var part: Int64
     /// Microseconds from the start of its source to this fact; below 0 if it happened before that, and was recorded
     /// later.
-    public var atMicroseconds: Int64
+    package var atMicroseconds: Int64
     /// What happened.
-    public var content: Content
+    package var content: Content
 
     /// Makes a fact.
-    public init(sequence: Int64, part: Int64, atMicroseconds: Int64, content: Content) {
+    package init(sequence: Int64, part: Int64, atMicroseconds: Int64, content: Content) {
         self.sequence = sequence
         self.part = part
         self.atMicroseconds = atMicroseconds
@@ -24,7 +24,7 @@ public struct Fact: Hashable, Sendable {
     }
 
     /// The kinds of facts. Five are told apart where facts are counted and sent; see ``attributesSet(_:)``.
-    public enum Content: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         /// A part was begun or joined.
         indirect case opened(Opened)
         /// Something happened in the use case.
@@ -40,46 +40,32 @@ public struct Fact: Hashable, Sendable {
         indirect case exchangeClosed(ExchangeClosed)
     }
 
-    /// Identifies a fact among those of all sources.
-    public struct ID: Hashable, Sendable, Codable {
-        /// The recorder's ID.
-        public var source: GUID
-        /// The number in that source.
-        public var sequence: Int64
-
-        /// Makes an ID.
-        public init(source: GUID, sequence: Int64) {
-            self.source = source
-            self.sequence = sequence
-        }
-    }
-
     /// One source's share in a transaction begins.
-    public struct Opened: Hashable, Sendable {
+    package struct Opened: Hashable, Sendable {
         /// The transaction's ID, the same for all its parts.
-        public var transaction: GUID
+        package var transaction: GUID
         /// The use case's code.
-        public var useCase: Int
+        package var useCase: Int
         /// Whether another source began the transaction; a joined part never decides its outcome.
-        public var isJoined: Bool
+        package var isJoined: Bool
         /// Microseconds without a fact after which the transaction counts as timed out.
-        public var timeoutMicroseconds: Int64
+        package var timeoutMicroseconds: Int64
         /// The exchange that caused a joined part, as the header field told it; nil where none was told.
-        public var cause: ID?
+        package var cause: FactID?
         /// The transaction below which this one was begun; nil where it stands by itself, and in a joined part.
-        public var parent: GUID?
+        package var parent: GUID?
         /// The sequence of the `opened` fact of the part of ``parent`` that the same source has; nil where another
         /// source has it, or nobody said.
-        public var parentPart: Int64?
+        package var parentPart: Int64?
         /// What the caller said about the transaction.
-        public var attributes: Attributes
+        package var attributes: Attributes
         /// By what share the transactions of its use case were chosen; nil: all of them are delivered.
-        public var sampling: Sampling?
+        package var sampling: Sampling?
 
         /// Makes the content of an `opened` fact.
-        public init(
+        package init(
             transaction: GUID, useCase: Int, isJoined: Bool = false, timeoutMicroseconds: Int64 = 86_400_000_000,
-            cause: ID? = nil, parent: GUID? = nil, parentPart: Int64? = nil,
+            cause: FactID? = nil, parent: GUID? = nil, parentPart: Int64? = nil,
             attributes: Attributes = [:], sampling: Sampling? = nil
         ) {
             self.transaction = transaction
@@ -95,16 +81,16 @@ public struct Fact: Hashable, Sendable {
     }
 
     /// Something happened in the use case.
-    public struct Event: Hashable, Sendable {
+    package struct Event: Hashable, Sendable {
         /// The event's code, scoped to the use case.
-        public var code: Int
+        package var code: Int
         /// What went wrong with it; nil when nothing did.
-        public var error: RecordedError?
+        package var error: RecordedError?
         /// What the caller said about it.
-        public var attributes: Attributes
+        package var attributes: Attributes
 
         /// Makes the content of an `event` fact.
-        public init(code: Int, error: RecordedError? = nil, attributes: Attributes = [:]) {
+        package init(code: Int, error: RecordedError? = nil, attributes: Attributes = [:]) {
             self.code = code
             self.error = error
             self.attributes = attributes
@@ -136,14 +122,14 @@ public struct Fact: Hashable, Sendable {
     }
 
     /// What was said about a part after it was opened.
-    public struct AttributesSet: Hashable, Sendable {
+    package struct AttributesSet: Hashable, Sendable {
         /// The names that were given a value, each with the value that counts from here on.
-        public var attributes: Attributes
+        package var attributes: Attributes
         /// The names that have no value any more, in order; each once, and none that is in ``attributes``.
-        public var removed: [String]
+        package var removed: [String]
 
         /// Makes the content of such a fact.
-        public init(attributes: Attributes = [:], removed: [String] = []) {
+        package init(attributes: Attributes = [:], removed: [String] = []) {
             self.attributes = attributes
             self.removed = removed
         }
@@ -153,66 +139,44 @@ public struct Fact: Hashable, Sendable {
     }
 
     /// A part was given its outcome.
-    public struct Closed: Hashable, Sendable {
+    package struct Closed: Hashable, Sendable {
         /// One of the four that can be recorded.
-        public var outcome: TransactionOutcome
+        package var outcome: TransactionOutcome
         /// Why it did not succeed; nil where nothing was said.
-        public var error: RecordedError?
+        package var error: RecordedError?
         /// What the caller said about the ending.
-        public var attributes: Attributes
+        package var attributes: Attributes
 
         /// Makes the content of a `closed` fact.
-        public init(outcome: TransactionOutcome, error: RecordedError? = nil, attributes: Attributes = [:]) {
+        package init(outcome: TransactionOutcome, error: RecordedError? = nil, attributes: Attributes = [:]) {
             self.outcome = outcome
             self.error = error
             self.attributes = attributes
         }
     }
 
-    /// A header field, as it was on the wire but for redaction.
-    public struct HeaderField: Hashable, Sendable, Codable {
-        /// As it was written.
-        public var name: String
-        /// Redacted.
-        public var value: String
-
-        /// Makes a field.
-        public init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
-    /// Which end of an exchange recorded it.
-    public enum Role: Int, Hashable, Sendable, CaseIterable {
-        /// The end that sends the request.
-        case client = 0
-        /// The end that answers it.
-        case server = 1
-    }
-
     /// A request, redacted, recorded before it was sent (client) or when it arrived (server).
-    public struct ExchangeOpened: Hashable, Sendable {
+    package struct ExchangeOpened: Hashable, Sendable {
         /// Which end recorded it.
-        public var role: Role
+        package var role: ExchangeRole
         /// `GET`, `POST`.
-        public var method: String
+        package var method: String
         /// `https`; nil where a server does not know it.
-        public var scheme: String?
+        package var scheme: String?
         /// Without port; nil where it is not known.
-        public var host: String?
+        package var host: String?
         /// nil for the scheme's own.
-        public var port: Int?
+        package var port: Int?
         /// As on the wire, percent-encoded; empty for none.
-        public var path: String
+        package var path: String
         /// As on the wire, without the question mark; nil for none.
-        public var query: String?
+        package var query: String?
         /// In order.
-        public var headerFields: [HeaderField]
+        package var headerFields: [HeaderField]
 
         /// Makes the content of an `exchange_opened` fact.
-        public init(
-            role: Role = .client, method: String, scheme: String? = nil, host: String? = nil, port: Int? = nil,
+        package init(
+            role: ExchangeRole = .client, method: String, scheme: String? = nil, host: String? = nil, port: Int? = nil,
             path: String,
             query: String? = nil, headerFields: [HeaderField] = []
         ) {
@@ -227,39 +191,29 @@ public struct Fact: Hashable, Sendable {
         }
     }
 
-    /// How an exchange ended.
-    public enum ExchangeState: Int, Hashable, Sendable, CaseIterable {
-        /// A whole response was there, with any status.
-        case completed = 1
-        /// No whole response: see the error.
-        case failed = 2
-        /// The caller no longer wanted it.
-        case canceled = 3
-    }
-
     /// The end of an exchange.
-    public struct ExchangeClosed: Hashable, Sendable {
+    package struct ExchangeClosed: Hashable, Sendable {
         /// The sequence of its `exchange_opened`, in the same part of the same source.
-        public var exchange: Int64
+        package var exchange: Int64
         /// How it ended.
-        public var state: ExchangeState
+        package var state: ExchangeState
         /// The status code; nil where no response came.
-        public var status: Int?
+        package var status: Int?
         /// Microseconds from the start of the source to the first byte of the response; nil where it was not measured.
-        public var firstByteAtMicroseconds: Int64?
+        package var firstByteAtMicroseconds: Int64?
         /// Bytes of the request's body; nil where it is not known.
-        public var sentByteCount: Int64?
+        package var sentByteCount: Int64?
         /// Bytes of the response's body as the caller got them; nil where it is not known.
-        public var receivedByteCount: Int64?
+        package var receivedByteCount: Int64?
         /// In order where the platform keeps it, else by name.
-        public var headerFields: [HeaderField]
+        package var headerFields: [HeaderField]
         /// Why it failed; nil when it did not.
-        public var error: RecordedError?
+        package var error: RecordedError?
         /// How it went on its way.
-        public var transfer: Transfer
+        package var transfer: Transfer
 
         /// Makes the content of an `exchange_closed` fact.
-        public init(
+        package init(
             exchange: Int64, state: ExchangeState, status: Int? = nil, firstByteAtMicroseconds: Int64? = nil,
             sentByteCount: Int64? = nil,
             receivedByteCount: Int64? = nil, headerFields: [HeaderField] = [], error: RecordedError? = nil,
@@ -308,8 +262,53 @@ extension Attributes {
     }
 }
 
-/// How people and programs write the identity of a fact, an exchange for one.
-extension Fact.ID: CustomStringConvertible {
+/// The identity of a fact: the source that recorded it, and its sequence there.
+public struct FactID: Hashable, Sendable, Codable {
+    /// The source's ID.
+    public var source: GUID
+    /// The sequence in that source, from 1.
+    public var sequence: Int64
+
+    /// Creates an ID.
+    public init(source: GUID, sequence: Int64) {
+        self.source = source
+        self.sequence = sequence
+    }
+}
+
+/// A header field of a request or a response. Its value is redacted before it is stored.
+public struct HeaderField: Hashable, Sendable, Codable {
+    /// The name, as it was written.
+    public var name: String
+    /// The value.
+    public var value: String
+
+    /// Creates a field.
+    public init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// The end of an HTTP exchange that recorded it.
+public enum ExchangeRole: Int, Hashable, Sendable, CaseIterable {
+    /// The end that sends the request.
+    case client = 0
+    /// The end that answers it.
+    case server = 1
+}
+
+/// How an HTTP exchange ended.
+public enum ExchangeState: Int, Hashable, Sendable, CaseIterable {
+    /// With a whole response, of any status.
+    case completed = 1
+    /// Without a whole response; the error says why.
+    case failed = 2
+    /// The caller canceled it.
+    case canceled = 3
+}
+
+extension FactID: CustomStringConvertible {
     /// The source and the sequence: `01890a5d-ac96-774b-bcce-b302099a8057:17`.
     public var description: String { "\(source):\(sequence)" }
 
@@ -349,7 +348,7 @@ package struct SpanID: Hashable, Sendable {
     }
 
     /// Mixes source and sequence.
-    package init(_ fact: Fact.ID) {
+    package init(_ fact: FactID) {
         var hash = fact.source.high.splitMixed
         hash = (hash ^ fact.source.low).splitMixed
         hash = (hash ^ UInt64(bitPattern: Int64(fact.sequence))).splitMixed

@@ -89,10 +89,10 @@ extension JSONReader {
     }
 
     /// Pairs of name and value, in order.
-    package mutating func headerFields() throws(JSONFailure) -> [Fact.HeaderField] {
+    package mutating func headerFields() throws(JSONFailure) -> [HeaderField] {
         _ = next
         let start = offset
-        var fields: [Fact.HeaderField] = []
+        var fields: [HeaderField] = []
         try beginArray()
         while try nextElement() {
             guard fields.count < Limits.headerFields else {
@@ -103,7 +103,7 @@ extension JSONReader {
         return fields
     }
 
-    private mutating func headerField() throws(JSONFailure) -> Fact.HeaderField {
+    private mutating func headerField() throws(JSONFailure) -> HeaderField {
         _ = next
         let start = offset
         var parts: [String] = []
@@ -117,7 +117,7 @@ extension JSONReader {
                     limit: parts.isEmpty ? Limits.nameLength : Limits.fieldLength, atLeast: parts.isEmpty ? 1 : 0))
         }
         guard parts.count == 2 else { throw JSONFailure(.invalid, at: start, "a pair of name and value was expected") }
-        return Fact.HeaderField(name: parts[0], value: parts[1])
+        return HeaderField(name: parts[0], value: parts[1])
     }
 
     /// The value of a member that must be there.

@@ -49,7 +49,7 @@ extension Fact: Redactable {
     package func redacted(by redactor: Redactor) -> Self { redactor.fact(self) }
 }
 
-extension RecordedSource: Redactable {
+extension SourceIdentity: Redactable {
     package func redacted(by redactor: Redactor) -> Self { redactor.source(self) }
 }
 

@@ -9,6 +9,7 @@ package import Foundation
 package struct Redactor: Sendable {
     /// What stands where a secret stood.
     package static let placeholder = "[redacted]"
+    static let placeholderBytes = Array(placeholder.utf8)
 
     let names: SensitiveNames
 
@@ -69,17 +70,17 @@ package struct Redactor: Sendable {
     }
 
     /// Header fields in order, within the limits: the first `Limits.headerFields`, names and values cut.
-    package func headerFields(_ fields: [Fact.HeaderField]) -> [Fact.HeaderField] {
+    package func headerFields(_ fields: [HeaderField]) -> [HeaderField] {
         fields.lazy.filter { !$0.name.isEmpty }.prefix(Limits.headerFields).map { field in
-            Fact.HeaderField(
+            HeaderField(
                 name: field.name.cut(to: Limits.nameLength) ?? field.name,
                 value: cut(value(field.value, named: field.name), to: Limits.fieldLength))
         }
     }
 
     /// Header fields in order, within the limits.
-    package func headerFields(_ fields: some Sequence<(name: String, value: String)>) -> [Fact.HeaderField] {
-        headerFields(fields.map { Fact.HeaderField(name: $0.name, value: $0.value) })
+    package func headerFields(_ fields: some Sequence<(name: String, value: String)>) -> [HeaderField] {
+        headerFields(fields.map { HeaderField(name: $0.name, value: $0.value) })
     }
 
     /// An error within the limits; a code beyond 2^53 becomes the nearest that fits.
@@ -240,8 +241,8 @@ extension Fact.ExchangeClosed: Redactable {
 
 extension Redactor {
     /// Every string of a description.
-    package func source(_ source: RecordedSource) -> RecordedSource {
-        RecordedSource(
+    package func source(_ source: SourceIdentity) -> SourceIdentity {
+        SourceIdentity(
             id: source.id, installation: source.installation, app: text(source.app),
             appVersion: text(source.appVersion),
             device: text(source.device), os: text(source.os), osVersion: text(source.osVersion),
@@ -321,7 +322,7 @@ extension Redactor {
             let meant = PercentEncoding.decoded(segment)
             let isSecret = before.map { SensitiveNames.isSecret(meant, behind: $0) } ?? false || hasUserInfo(meant)
             before = names.precedesSecret(meant) ? meant : nil
-            return isSecret ? Array(Self.placeholder.utf8) : piece(segment, plusIsSpace: false)
+            return isSecret ? Self.placeholderBytes : piece(segment, plusIsSpace: false)
         }
         let whole = Array(segments.joined(separator: "/".utf8))
         return SecretScanner.redacting(whole, names: names, isDecoded: true) ?? whole
@@ -345,7 +346,7 @@ extension Redactor {
             let isSecret =
                 meaning != .harmless && names.hides(PercentEncoding.decoded(value, plusIsSpace: true), as: meaning)
             return piece(name, plusIsSpace: true) + "=".utf8
-                + (isSecret ? Array(Self.placeholder.utf8) : piece(value, plusIsSpace: true))
+                + (isSecret ? Self.placeholderBytes : piece(value, plusIsSpace: true))
         }
         return Array(members.joined(separator: "&".utf8))
     }
@@ -360,7 +361,7 @@ extension Redactor {
             readings.append([UInt8(ascii: "+")] + readings[0].dropFirst())
         }
         let isSecret = readings.contains { SecretScanner.redacting($0, names: names) != nil }
-        return isSecret ? Array(Self.placeholder.utf8) : plain
+        return isSecret ? Self.placeholderBytes : plain
     }
 
     private func hostAndPort(_ authority: ArraySlice<UInt8>) -> (String?, Int?) {

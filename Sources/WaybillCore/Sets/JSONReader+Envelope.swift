@@ -113,14 +113,14 @@ extension JSONReader {
         try array(of: "ranges of dropped facts", &room) { reader, start throws(JSONFailure) in
             var first: Int64?
             var last: Int64?
-            var reason: DropReason?
+            var reason: Ledger.DropReason?
             while let key = try reader.nextKey() {
                 switch key {
                 case "first": first = try reader.integer(in: 1...Limits.largestInteger)
                 case "last": last = try reader.integer(in: 1...Limits.largestInteger)
                 case "reason":
                     let word = try reader.text()
-                    reason = DropReason(rawValue: word.string)
+                    reason = Ledger.DropReason(rawValue: word.string)
                     // Readers of earlier versions know no other words; what is sampled has a member of its own.
                     if reason == nil || reason == .sampled {
                         throw reader.invalid(word, "\"quota\", \"age\", \"erased\" or \"damaged\" was expected")

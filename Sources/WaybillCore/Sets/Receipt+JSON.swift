@@ -37,7 +37,7 @@ extension Receipt {
             var set: GUID?
             var accepted: Int?
             var known: Int?
-            var rejections: [Rejection] = []
+            var rejections: [Receipt.Rejection] = []
             var refused: [RefusedSource] = []
             var refusedNames = 0
             var samplingRates: [SamplingRate] = []
@@ -54,11 +54,13 @@ extension Receipt {
                 default: try reader.skipValue()
                 }
             }
-            return Receipt(
+            var receipt = Receipt(
                 set: try reader.required(set, "set", at: start),
                 acceptedCount: try reader.required(accepted, "accepted", at: start),
                 knownCount: try reader.required(known, "known", at: start), rejections: rejections,
-                refusedSources: refused, refusedNameCount: refusedNames, samplingRates: samplingRates)
+                refusedNameCount: refusedNames, samplingRates: samplingRates)
+            receipt.refusedSources = refused
+            return receipt
         }
     }
 
@@ -79,8 +81,8 @@ extension Receipt {
         return refused
     }
 
-    private static func rejections(_ reader: inout JSONReader) throws(JSONFailure) -> [Rejection] {
-        var rejections: [Rejection] = []
+    private static func rejections(_ reader: inout JSONReader) throws(JSONFailure) -> [Receipt.Rejection] {
+        var rejections: [Receipt.Rejection] = []
         try reader.array { reader, start throws(JSONFailure) in
             var source: GUID?
             var sequence: Int64?
@@ -96,7 +98,7 @@ extension Receipt {
                 }
             }
             rejections.append(
-                Rejection(
+                Receipt.Rejection(
                     source: try reader.required(source, "source", at: start), sequence: sequence,
                     index: try reader.required(index, "index", at: start), reason: reason))
         }

@@ -56,7 +56,7 @@ extension TransactionSet.Share {
     }
 }
 
-extension RecordedSource {
+extension SourceIdentity {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.member("source", id)
         if let installation { writer.member("installation", installation) }
@@ -207,13 +207,13 @@ private struct EnvelopeRoom {
 /// Reads what a set holds of one source.
 private struct ShareReader {
     var share: TransactionSet.Share
-    var rejections: [Rejection]
+    var rejections: [Receipt.Rejection]
 
     init(_ reader: inout JSONReader, _ room: inout EnvelopeRoom) throws(JSONFailure) {
         reader.skipWhitespace()
         let start = reader.offset
         var id: GUID?
-        var source = RecordedSource(id: GUID(high: 0, low: 0))
+        var source = SourceIdentity(id: GUID(high: 0, low: 0))
         var clocks: [ClockAnchor]?
         var ledger: Ledger?
         var share = TransactionSet.Share(source: source, clocks: [])
@@ -251,7 +251,7 @@ private struct ShareReader {
         share.ledger = try reader.required(ledger, "ledger", at: start)
         self.share = share
         rejections = rejected.map {
-            Rejection(source: source.id, sequence: $0.sequence, index: $0.index, reason: $0.reason)
+            Receipt.Rejection(source: source.id, sequence: $0.sequence, index: $0.index, reason: $0.reason)
         }
     }
 }

@@ -1,26 +1,26 @@
 /// The unit of flush: facts of one or more sources, with what is needed to understand and to count them.
 ///
 /// Written as JSON of media type ``mediaType``; described by `Schemas/transaction-set.v1.schema.json`.
-public struct TransactionSet: Hashable, Sendable {
+package struct TransactionSet: Hashable, Sendable {
     /// The version of the format that is written and read, as in ``mediaType``: a file of a set says it in its body,
     /// too.
-    public static let version = 1
+    package static let version = 1
     /// The media type of version 1.
-    public static let mediaType = "application/vnd.waybill.transaction-set.v1+json"
+    package static let mediaType = "application/vnd.waybill.transaction-set.v1+json"
 
     /// The set's own ID, which the collector echoes.
-    public var id: GUID
+    package var id: GUID
     /// A share for each source.
-    public var sources: [Share]
+    package var sources: [Share]
 
     /// Makes a set.
-    public init(id: GUID, sources: [Share]) {
+    package init(id: GUID, sources: [Share]) {
         self.id = id
         self.sources = sources
     }
 
     /// How many facts it holds.
-    public var factCount: Int { sources.reduce(0) { $0 + $1.facts.count } }
+    package var factCount: Int { sources.reduce(0) { $0 + $1.facts.count } }
 
     /// About how many rows it makes work of: its facts, and what stands beside them.
     package var rowCount: Int {
@@ -28,34 +28,34 @@ public struct TransactionSet: Hashable, Sendable {
     }
 
     /// What a set holds of one source.
-    public struct Share: Hashable, Sendable {
+    package struct Share: Hashable, Sendable {
         /// Who recorded.
-        public var source: RecordedSource
+        package var source: SourceIdentity
         /// In order of time; at least one, at 0.
-        public var clocks: [ClockAnchor]
+        package var clocks: [ClockAnchor]
         /// Whether the source has ended: what it left open was interrupted.
-        public var hasEnded: Bool
+        package var hasEnded: Bool
         /// How it ended; nil: that is not known, or it has not.
-        public var endedBy: SourceEnd?
+        package var endedBy: SourceEnd?
         /// What its app calls the codes it uses.
-        public var names: [RecordedName]
+        package var names: [RecordedName]
         /// As it stood when the set was made.
-        public var ledger: Ledger
+        package var ledger: Ledger
         /// All that was ever given up; of a source with very many ranges, those that the receiver was not told before.
-        public var dropped: [DroppedRange]
+        package var dropped: [DroppedRange]
         /// The parts that its facts belong to and that it does not open; empty: none, or of a sender of before 1.5.
-        public var continuedParts: [ContinuedPart]
+        package var continuedParts: [ContinuedPart]
         /// In order of sequence.
-        public var facts: [Fact]
+        package var facts: [Fact]
         /// Shows that it is the source that speaks; nil: it has none, and then nobody who has can be spoken for, nor
         /// anything be erased, dropped or ended.
-        public var sourceProof: IdentityProof?
+        package var sourceProof: IdentityProof?
         /// Shows that the source belongs to the installation that it names; nil: as for the source.
-        public var installationProof: IdentityProof?
+        package var installationProof: IdentityProof?
 
         /// Makes a share.
-        public init(
-            source: RecordedSource, clocks: [ClockAnchor], hasEnded: Bool = false, endedBy: SourceEnd? = nil,
+        package init(
+            source: SourceIdentity, clocks: [ClockAnchor], hasEnded: Bool = false, endedBy: SourceEnd? = nil,
             names: [RecordedName] = [], ledger: Ledger = Ledger(),
             dropped: [DroppedRange] = [], continuedParts: [ContinuedPart] = [], facts: [Fact] = [],
             sourceProof: IdentityProof? = nil, installationProof: IdentityProof? = nil
@@ -75,39 +75,41 @@ public struct TransactionSet: Hashable, Sendable {
     }
 }
 
-/// A fact that the collector will not take, and why.
-public struct Rejection: Hashable, Sendable {
-    /// The source in whose share it stood.
-    public var source: GUID
-    /// Its sequence; nil where it could not be read.
-    public var sequence: Int64?
-    /// Its place in the share's list of facts, from 0.
-    public var index: Int
-    /// One sentence.
-    public var reason: String
+extension Receipt {
+    /// A fact that the collector will not take, and why.
+    public struct Rejection: Hashable, Sendable {
+        /// The source in whose share it stood.
+        public var source: GUID
+        /// Its sequence; nil where it could not be read.
+        public var sequence: Int64?
+        /// Its place in the share's list of facts, from 0.
+        public var index: Int
+        /// One sentence.
+        public var reason: String
 
-    /// Makes a rejection.
-    public init(source: GUID, sequence: Int64?, index: Int, reason: String) {
-        self.source = source
-        self.sequence = sequence
-        self.index = index
-        self.reason = reason
+        /// Makes a rejection.
+        public init(source: GUID, sequence: Int64?, index: Int, reason: String) {
+            self.source = source
+            self.sequence = sequence
+            self.index = index
+            self.reason = reason
+        }
+
+        /// The reason if the collector has another fact with the same source and sequence. The sender continues under a new source.
+        package static let sequenceIsTaken =
+            "another fact of this source has this sequence: the process was cloned, or its disk was restored from a snapshot"
     }
-
-    /// The reason if the collector has another fact with the same source and sequence. The sender continues under a new source.
-    package static let sequenceIsTaken =
-        "another fact of this source has this sequence: the process was cloned, or its disk was restored from a snapshot"
 }
 
 /// A source of which nothing in a set was taken, because it was not shown that it is the source that speaks.
-public struct RefusedSource: Hashable, Sendable {
+package struct RefusedSource: Hashable, Sendable {
     /// The source whose share it was.
-    public var source: GUID
+    package var source: GUID
     /// One sentence.
-    public var reason: String
+    package var reason: String
 
     /// Makes a refusal.
-    public init(source: GUID, reason: String) {
+    package init(source: GUID, reason: String) {
         self.source = source
         self.reason = reason
     }
@@ -127,10 +129,10 @@ public struct Receipt: Hashable, Sendable {
     /// Facts that had been received before.
     public var knownCount: Int
     /// Facts that were refused; empty: none.
-    public var rejections: [Rejection]
+    public var rejections: [Receipt.Rejection]
     /// Sources whose shares were refused whole, with all that they tell; their facts are among the rejected, too.
     /// Empty: none.
-    public var refusedSources: [RefusedSource]
+    package var refusedSources: [RefusedSource]
     /// Names of codes that were new and were not taken, since there are too many already; the facts that they are of
     /// are taken all the same. 0: none.
     public var refusedNameCount: Int
@@ -141,17 +143,16 @@ public struct Receipt: Hashable, Sendable {
     /// HTTP has `Retry-After` for it (RFC 9110, section 10.2.3).
     public var retryAfter: Duration?
 
-    /// Makes a receipt.
+    /// Creates a receipt. The counts and `rejections` together must account for every fact of the set.
     public init(
-        set: GUID, acceptedCount: Int, knownCount: Int = 0, rejections: [Rejection] = [],
-        refusedSources: [RefusedSource] = [], refusedNameCount: Int = 0, samplingRates: [SamplingRate] = [],
-        retryAfter: Duration? = nil
+        set: GUID, acceptedCount: Int, knownCount: Int = 0, rejections: [Receipt.Rejection] = [],
+        refusedNameCount: Int = 0, samplingRates: [SamplingRate] = [], retryAfter: Duration? = nil
     ) {
         self.set = set
         self.acceptedCount = acceptedCount
         self.knownCount = knownCount
         self.rejections = rejections
-        self.refusedSources = refusedSources
+        self.refusedSources = []
         self.refusedNameCount = refusedNameCount
         self.samplingRates = samplingRates
         self.retryAfter = retryAfter
@@ -165,9 +166,9 @@ public struct Receipt: Hashable, Sendable {
 package struct DecodedSet: Hashable, Sendable {
     package var set: TransactionSet
     /// In order of source and index.
-    package var rejections: [Rejection]
+    package var rejections: [Receipt.Rejection]
 
-    package init(set: TransactionSet, rejections: [Rejection] = []) {
+    package init(set: TransactionSet, rejections: [Receipt.Rejection] = []) {
         self.set = set
         self.rejections = rejections
     }
@@ -232,7 +233,7 @@ package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConver
 /// Their IDs are no secret: a source's travels in the header field. So a collector binds a hash of the secret to the ID
 /// when it first hears of it, and takes nothing under that ID any more that comes without the secret. Sets carry it,
 /// and no export, page or log does.
-public struct IdentityProof: Hashable, Sendable {
+package struct IdentityProof: Hashable, Sendable {
     /// How many characters one has.
     package static let lengths = 32...128
 
@@ -240,7 +241,7 @@ public struct IdentityProof: Hashable, Sendable {
     package let text: String
 
     /// Makes a new one of 256 random bits, of the system's.
-    public init() {
+    package init() {
         text = (0..<4).map { _ in
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
@@ -248,36 +249,36 @@ public struct IdentityProof: Hashable, Sendable {
     }
 
     /// Takes one that was made elsewhere; nil where it has fewer than 32 or more than 128 characters.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard Self.lengths.contains(text.unicodeScalars.count) else { return nil }
         self.text = text
     }
 
     /// What the receiver of a set keeps of it: its SHA-256, 32 bytes.
-    public var digest: [UInt8] { SHA256.hash(Array(text.utf8)) }
+    package var digest: [UInt8] { SHA256.hash(Array(text.utf8)) }
 }
 
 /// Words in place of the secret, so that a set can be printed.
 extension IdentityProof: CustomStringConvertible, CustomReflectable {
     /// Never the secret itself.
-    public var description: String { "(a secret)" }
+    package var description: String { "(a secret)" }
 
     /// Without the secret.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A part whose opening is in an earlier set, as a set that continues it names it: so each of its facts can be placed
 /// by itself, without waiting for that set.
-public struct ContinuedPart: Hashable, Sendable {
+package struct ContinuedPart: Hashable, Sendable {
     /// The sequence of its opening.
-    public var part: Int64
+    package var part: Int64
     /// The transaction that it is a part of.
-    public var transaction: GUID
+    package var transaction: GUID
     /// The transaction's use case, by its code.
-    public var useCase: Int
+    package var useCase: Int
 
     /// Makes one.
-    public init(part: Int64, transaction: GUID, useCase: Int) {
+    package init(part: Int64, transaction: GUID, useCase: Int) {
         self.part = part
         self.transaction = transaction
         self.useCase = useCase

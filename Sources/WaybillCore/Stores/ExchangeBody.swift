@@ -1,11 +1,13 @@
 import Foundation
 
-/// Which way a body went in an HTTP exchange.
-public enum BodyDirection: Int, Hashable, Sendable, CaseIterable {
-    /// From the client to the server.
-    case request = 0
-    /// From the server to the client.
-    case response = 1
+extension ExchangeBody {
+    /// Which way a body went in an HTTP exchange.
+    public enum Direction: Int, Hashable, Sendable, CaseIterable {
+        /// From the client to the server.
+        case request = 0
+        /// From the server to the client.
+        case response = 1
+    }
 }
 
 /// What was kept of a body, redacted before it was kept.

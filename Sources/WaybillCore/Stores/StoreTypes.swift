@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A set that came in, and when: redacted here, too, by whichever app it was sent.
-public struct ReceivedSet: Sendable {
+package struct ReceivedSet: Sendable {
     package let set: DecodedSet
     /// Since 1970.
     package var atMicroseconds: Int64
@@ -12,16 +12,16 @@ public struct ReceivedSet: Sendable {
     }
 
     /// A set that came in at a time; secrets are taken out of it by the well-known names and shapes.
-    public init(_ set: TransactionSet, received: Date) {
+    package init(_ set: TransactionSet, received: Date) {
         self.init(set: Redactor().redacted(DecodedSet(set: set)), atMicroseconds: received.microseconds)
     }
 
     /// What could be read of it.
-    public var content: TransactionSet { self.set.set }
+    package var content: TransactionSet { self.set.set }
     /// The facts of it that could not be read: the receipt has them among its own.
-    public var rejections: [Rejection] { self.set.rejections }
+    package var rejections: [Receipt.Rejection] { self.set.rejections }
     /// When it came.
-    public var received: Date { Date(microseconds: atMicroseconds) }
+    package var received: Date { Date(microseconds: atMicroseconds) }
 }
 
 /// What an erasure took away.
@@ -44,7 +44,7 @@ extension Erasure: Redactable {
 }
 
 /// What an erasure takes; transactions whole, with the parts of all sources, but for ``networkLogs``.
-public enum ErasureScope: Sendable, Hashable {
+package enum ErasureScope: Sendable, Hashable {
     /// Every transaction, and every exchange outside of one.
     case all
     /// These transactions.
@@ -62,7 +62,7 @@ public enum ErasureScope: Sendable, Hashable {
 /// A fact that the collector rejected, or that was too large for it all by itself. It is settled, and blocks nothing.
 public struct QuarantinedFact: Hashable, Sendable {
     /// Who recorded it, and its number there.
-    public var id: Fact.ID
+    public var id: FactID
     /// Why, in the collector's words.
     public var reason: String
     /// When it was rejected, in microseconds since 1970.
@@ -70,9 +70,9 @@ public struct QuarantinedFact: Hashable, Sendable {
     /// When it was rejected.
     public var rejected: Date { Date(microseconds: rejectedAtMicroseconds) }
     /// The fact itself; nil where it is no longer there, erased or taken by retention.
-    public var fact: Fact?
+    package var fact: Fact?
 
-    package init(id: Fact.ID, reason: String, rejectedAtMicroseconds: Int64, fact: Fact? = nil) {
+    package init(id: FactID, reason: String, rejectedAtMicroseconds: Int64, fact: Fact? = nil) {
         self.id = id
         self.reason = reason
         self.rejectedAtMicroseconds = rejectedAtMicroseconds
@@ -80,7 +80,7 @@ public struct QuarantinedFact: Hashable, Sendable {
     }
 
     /// Makes a description.
-    public init(id: Fact.ID, reason: String, rejected: Date, fact: Fact? = nil) {
+    package init(id: FactID, reason: String, rejected: Date, fact: Fact? = nil) {
         self.init(id: id, reason: reason, rejectedAtMicroseconds: rejected.microseconds, fact: fact)
     }
 }
@@ -95,13 +95,13 @@ extension QuarantinedFact: Redactable {
 }
 
 /// A transaction of a set of version 0.0.1 that could not be read, as it is kept.
-public struct LegacyQuarantined: Hashable, Sendable {
+package struct LegacyQuarantined: Hashable, Sendable {
     /// nil where not even its ID could be read.
-    public var transaction: GUID?
+    package var transaction: GUID?
     /// Where in its set what is wrong.
-    public var reason: String
+    package var reason: String
     /// As it came, redacted, and cut where it is very long.
-    public var json: String
+    package var json: String
     /// Since 1970.
     package var receivedMicroseconds: Int64
 
@@ -111,25 +111,25 @@ public struct LegacyQuarantined: Hashable, Sendable {
     }
 
     /// Makes a description.
-    public init(transaction: GUID?, reason: String, json: String, received: Date) {
+    package init(transaction: GUID?, reason: String, json: String, received: Date) {
         self.init(transaction: transaction, reason: reason, json: json, receivedMicroseconds: received.microseconds)
     }
 
     /// When it came.
-    public var received: Date { Date(microseconds: receivedMicroseconds) }
+    package var received: Date { Date(microseconds: receivedMicroseconds) }
 }
 
 /// The sums of one app's sources that have ended and left no rows.
-public struct AppTotal: Hashable, Sendable, Codable {
+package struct AppTotal: Hashable, Sendable, Codable {
     /// The app's or service's name.
-    public var app: String
+    package var app: String
     /// How many sources they were.
-    public var sourceCount: Int
+    package var sourceCount: Int
     /// What became of their facts.
-    public var ledger: Ledger
+    package var ledger: Ledger
 
     /// Makes sums.
-    public init(app: String, sourceCount: Int, ledger: Ledger) {
+    package init(app: String, sourceCount: Int, ledger: Ledger) {
         self.app = app
         self.sourceCount = sourceCount
         self.ledger = ledger
@@ -138,13 +138,13 @@ public struct AppTotal: Hashable, Sendable, Codable {
 
 /// For how long nothing is to be sent: kept with the store, so that it outlives the process, and known to all processes
 /// that share it.
-public struct DeliveryPause: Hashable, Sendable {
+package struct DeliveryPause: Hashable, Sendable {
     /// Failures in a row.
-    public var failureCount: Int
+    package var failureCount: Int
     /// Microseconds from now.
     package var remainingMicroseconds: Int64
     /// Whether the other side asked for it.
-    public var wasAskedFor: Bool
+    package var wasAskedFor: Bool
 
     package init(failureCount: Int, remainingMicroseconds: Int64, wasAskedFor: Bool) {
         self.failureCount = failureCount
@@ -153,10 +153,10 @@ public struct DeliveryPause: Hashable, Sendable {
     }
 
     /// Makes a pause.
-    public init(failureCount: Int, remaining: Duration, wasAskedFor: Bool) {
+    package init(failureCount: Int, remaining: Duration, wasAskedFor: Bool) {
         self.init(failureCount: failureCount, remainingMicroseconds: remaining.microseconds, wasAskedFor: wasAskedFor)
     }
 
     /// From now.
-    public var remaining: Duration { .microseconds(remainingMicroseconds) }
+    package var remaining: Duration { .microseconds(remainingMicroseconds) }
 }

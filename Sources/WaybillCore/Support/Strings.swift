@@ -7,6 +7,8 @@ extension UInt8 {
     var isCapital: Bool { self &- UInt8(ascii: "A") < 26 }
     package var isLetter: Bool { (self | 0x20).isSmallLetter }
     package var isLetterOrDigit: Bool { isLetter || isDigit }
+    /// Whether this is a space, a tab, or part of the end of a line.
+    var isBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 
     /// A capital letter as a small one, any other byte as it is.
     var lowercased: UInt8 { isCapital ? self | 0x20 : self }

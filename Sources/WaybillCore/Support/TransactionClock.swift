@@ -21,11 +21,11 @@ extension TransactionClock {
 }
 
 /// The operating system's clocks: `CLOCK_BOOTTIME` (Linux) or the continuous clock (Apple), and `CLOCK_REALTIME`.
-public struct SystemClock: TransactionClock {
+package struct SystemClock: TransactionClock {
     /// Makes a clock; all are alike.
-    public init() {}
+    package init() {}
 
-    public func uptimeMicroseconds() -> Int64 {
+    package func uptimeMicroseconds() -> Int64 {
         #if canImport(Darwin)
         Self.read(CLOCK_MONOTONIC_RAW)  // mach_continuous_time in microseconds
         #else
@@ -33,7 +33,7 @@ public struct SystemClock: TransactionClock {
         #endif
     }
 
-    public func wallMicroseconds() -> Int64 { Self.read(CLOCK_REALTIME) }
+    package func wallMicroseconds() -> Int64 { Self.read(CLOCK_REALTIME) }
 
     @inline(__always)
     private static func read(_ clock: clockid_t) -> Int64 {

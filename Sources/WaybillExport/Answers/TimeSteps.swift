@@ -2,14 +2,14 @@ package import Foundation
 package import WaybillCore
 package import WaybillQueries
 
-/// The stretches of time that the columns of a chart stand for: seconds, minutes or hours, as many as fit the data, or
-/// days of a time zone, or several days where there would be too many.
+/// The time ranges of the columns of a chart. They are seconds, minutes or hours, depending on the data, or one or more
+/// days of a time zone.
 package struct TimeSteps: Sendable, Equatable {
-    /// When each begins, in microseconds since 1970, and behind the last one when that ends.
+    /// The beginning of each step, in microseconds since 1970, and the end of the last one.
     package let borders: [Int64]
-    /// Days in each; 0: they are no longer than an hour.
+    /// The number of days in a step; 0 if steps are an hour or less.
     let days: Int
-    /// Microseconds in each that is no longer than an hour.
+    /// The length of a step in microseconds, if it is an hour or less.
     private let step: Int64
     private let first: Int64
     private let zone: TimeZone
@@ -18,26 +18,26 @@ package struct TimeSteps: Sendable, Equatable {
     private static let minute = 60 * second
     private static let hour = 60 * minute
     private static let day = 24 * hour
-    /// As many columns as can be told apart on a narrow screen.
+    /// The greatest number of columns that people can tell apart on a narrow screen.
     private static let limit = 96
-    /// Beyond as many hours, they are days.
+    /// The number of hours above which steps are days.
     private static let hourLimit = 72
-    /// So many that one column is not as wide as the page.
+    /// The least number of steps, which keeps a single column from being as wide as the page.
     package static let leastCount = 12
 
-    /// The length of steps of a ``SummaryQuestion`` of which there are neither few nor too many between two times, at
-    /// most an hour, in microseconds.
+    /// The length of the steps of a ``SummaryQuestion`` that suits the time between two times, in microseconds. It is at
+    /// most an hour.
     package static func step(from least: Int64, to greatest: Int64) -> Int64 {
         let lengths = [1, 5, 15, 60, 300, 900].map { $0 * second }
         return lengths.first { floor(greatest, $0) - floor(least, $0) < hourLimit } ?? hour
     }
 
-    /// Steps in which all of some times lie, however far they are apart.
+    /// Makes steps that cover some times, however far apart they are.
     ///
     /// - Parameters:
-    ///   - times: Microseconds since 1970, each a multiple of `step`.
-    ///   - step: Microseconds; steps are no shorter. Beyond an hour, an hour.
-    ///   - leastCount: So many of those that are shorter than a day, with empty ones behind the last time.
+    ///   - times: Times in microseconds since 1970, each a multiple of `step`.
+    ///   - step: The shortest length of a step, in microseconds. An hour is used instead of more.
+    ///   - leastCount: The least number of steps that are shorter than a day. Empty steps follow the last time.
     package init(
         covering times: [Int64], each step: Int64 = 3_600_000_000, atLeast leastCount: Int = 1, in zone: TimeZone
     ) {
@@ -61,10 +61,10 @@ package struct TimeSteps: Sendable, Equatable {
         borders = (0...(lastDay - firstDay) / length + 1).map { Self.midnight(of: firstDay + $0 * length, zone) }
     }
 
-    /// How many there are.
+    /// The number of steps.
     package var count: Int { max(0, borders.count - 1) }
 
-    /// In which step one of the times lies.
+    /// The step that contains one of the times.
     func index(of microseconds: Int64) -> Int {
         Int(
             clamping: days == 0
@@ -72,12 +72,12 @@ package struct TimeSteps: Sendable, Equatable {
         )
     }
 
-    /// What is written below a column: `14:00`, `14:00:05`, `2026-03-01`.
+    /// The label below a column: `14:00`, `14:00:05`, `2026-03-01`.
     package func label(_ index: Int) -> String { days == 0 ? clock(index) : WallTime(borders[index], in: zone).date }
 
     /// A step in words: `2026-03-01 14:00 UTC`, `2026-03-01 UTC`, `7 days from 2026-03-01 UTC`.
     ///
-    /// With the time zone, because a browser shows other times of the page in its own.
+    /// It names the time zone because browsers show other times of the page in their own.
     package func title(_ index: Int) -> String {
         let time = WallTime(borders[index], in: zone)
         return switch days {
@@ -87,15 +87,15 @@ package struct TimeSteps: Sendable, Equatable {
         }
     }
 
-    /// The time zone of all steps, as the last one has it.
+    /// The time zone, with the offset of the last step.
     package var zoneName: String { WallTime(borders.last ?? 0, in: zone).zone }
 
-    /// With seconds where there is more than one step in a minute.
+    /// The time of day, with seconds if there are several steps in a minute.
     private func clock(_ index: Int) -> String {
         String(WallTime(borders[index], in: zone).time.prefix(step < Self.minute ? 8 : 5))
     }
 
-    /// `5 seconds`, `minute`, `hour`, `day`, `7 days`, behind the word each.
+    /// The length of a step after the word “each”: `5 seconds`, `minute`, `hour`, `day`, `7 days`.
     package var length: String {
         let (count, noun) =
             switch days {
@@ -111,13 +111,13 @@ package struct TimeSteps: Sendable, Equatable {
         microseconds.quotientAndRemainder(flooringBy: step).quotient
     }
 
-    /// Days since 1970 on the calendar of a time zone.
+    /// The number of days since 1970 in the calendar of a time zone.
     private static func localDay(of microseconds: Int64, _ zone: TimeZone) -> Int64 {
         floor(microseconds + offset(of: zone, at: microseconds), day)
     }
 
     private static func midnight(of localDay: Int64, _ zone: TimeZone) -> Int64 {
-        // The offset some hours before: clocks that are put forward or back are so after midnight.
+        // Use the offset some hours before, since clocks change after midnight.
         let utc = localDay * day
         return utc - offset(of: zone, at: utc - offset(of: zone, at: utc))
     }
@@ -127,13 +127,13 @@ package struct TimeSteps: Sendable, Equatable {
     }
 }
 
-/// How many ended how in each step.
+/// The number of transactions in each step, by outcome.
 package struct OutcomeSteps {
     package let steps: TimeSteps
-    /// For each step; an outcome that none has is left out.
+    /// The counts of each step, without outcomes that no transaction has.
     package let outcomes: [[TransactionOutcome: Int]]
 
-    /// - Parameter steps: That cover the rates.
+    /// - Parameter steps: Steps that cover the rates.
     package init(_ rates: [UseCaseSummary.Rate], steps: TimeSteps) {
         var outcomes = [[TransactionOutcome: Int]](repeating: [:], count: steps.count)
         for rate in rates {
@@ -142,15 +142,26 @@ package struct OutcomeSteps {
         (self.steps, self.outcomes) = (steps, outcomes)
     }
 
-    /// A row for each step, those without runs included.
-    var csv: CSVTable {
-        var table = CSVTable(columns: ["start", "end", "runs"] + TransactionOutcome.allCases.map(\.name))
-        table.rows = outcomes.indices.map { index in
-            [
-                .text(Words.iso8601(steps.borders[index])), .text(Words.iso8601(steps.borders[index + 1])),
-                .integer(outcomes[index].values.reduce(0, +)),
-            ] + TransactionOutcome.allCases.map { .integer(outcomes[index][$0] ?? 0) }
+    /// A table with a row for each step. People see only steps with runs.
+    package var table: AnswerTable {
+        var fields: [Field<Int>] = [
+            Field("start") { .text(Words.iso8601(steps.borders[$0])) },
+            Field("end") { .text(Words.iso8601(steps.borders[$0 + 1])) },
+            Field(nil, "Begun in", .word) { .text(steps.title($0)) },
+            Field("runs", "Runs") { .count(outcomes[$0].values.reduce(0, +)).listing(where: window($0)) },
+        ]
+        fields += TransactionOutcome.allCases.map { outcome in
+            let isShown = outcomes.contains { $0[outcome] != nil }
+            return Field(outcome.name, isShown ? Words.outcome(outcome) : nil) { index in
+                guard let count = outcomes[index][outcome] else { return .count(0, as: "") }
+                return .count(count).listing(where: window(index) + [("outcome", outcome.name)])
+            }
         }
-        return table
+        return AnswerTable(Array(outcomes.indices), fields, isShown: { !outcomes[$0].isEmpty })
+    }
+
+    /// The conditions of a list of the transactions that began in a step. Steps begin at whole seconds.
+    package func window(_ index: Int) -> [(name: String, value: String)] {
+        zip(["since", "until"], steps.borders[index...]).map { ($0, "\(Words.iso8601($1).prefix(19))Z") }
     }
 }

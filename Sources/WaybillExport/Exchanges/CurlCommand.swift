@@ -78,7 +78,7 @@ package struct CurlCommand: Sendable {
         }
     }
 
-    private static func fields(_ fields: [Fact.HeaderField], hasBody: Bool) -> [String] {
+    private static func fields(_ fields: [HeaderField], hasBody: Bool) -> [String] {
         // Those that frame the message are for curl to write: with another length, a server would wait for what never
         // comes.
         let kept = fields.filter { !["content-length", "transfer-encoding"].contains($0.name.lowercased()) }

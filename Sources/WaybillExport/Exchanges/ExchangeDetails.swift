@@ -91,13 +91,7 @@ package struct ExchangeDetails {
     /// A bar for the whole, in proportion, and its phases in words; where there are two, their border is told already.
     private var phases: HTML {
         guard let timing = ExchangeTiming(exchange), timing.total > 0, timing.phases.count > 2 else { return "" }
-        var before: Int64 = 0
-        let rects = timing.phases.map { phase -> HTML in
-            let start = before.thousandths(of: timing.total)
-            before += phase.duration
-            return
-                "<rect x=\(percent: start)% width=\(percent: max(1, before.thousandths(of: timing.total) - start))% />"
-        }
+        let rects = HTML.segments(timing.phases.map { ("", $0.duration) }, of: timing.total, least: 1)
         let words = timing.phases.map { "\($0.name) \(Words.duration($0.duration))" }
         return "<svg class=\"bar phases\">\(rects)</svg><p>\(words.joined(separator: " · "))"
     }
@@ -120,12 +114,10 @@ package struct ExchangeDetails {
         WebSocketTable(exchange: exchange, bodies: bodies).map { "<h4>Messages</h4>\($0.html)" } ?? ""
     }
 
-    private func fields(_ title: String, _ fields: [Fact.HeaderField]) -> HTML {
+    private func fields(_ title: String, _ fields: [HeaderField]) -> HTML {
         guard !fields.isEmpty else { return "" }
-        return "<h4>\(title)</h4><dl>\(fields.map { "<dt>\($0.name)<dd>\(value($0.value))" as HTML })</dl>"
+        return "<h4>\(title)</h4><dl>\(fields.map { "<dt>\($0.name)<dd>\(PrettyJSON.html($0.value))" as HTML })</dl>"
     }
-
-    private func value(_ value: String) -> HTML { PrettyJSON.text(value).map { "<pre>\($0)</pre>" } ?? "\(value)" }
 
     private func body(_ title: String, _ body: ExchangeBody?) -> HTML {
         guard let body, !body.bytes.isEmpty || body.lack != nil else { return "" }

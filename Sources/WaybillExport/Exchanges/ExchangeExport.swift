@@ -100,7 +100,7 @@ public enum ExchangeFormat: String, Sendable, CaseIterable {
     case json
 
     /// The roles whose exchanges a document has if there are some.
-    package var roles: Set<Fact.Role> {
+    package var roles: Set<ExchangeRole> {
         switch self {
         // A server's copy would be a second entry for the same request, under a scheme that servers often do not know.
         case .har: [.client]
@@ -116,7 +116,7 @@ package struct ExchangeWriter {
 
     private let format: ExchangeFormat
     private let redactor: Redactor
-    private let roles: Set<Fact.Role>
+    private let roles: Set<ExchangeRole>
     private var writer = JSONWriter()
     /// The pages of an HTTP Archive.
     private var pages = HARPages()
@@ -128,7 +128,7 @@ package struct ExchangeWriter {
     ///   - redactor: Redacts each exchange.
     ///   - roles: The roles whose exchanges are written. Default: both.
     package init(
-        as format: ExchangeFormat, redactor: Redactor = Redactor(), roles: Set<Fact.Role> = [.client, .server]
+        as format: ExchangeFormat, redactor: Redactor = Redactor(), roles: Set<ExchangeRole> = [.client, .server]
     ) {
         (self.format, self.redactor, self.roles) = (format, redactor, roles)
     }

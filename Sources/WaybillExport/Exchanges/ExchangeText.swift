@@ -125,7 +125,7 @@ package struct ExchangeText {
         return String(repeating: " ", count: left) + String(repeating: "█", count: right - left)
     }
 
-    private func message(_ title: String, _ fields: [Fact.HeaderField], _ body: ExchangeBody?, _ byteCount: Int64?)
+    private func message(_ title: String, _ fields: [HeaderField], _ body: ExchangeBody?, _ byteCount: Int64?)
         -> [Line]
     {
         let body = lines(of: body)
@@ -180,6 +180,9 @@ extension String {
 
 /// JSON on several lines, as people read it.
 package enum PrettyJSON {
+    /// Indents JSON in an element that keeps the line breaks, and returns any other text as it is.
+    package static func html(_ text: String) -> HTML { self.text(text).map { "<pre>\($0)</pre>" } ?? "\(text)" }
+
     /// The text of a JSON object or array, indented by two spaces for each level; nil for anything else.
     ///
     /// Members keep their order and numbers their digits: only the white space between them is another.

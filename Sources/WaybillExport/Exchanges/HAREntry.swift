@@ -37,7 +37,7 @@ struct HAREntry {
             (hop.state, hop.exchange.state, hop.exchange.status) = (.completed, .completed, redirect.status)
             (hop.exchange.closedMicroseconds, hop.exchange.firstByteMicroseconds) = (end, end)
             (hop.exchange.receivedByteCount, hop.exchange.error) = (nil, nil)
-            hop.exchange.responseHeaderFields = [Fact.HeaderField(name: "Location", value: redirect.url)]
+            hop.exchange.responseHeaderFields = [HeaderField(name: "Location", value: redirect.url)]
             hop.exchange.transfer = Fact.Transfer()
             entries.append(HAREntry(hop, ExchangeBodies(request: bodies.withoutMessages.request), redirect: index + 1))
 
@@ -157,7 +157,7 @@ struct HAREntry {
 
     // MARK: Both
 
-    private func writeHead(_ fields: [Fact.HeaderField], to writer: inout JSONWriter) {
+    private func writeHead(_ fields: [HeaderField], to writer: inout JSONWriter) {
         writer.key("httpVersion")
         writer.string(exchange.transfer.httpVersion.map { "HTTP/\($0)" } ?? "")
         writer.key("cookies")

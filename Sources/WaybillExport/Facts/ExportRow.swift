@@ -14,7 +14,7 @@ struct ExportRow {
     var duration: Int64?
     var error: RecordedError?
     var attributes: Attributes = [:]
-    var cause: Fact.ID?
+    var cause: FactID?
     var parent: GUID?
     var parentPart: Int64?
     var exchange: Int64?
@@ -26,7 +26,7 @@ struct ExportRow {
     var firstByteAfter: Int64?
     var sentByteCount: Int64?
     var receivedByteCount: Int64?
-    var headerFields: [Fact.HeaderField] = []
+    var headerFields: [HeaderField] = []
     var sentAfter: Int64?
     var transfer = Fact.Transfer()
     var sampling: Fact.Sampling?

@@ -13,7 +13,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private let redactor: Redactor
     private let nameOfEvent: NameOfEvent
     private var source = ScannedSource(
-        share: ScannedShare(row: 0), source: RecordedSource(id: GUID(high: 0, low: 0)), clock: WallClock([]))
+        share: ScannedShare(row: 0), source: SourceIdentity(id: GUID(high: 0, low: 0)), clock: WallClock([]))
     /// The columns that all facts of a source share.
     private var sourceColumns: [UInt8] = []
     private var useCase: Int?
@@ -47,7 +47,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     }
 
     /// What a source calls an event of a use case; -1 is a use case that is not known.
-    typealias NameOfEvent = (_ code: Int, _ useCase: Int, _ source: RecordedSource) throws(WaybillError) -> String
+    typealias NameOfEvent = (_ code: Int, _ useCase: Int, _ source: SourceIdentity) throws(WaybillError) -> String
 
     /// - Parameter limit: Bytes after which it is full.
     init(limit: Int, redactor: Redactor, eventName: @escaping NameOfEvent) {
@@ -229,7 +229,7 @@ extension TextFormat {
     ///   - eventName: What a source calls an event of a use case; -1 is a use case that is not known.
     package static func ndjson(
         _ facts: [(source: ScannedSource, part: ScannedPart, fact: Fact, opening: Fact?)],
-        eventName: @escaping (_ code: Int, _ useCase: Int, _ source: RecordedSource) -> String
+        eventName: @escaping (_ code: Int, _ useCase: Int, _ source: SourceIdentity) -> String
     ) throws(WaybillError) -> [UInt8] {
         var writer = ExportRowWriter<NDJSONFormat>(limit: .max, redactor: Redactor(), eventName: eventName)
         for (source, part, fact, opening) in facts {

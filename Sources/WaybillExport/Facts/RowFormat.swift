@@ -24,7 +24,7 @@ protocol RowFormat: Sendable {
     mutating func text(_ column: StaticString, _ value: String?)
     mutating func attributes(_ column: StaticString, _ value: Attributes)
     mutating func texts(_ column: StaticString, _ value: [String])
-    mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField])
+    mutating func headerFields(_ column: StaticString, _ value: [HeaderField])
     mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect])
     mutating func underlying(_ column: StaticString, _ value: [RecordedError.Underlying])
 }
@@ -71,7 +71,7 @@ struct NDJSONFormat: RowFormat {
     mutating func text(_ column: StaticString, _ value: String?) { writer.member(column, value) }
     mutating func attributes(_ column: StaticString, _ value: Attributes) { writer.member(column, value) }
     mutating func texts(_ column: StaticString, _ value: [String]) { writer.member(column, value) }
-    mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField]) { writer.member(column, value) }
+    mutating func headerFields(_ column: StaticString, _ value: [HeaderField]) { writer.member(column, value) }
 
     mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect]) {
         guard !value.isEmpty else { return }
@@ -162,7 +162,7 @@ package struct CSVFormat: RowFormat {
         json(value.isEmpty) { $0.texts(value) }
     }
 
-    mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField]) {
+    mutating func headerFields(_ column: StaticString, _ value: [HeaderField]) {
         json(value.isEmpty) { $0.headerFields(value) }
     }
 

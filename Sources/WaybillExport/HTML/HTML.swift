@@ -1,9 +1,9 @@
 import WaybillCore
 
-/// A piece of HTML, or of SVG inside it: what is written in a literal is markup, and what is interpolated is text.
+/// A piece of HTML, or of SVG inside it. Literals are markup, and interpolated strings are text.
 ///
-/// Text cannot become markup: a `String` is escaped wherever it is interpolated, and only another `HTML` is taken as it
-/// is. In attributes, text stands between double quotation marks.
+/// Text cannot become markup: interpolation escapes every `String` and leaves only other `HTML` as it is. Put text in
+/// attributes between double quotation marks.
 ///
 /// ## Usage
 ///
@@ -14,21 +14,21 @@ package struct HTML: Sendable, Hashable {
     /// UTF-8.
     package private(set) var bytes: [UInt8]
 
-    /// Nothing.
+    /// Makes an empty piece.
     package init() { bytes = [] }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Markup of our own, taken as it is. Never what was recorded.
+    /// Takes our markup as it is. Never pass recorded text.
     package static func raw(_ markup: String) -> HTML { HTML(bytes: Array(markup.utf8)) }
 
-    /// A style sheet, a script, a drawing of our own, in UTF-8. Never what was recorded.
+    /// Takes our style sheets, scripts and drawings in UTF-8 as they are. Never pass recorded text.
     package static func raw(_ bytes: [UInt8]) -> HTML { HTML(bytes: bytes) }
 
     /// Adds a piece at the end.
     package static func += (left: inout HTML, right: HTML) { left.bytes += right.bytes }
 
-    /// What was written, as text.
+    /// The markup as a string.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
@@ -37,7 +37,7 @@ extension HTML: ExpressibleByStringInterpolation {
 
     package init(stringInterpolation: StringInterpolation) { bytes = stringInterpolation.bytes }
 
-    /// Tells markup from text; there is no other way to interpolate, so that nothing gets in unescaped.
+    /// Separates markup from text. Without another way to interpolate, no text gets in unescaped.
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var bytes: [UInt8] = []
 
@@ -72,12 +72,12 @@ extension HTML: ExpressibleByStringInterpolation {
     }
 }
 
-/// Text as HTML shows it: what has a meaning in markup is escaped, and what would only deceive the reader is replaced.
+/// Escapes characters that are markup, and replaces characters that only deceive the reader.
 enum HTMLText {
     /// Appends text that stays text, in an element as well as between the double quotation marks of an attribute.
     ///
-    /// Control characters, the marks that turn the direction of what follows (U+202A to U+202E, U+2066 to U+2069;
-    /// "Trojan Source", CVE-2021-42574) and what has no width become U+FFFD, as in `String.printable`.
+    /// U+FFFD replaces control characters, bidirectional controls (U+202A to U+202E, U+2066 to U+2069; "Trojan Source",
+    /// CVE-2021-42574) and characters without width, as in `String.printable`.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { text in
@@ -97,7 +97,7 @@ enum HTMLText {
         }
     }
 
-    /// What stands in the place of how many bytes; nil for a byte that stays.
+    /// The replacement and the number of bytes that it replaces; `nil` for a byte that stays.
     private static func replacement(for text: UnsafeBufferPointer<UInt8>, at index: Int) -> (length: Int, StaticString)?
     {
         switch text[index] {
@@ -123,63 +123,68 @@ enum HTMLText {
         return Unicode.Scalar(value)?.isCommand ?? false
     }
 
-    /// Whether a joiner stands between two scalars beyond ASCII, as in pictures of several people.
+    /// Whether this is a joiner between two scalars beyond ASCII, as in emoji of several people.
     private static func joins(_ text: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         let isJoiner = text[index + 1] == 0x80 && (0x8C...0x8D).contains(text[index + 2]) && text[index] == 0xE2
         return isJoiner && index > 0 && index + 3 < text.count && text[index - 1] >= 0x80 && text[index + 3] >= 0x80
     }
 }
 
-/// A page of HTML in one piece: nothing is loaded from anywhere, and nothing runs but its own script.
+/// A document.
 package struct HTMLPage: Sendable {
-    /// Of the window.
-    package var title: String
-    /// CSS, UTF-8.
-    package var style: [UInt8]
-    /// JavaScript, UTF-8, run when the body has been read.
-    package var script: [UInt8]
-    /// What stands between `<body>` and `</body>`.
-    package var body: HTML
+    private let title: String
+    private let head: HTML
+    private let body: HTML
 
     /// Makes a page.
-    package init(title: String, style: [UInt8], script: [UInt8], body: HTML) {
-        self.title = title
-        self.style = style
-        self.script = script
-        self.body = body
+    ///
+    /// - Parameters:
+    ///   - title: The title of the window.
+    ///   - head: The rest of the head.
+    ///   - body: The content of the body.
+    package init(title: String, head: HTML, body: HTML) {
+        (self.title, self.head, self.body) = (title, head, body)
     }
 
-    /// The whole document, UTF-8.
+    /// Makes a page in one file, which loads nothing and runs only its own script.
     ///
-    /// Its Content-Security-Policy (W3C, level 3) refuses all that is not allowed by its hash, in case that something
-    /// gets past the escaping.
+    /// Its Content-Security-Policy (W3C, level 3) allows the style and the script by their hashes and rejects everything
+    /// else, in case something gets past the escaping.
+    ///
+    /// - Parameters:
+    ///   - style: CSS in UTF-8.
+    ///   - script: JavaScript in UTF-8, which runs after the browser has read the body.
+    package init(title: String, style: [UInt8], script: [UInt8], body: HTML) {
+        let policy = """
+            default-src 'none'; style-src 'sha256-\(SHA256.base64(style))'; script-src 'sha256-\(SHA256.base64(script))'; \
+            base-uri 'none'; form-action 'none'
+            """
+        let head: HTML = """
+            <meta http-equiv=Content-Security-Policy content="\(policy)">
+            <meta name=referrer content=no-referrer>
+            <style>\(HTML.raw(style))</style>
+            """
+        self.init(title: title, head: head, body: "\(body)\n<script>\(HTML.raw(script))</script>")
+    }
+
+    /// The whole document in UTF-8.
     package var html: HTML {
         """
         <!DOCTYPE html>
         <html lang=en dir=ltr>
         <head>
         <meta charset=utf-8>
-        <meta http-equiv=Content-Security-Policy content="\(policy)">
         <meta name=viewport content="width=device-width, initial-scale=1">
         <meta name=color-scheme content="light dark">
-        <meta name=referrer content=no-referrer>
         <meta name=robots content=noindex>
         <title>\(title)</title>
-        <style>\(HTML.raw(style))</style>
+        \(head)
         </head>
         <body>
         \(body)
-        <script>\(HTML.raw(script))</script>
         </body>
         </html>
 
         """
-    }
-
-    private var policy: HTML {
-        let (style, script) = (SHA256.base64(style), SHA256.base64(script))
-        return .raw(
-            "default-src 'none'; style-src 'sha256-\(style)'; script-src 'sha256-\(script)'; base-uri 'none'; form-action 'none'"
-        )
     }
 }

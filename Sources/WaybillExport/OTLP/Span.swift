@@ -217,7 +217,7 @@ extension Span {
     ]
 
     /// "Status", same place: for a server, a 4xx is the client's error.
-    private static func isError(_ answer: Fact.ExchangeClosed, as role: Fact.Role) -> Bool {
+    private static func isError(_ answer: Fact.ExchangeClosed, as role: ExchangeRole) -> Bool {
         answer.state == .failed || (answer.status ?? 0) >= (role == .client ? 400 : 500)
     }
 
@@ -267,7 +267,7 @@ extension Span {
     }
 }
 
-extension RecordedSource {
+extension SourceIdentity {
     /// A source as a resource, by the semantic conventions (https://opentelemetry.io/docs/specs/semconv/resource/);
     /// what the app says about its launch stands beside it under its own names, e.g. `deployment.environment.name`.
     var resource: Attributes {

@@ -127,9 +127,9 @@ struct SpanScan {
     }
 
     /// A part of the same source is named; of others the one that began the transaction is.
-    private func parent(of opened: Fact.Opened, in source: GUID) throws(WaybillError) -> Fact.ID? {
+    private func parent(of opened: Fact.Opened, in source: GUID) throws(WaybillError) -> FactID? {
         guard !opened.isJoined, let parent = opened.parent else { return nil }
-        if let part = opened.parentPart { return Fact.ID(source: source, sequence: part) }
+        if let part = opened.parentPart { return FactID(source: source, sequence: part) }
         return try beginner(of: parent)
     }
 
@@ -148,13 +148,13 @@ struct SpanScan {
         return opened.transaction
     }
 
-    private func beginner(of transaction: GUID) throws(WaybillError) -> Fact.ID? {
+    private func beginner(of transaction: GUID) throws(WaybillError) -> FactID? {
         try connection.statement(
             """
             SELECT s.uuid, p.sequence FROM parts p JOIN sources s ON s.id = p.source \
             WHERE p.guid = ? AND p.listed_us IS NOT NULL AND NOT p.joined
             """
-        ).first(transaction) { row in Fact.ID(source: row.guid(0), sequence: row.int(1)) }
+        ).first(transaction) { row in FactID(source: row.guid(0), sequence: row.int(1)) }
     }
 }
 
@@ -196,12 +196,12 @@ extension ScannedSource {
 
 /// A part that has its outcome, with all that was recorded of it: what becomes spans, once it is redacted.
 struct ClosedPart {
-    var source: RecordedSource
+    var source: SourceIdentity
     var transaction: GUID
     /// The topmost transaction above it, as far as they name each other: all below that are one trace.
     var root: GUID
     /// The part below which it was begun; nil where it stands by itself, was joined, or that has not arrived.
-    var parent: Fact.ID?
+    var parent: FactID?
     var useCase: Int
     var useCaseName: String
     var opened: Entry<Fact.Opened>
@@ -212,7 +212,7 @@ struct ClosedPart {
     var exchanges: [Exchange] = []
     /// The part that began the transaction, where this one was joined without being told by which exchange; nil where
     /// that has not arrived.
-    var beginner: Fact.ID?
+    var beginner: FactID?
     /// Whether others of its use case may have been kept from coming here: they were, if any, where it was recorded
     /// elsewhere.
     var isReceived = false
@@ -247,7 +247,7 @@ struct ClosedPart {
         var closed: Entry<Fact.ExchangeClosed>
     }
 
-    var id: Fact.ID { id(of: opened) }
+    var id: FactID { id(of: opened) }
 
     /// The span that the part came as; nil: it was recorded as a part.
     var original: SpanRows.Span? { spans[opened.sequence] }
@@ -263,7 +263,7 @@ struct ClosedPart {
             tookMicroseconds: closed.atMicroseconds - opened.atMicroseconds)
     }
 
-    func id<Content>(of entry: Entry<Content>) -> Fact.ID { Fact.ID(source: source.id, sequence: entry.sequence) }
+    func id<Content>(of entry: Entry<Content>) -> FactID { FactID(source: source.id, sequence: entry.sequence) }
 
     /// When a fact happened, in microseconds since 1970: counted from the part's opening by the source's own clock, so
     /// that a wall clock that is set meanwhile makes no span longer, shorter or end before its start.

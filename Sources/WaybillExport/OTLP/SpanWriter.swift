@@ -50,7 +50,7 @@ struct SpanWriter {
         return json.bytes
     }
 
-    private mutating func begin(_ source: RecordedSource) {
+    private mutating func begin(_ source: SourceIdentity) {
         guard resource != source.id else { return }
         if resource == nil {
             json.beginObject()

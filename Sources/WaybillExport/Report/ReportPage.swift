@@ -42,7 +42,7 @@ struct ReportPage {
                 "\(HTML.moment(report.made.microseconds, .dateAndMinute, in: report.timeZone)), times in <span id=zone>\(zone)</span>"
             ),
         ]
-        return "\(cells.filter { !$0.1.bytes.isEmpty }.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
+        return .cells(cells.filter { !$0.1.bytes.isEmpty })
     }
 
     /// From the oldest to the newest.
@@ -117,17 +117,8 @@ package struct OutcomeBar {
 
     package var html: HTML {
         guard total > 0 else { return "" }
+        let segments = HTML.segments(counts.map { (" class=\($0.0.name)", $0.1) }, of: total, least: 0)
         return "<svg class=bar>\(segments)</svg>\n<ul class=outcomes>\(counts.map(item))</ul>\n"
-    }
-
-    private var segments: [HTML] {
-        var before = 0
-        return counts.map { outcome, count in
-            let start = before.thousandths(of: total)
-            before += count
-            return
-                "<rect class=\(outcome.name) x=\(percent: start)% width=\(percent: before.thousandths(of: total) - start)% />"
-        }
     }
 
     private func item(_ outcome: TransactionOutcome, _ count: Int) -> HTML {

@@ -86,7 +86,7 @@ package struct TransactionComparison {
 private struct Side {
     private let record: ShownRecord
     private let lanes: SourceNames
-    private let exchanges: [Fact.ID: TransactionRecord.Exchange]
+    private let exchanges: [FactID: TransactionRecord.Exchange]
     /// Of each entry of the timeline.
     let names: [TransactionComparison.Name]
 
@@ -106,7 +106,7 @@ private struct Side {
                     exchange.map { "\($0.role) \($0.method) \(PathTemplate($0.path))" } ?? ""
                 }
             return TransactionComparison.Name(
-                kind: entry.kind, isJoined: joined.contains(Fact.ID(source: entry.id.source, sequence: entry.part)),
+                kind: entry.kind, isJoined: joined.contains(FactID(source: entry.id.source, sequence: entry.part)),
                 text: text)
         }
     }

@@ -7,7 +7,7 @@ package struct TransactionSection {
     private let record: ShownRecord
     private let names: SourceNames
     private let timeZone: TimeZone
-    private let bodies: [Fact.ID: ExchangeBodies]
+    private let bodies: [FactID: ExchangeBodies]
     private let hasAnchors: Bool
     private let linked: Set<GUID>
 
@@ -18,7 +18,7 @@ package struct TransactionSection {
     ///   - linked: Transactions on the same page that others there have links to.
     ///   - hasAnchors: Whether bars and rows lead to the requests that they show: only where it is alone on a page.
     package init(
-        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies] = [:], clocks: ShownClocks = .aligned,
+        _ record: TransactionRecord, bodies: [FactID: ExchangeBodies] = [:], clocks: ShownClocks = .aligned,
         timeZone: TimeZone, linked: Set<GUID> = [],
         hasAnchors: Bool = false
     ) {
@@ -153,7 +153,7 @@ struct TimelineTable {
     private let timeZone: TimeZone
     private let names: SourceNames
     private let hasAnchors: Bool
-    private let exchanges: [Fact.ID: TransactionRecord.Exchange]
+    private let exchanges: [FactID: TransactionRecord.Exchange]
 
     /// - Parameter hasAnchors: Whether the rows of requests lead to them.
     init(_ record: ShownRecord, names: SourceNames, timeZone: TimeZone, hasAnchors: Bool = false) {
@@ -258,7 +258,7 @@ struct AttributeList {
 }
 
 /// In which order a line of a list names attributes, so that what is cut off at its end is what matters least.
-package struct TellingAttributes {
+package struct DistinctiveAttributes {
     /// Names under which not all have the same value.
     private let differing: Set<String>
 
@@ -287,10 +287,10 @@ package struct TellingAttributes {
 
 extension TransactionSummary {
     /// Why it did not succeed, how its process ended, and what was said about it when it was begun.
-    package var reason: String { reason(TellingAttributes([attributes])) }
+    package var reason: String { reason(DistinctiveAttributes([attributes])) }
 
     /// The same, what tells it from others first.
-    package func reason(_ telling: TellingAttributes) -> String {
+    package func reason(_ telling: DistinctiveAttributes) -> String {
         ([endedBy?.phrase, error.map(Words.error)].compactMap(\.self) + telling.sorted(attributes)).joined(
             separator: " · ")
     }

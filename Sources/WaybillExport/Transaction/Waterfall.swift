@@ -30,7 +30,7 @@ package struct Waterfall {
         /// better; nil where its times are what they are.
         package var uncertainty: Int64?
         /// The exchange that it shows; nil for a part.
-        var exchange: Fact.ID?
+        var exchange: FactID?
         /// The transaction that was begun below; nil for the others.
         package var transaction: GUID?
         /// Whether no end was recorded: `end` is then the last that was heard of it.
@@ -58,13 +58,13 @@ package struct Waterfall {
     let record: ShownRecord
     let names: SourceNames
     /// By part, and what was caused by exchange: transactions may have thousands of each.
-    private let entries: [Fact.ID: [TransactionRecord.Entry]]
-    private let exchanges: [Fact.ID: [TransactionRecord.Exchange]]
-    private let caused: [Fact.ID: [TransactionRecord.Part]]
+    private let entries: [FactID: [TransactionRecord.Entry]]
+    private let exchanges: [FactID: [TransactionRecord.Exchange]]
+    private let caused: [FactID: [TransactionRecord.Part]]
     /// The transactions below by the part that they were begun in, and those below them.
-    private var begunIn: [Fact.ID: [TransactionSummary]] = [:]
+    private var begunIn: [FactID: [TransactionSummary]] = [:]
     private let begunBelow: [GUID: [TransactionSummary]]
-    private var drawn: Set<Fact.ID> = []
+    private var drawn: Set<FactID> = []
     private var drawnTransactions: Set<GUID> = []
 
     /// Draws a record.
@@ -78,8 +78,8 @@ package struct Waterfall {
         let latest = (record.family?.below ?? []).map { $0.begunMicroseconds.adding($0.durationMicroseconds ?? 0) }
             .max()
         span = start...min(max(end, latest ?? end), end + (end - start))
-        entries = Dictionary(grouping: record.timeline) { Fact.ID(source: $0.id.source, sequence: $0.part) }
-        exchanges = Dictionary(grouping: record.exchanges) { Fact.ID(source: $0.id.source, sequence: $0.part) }
+        entries = Dictionary(grouping: record.timeline) { FactID(source: $0.id.source, sequence: $0.part) }
+        exchanges = Dictionary(grouping: record.exchanges) { FactID(source: $0.id.source, sequence: $0.part) }
         let known = Set(record.exchanges.map(\.id))
         let roots = record.parts.filter { part in part.cause.map { !known.contains($0) } ?? true }
         caused = Dictionary(grouping: record.parts.filter { $0.cause != nil }) { $0.cause ?? $0.id }

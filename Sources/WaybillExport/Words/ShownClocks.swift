@@ -154,7 +154,7 @@ package struct SourceNames: Sendable {
     }
 
     /// The name of an exchange in addresses within the page of its transaction.
-    package func anchor(of exchange: Fact.ID) -> String { "x\(lane(of: exchange.source))-\(exchange.sequence)" }
+    package func anchor(of exchange: FactID) -> String { "x\(lane(of: exchange.source))-\(exchange.sequence)" }
 }
 
 /// One unit for a column of times, so that they line up and can be compared at a glance.

@@ -96,10 +96,10 @@ extension HTML.StringInterpolation {
 struct Histogram {
     private let bars: [DurationSegment.Bar]
     private let quantiles: [(name: String, microseconds: Int64)]
-    private let address: ((DurationSegment.Bar) -> String)?
+    private let address: (DurationSegment.Bar) -> String?
 
-    /// - Parameter address: Where a column leads; nil: nowhere.
-    init(_ segment: DurationSegment, address: ((DurationSegment.Bar) -> String)? = nil) {
+    /// - Parameter address: Where a column leads; `nil` for nowhere.
+    init(_ segment: DurationSegment, address: @escaping (DurationSegment.Bar) -> String? = { _ in nil }) {
         bars = segment.histogram
         self.address = address
         let statistics = segment.statistics
@@ -114,18 +114,13 @@ struct Histogram {
         guard !bars.isEmpty else { return "" }
         let columns = bars.map { bar in
             ColumnChart.Column(
-                title: "\(Self.range(bar)): \(bar.count)", address: address?(bar), parts: [("", bar.count)])
+                title: "\(bar.range): \(bar.count)", address: address(bar), parts: [("", bar.count)])
         }
         return """
             <div class=histogram><svg class=marks aria-hidden=true>\(marks)</svg>\
             \(ColumnChart(columns: columns, overlay: lines).html)<svg class=bounds aria-hidden=true>\(bounds)</svg></div>
 
             """
-    }
-
-    /// `20 ms to 50 ms`.
-    static func range(_ bar: DurationSegment.Bar) -> String {
-        "\(Words.roundDuration(bar.fromMicroseconds)) to \(Words.roundDuration(bar.toMicroseconds))"
     }
 
     /// Names, each in a line of its own since they may stand close together: to the left of their marks, and the last
@@ -209,20 +204,24 @@ struct ShareBar {
 
 /// A difference and the interval in which it lies, around a line that stands for none.
 struct Whisker {
-    /// The difference; nil: unknown.
-    var value: Double?
-    /// Where the interval begins; nil: it has no beginning.
-    var low: Double?
-    /// Where the interval ends; nil: it has no end.
-    var high: Double?
-    /// What half of the width stands for.
-    var reach: Double
-    /// The class of its colour.
-    var tone: String
+    /// The difference and the limits of the interval; `nil` for those that are unknown.
+    typealias Ends = (value: Double?, low: Double?, high: Double?)
+
+    private let value, low, high: Double?
+    private let reach: Double
+    private let tone: String
+
+    /// - Parameters:
+    ///   - reach: What half of the width stands for.
+    ///   - tone: The class of the color.
+    init(_ ends: Ends, reach: Double, tone: String) {
+        (value, low, high) = ends
+        (self.reach, self.tone) = (reach, tone)
+    }
 
     /// What half of the width has to stand for: so that all differences can be seen, and the intervals as far as they
     /// are no more than three times as long. One wide interval must not press all others into the middle.
-    static func reach(_ estimates: [(value: Double?, low: Double?, high: Double?)]) -> Double {
+    static func reach(_ estimates: [Ends]) -> Double {
         func magnitudes(_ values: [Double?]) -> [Double] {
             values.compactMap(\.self).filter(\.isFinite).map(\.magnitude).sorted()
         }

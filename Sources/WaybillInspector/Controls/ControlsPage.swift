@@ -1,39 +1,21 @@
+import Foundation
 import WaybillCore
 import WaybillExport
+import WaybillQueries
 
 import struct Waybill.NetworkRule
 import class Waybill.NetworkRules
-import enum Waybill.RecordingMode
+import struct Waybill.RecordingHealth
+import struct Waybill.RequestPattern
+import struct Waybill.TextPattern
 import class Waybill.TransactionManager
 
-/// Whether this process records, and its rules.
+/// The page that turns recording and rules of this process off and on, and lists the rules.
 struct ControlsPage {
-    /// What turning recording off and on does besides.
-    struct Effects: Sendable, Hashable {
-        var isRemembered = false
-        var offErasesPending = false
-        /// Nothing can be turned on.
-        var isDisabled = false
+    let controls: InspectorControls
+    let frame: InspectorFrame
 
-        static let disabled = Effects(isDisabled: true)
-    }
-
-    private let recording: RecordingMode
-    private let effects: Effects
-    private let hasRules: Bool
-    private let rules: [ShownRule]
-    private let frame: InspectorFrame
-
-    /// - Parameters:
-    ///   - hasRules: Whether rules are on.
-    ///   - rules: In order of precedence.
-    init(
-        recording: RecordingMode, _ effects: Effects, hasRules: Bool, _ rules: Redacted<[ShownRule]>,
-        in frame: InspectorFrame
-    ) {
-        (self.recording, self.effects, self.hasRules) = (recording, effects, hasRules)
-        (self.rules, self.frame) = (rules.value, frame)
-    }
+    private var manager: TransactionManager { controls.manager }
 
     /// The whole document.
     var html: HTML { frame.page("Controls", .controls, main: main) }
@@ -48,22 +30,22 @@ struct ControlsPage {
     }
 
     private var switches: HTML {
-        guard !effects.isDisabled else {
+        guard let settings = manager.sources.settings else {
             return """
                 <section class=panel><h2>Recording</h2><p><b>This manager is disabled.</b> It records nothing, obeys no rules, and \
                 cannot be turned on.</section>
                 """
         }
-        let isOn = recording == .on
+        let isOn = manager.recording == .on
         let words: HTML =
             isOn
             ? "<b>Recording is on.</b> What happens is recorded."
             : "<b>Recording is off.</b> Nothing is recorded; requests are sent as ever."
         let held: HTML =
-            effects.isRemembered
+            settings.mark != nil
             ? "What is chosen here is remembered for later launches."
             : "The next launch begins as the app's code has it."
-        let erased: HTML = isOn && effects.offErasesPending ? " Turned off, it erases what is not delivered yet." : ""
+        let erased: HTML = isOn && settings.offErasesPending ? " Turned off, it erases what is not delivered yet." : ""
         return """
             <section class=panel><h2>Recording</h2><p>\(words)<p class=why>\(held)\(erased)\
             \(button(isOn ? .stopRecording : .record, isOn ? "Turn recording off" : "Turn recording on"))</section>
@@ -71,17 +53,18 @@ struct ControlsPage {
     }
 
     private var list: HTML {
+        let (rules, hits) = (manager.rules.all, manager.rules.hits)
         let words: HTML =
-            hasRules
+            manager.rules.isOn
             ? "<b>Rules are on.</b> Of those that are enabled and match a request, the first acts, alone."
             : "<b>Rules are off.</b> Requests are sent as they are."
         let power: HTML =
-            effects.isDisabled
-            ? "" : button(hasRules ? .stopRules : .obeyRules, hasRules ? "Turn rules off" : "Turn rules on")
+            manager.sources.settings == nil
+            ? "" : manager.rules.isOn ? button(.stopRules, "Turn rules off") : button(.obeyRules, "Turn rules on")
         let lines: HTML =
             rules.isEmpty
             ? "<p class=none>There are no rules.</p>"
-            : "<ol class=rules>\(rules.enumerated().map { line($0.element, at: $0.offset) })</ol>"
+            : "<ol class=rules>\(rules.enumerated().map { line($0.element, hits[$0.element.name] ?? 0, at: $0.offset, of: rules.count) })</ol>"
         return """
             <section class="panel rules"><h2>Rules</h2><p>\(words)<p class=why>They answer, fail or slow down what the app sends with its \
             captured sessions. The next launch has those of the app's code.\(power)\(lines)\
@@ -89,30 +72,26 @@ struct ControlsPage {
             """
     }
 
-    private func line(_ rule: ShownRule, at index: Int) -> HTML {
-        let problems = rule.problems.map { "<p class=bad>\($0)" as HTML }
+    private func line(_ rule: NetworkRule, _ hits: Int, at index: Int, of count: Int) -> HTML {
+        let problems = rule.problems.map { "<p class=bad>\(controls.redactor.text($0.message))" as HTML }
+        let name = controls.redactor.text(rule.name)
+        let requests = controls.redactor.redacted(rule).value.matching.sentence
+        func button(_ change: ControlChange, _ label: String) -> HTML { self.button(change, label, (rule.id, name)) }
         return """
-            <li id="\(rule.id)" tabindex=-1\(" class=off", if: !rule.isEnabled)><h3>\(rule.name)</h3>\
-            <p>\(rule.requests) \(rule.effect).<p class=why>\(rule.isEnabled ? "Enabled." : "Not enabled.") \(rule.use)\(problems)\
-            <div class=actions>\(button(rule.isEnabled ? .disable : .enable, rule.isEnabled ? "Disable" : "Enable", rule))\
-            <a class=copier href="controls/rule/\(rule.id)" aria-label="Edit “\(rule.name)”">Edit</a>\
-            \(button(.up, "Up", rule), if: index > 0)\(button(.down, "Down", rule), if: index < rules.count - 1)\
-            \(removal(rule))</div>
+            <li id="\(rule.id)" tabindex=-1\(" class=off", if: !rule.isEnabled)><h3>\(name)</h3>\
+            <p>\(requests) \(rule.effect).<p class=why>\(rule.isEnabled ? "Enabled." : "Not enabled.") \(rule.use(hits))\(problems)\
+            <div class=actions>\(button(rule.isEnabled ? .disable : .enable, rule.isEnabled ? "Disable" : "Enable"))\
+            <a class=copier href="controls/rule/\(rule.id)" aria-label="Edit “\(name)”">Edit</a>\
+            \(button(.up, "Up"), if: index > 0)\(button(.down, "Down"), if: index < count - 1)\
+            <details class=sure><summary aria-label="Remove “\(name)”">Remove</summary>\
+            \(button(.remove, "Remove it for good"))</details></div>
             """
     }
 
-    /// What cannot be taken back is asked for twice, without script, too.
-    private func removal(_ rule: ShownRule) -> HTML {
-        """
-        <details class=sure><summary aria-label="Remove “\(rule.name)”">Remove</summary>\
-        \(button(.remove, "Remove it for good", rule))</details>
-        """
-    }
-
-    /// A form of its own: it works without script.
-    private func button(_ change: ControlChange, _ label: String, _ rule: ShownRule? = nil) -> HTML {
+    /// A form with one button, which works without script.
+    private func button(_ change: ControlChange, _ label: String, _ rule: (id: String, name: String)? = nil) -> HTML {
         let target: HTML = rule.map { "<input type=hidden name=rule value=\"\($0.id)\">" } ?? ""
-        // What is read out says of which rule, and begins with what is seen.
+        // Screen readers announce the rule too. The name begins with the visible label.
         let name: HTML = rule.map { " aria-label=\"\(label) “\($0.name)”\"" } ?? ""
         return """
             <form method=post action=controls>\(target)<button name=change value=\(change.rawValue)\(name)>\(label)</button></form>
@@ -120,54 +99,94 @@ struct ControlsPage {
     }
 }
 
-/// What a button of the page does.
+/// Rules in words.
+extension NetworkRule {
+    /// The part of an address that names this rule: its name can be anything, and hold a secret.
+    var id: String { Self.id(of: name) }
+
+    static func id(of name: String) -> String {
+        String(SHA256.base64(Array(name.utf8)).filter { $0.isLetter || $0.isNumber }.prefix(20))
+    }
+
+    /// The effect of the rule on requests.
+    fileprivate var effect: String {
+        switch action {
+        case .mock(let response):
+            "are answered with \(response.status)"
+                + (response.body.isEmpty ? "" : " and \(Words.byteCount(response.body.count))")
+                + Self.time(" after ", response.delay, response.longestDelay)
+        case .throttle(let throttle):
+            "are slowed down" + Self.time(": they wait ", throttle.latency, throttle.longestLatency)
+                + (throttle.bytesPerSecond.map { ", at \($0) bytes a second" } ?? "")
+        case .fail(let code, let delay, let longest):
+            "fail with \(code.name ?? "\(code.rawValue)")" + Self.time(" after ", delay, longest)
+        case .cut(let count): "lose their connection after \(count) bytes of the answer"
+        }
+    }
+
+    private static func time(_ words: String, _ shortest: Duration, _ longest: Duration?) -> String {
+        guard shortest > .zero || longest != nil else { return "" }
+        let times = [shortest, longest].compactMap { $0.map { Measure.duration.text($0.microseconds) } }
+        return words + times.joined(separator: " to ")
+    }
+
+    /// How often the rule has acted.
+    fileprivate func use(_ hits: Int) -> String {
+        let count = hits == 0 ? "Has not acted yet" : "Has acted on \(Words.count(hits, "request"))"
+        guard let times else { return "\(count)." }
+        return hits >= times
+            ? "\(count), all that it is for." : "\(count), and is for the first \(Words.count(times, "request"))."
+    }
+}
+
+extension RequestPattern {
+    /// The requests that match.
+    fileprivate var sentence: String {
+        let parts = Self.parts.map { ($0.name, self[keyPath: $0.pattern]) }
+        let conditions = (parts + fieldConditions.map { ($0.name, $0.pattern) }).compactMap { name, pattern in
+            pattern.map { "\(name) \($0.comparison) “\($0.text)”\($0.ignoresCase ? " in any case" : "")" }
+        }
+        return conditions.isEmpty ? "All requests" : "Requests whose \(conditions.joined(separator: ", whose "))"
+    }
+}
+
+extension TextPattern {
+    fileprivate var comparison: String {
+        switch kind {
+        case .exact: "is"
+        case .contains: "contains"
+        case .glob: "is like"
+        case .regex: "matches the expression"
+        }
+    }
+}
+
+/// The effect of a button on the page.
 enum ControlChange: String {
     case record, stopRecording = "stop-recording"
     case obeyRules = "obey-rules", stopRules = "stop-rules"
-    // Of one rule.
+    // These change one rule.
     case enable, disable, up, down, remove
 }
 
-/// What can be changed of this process: whether its manager records, and the rules that its sessions obey.
+/// Changes whether a manager records and which rules its sessions obey.
 package struct InspectorControls: Sendable {
-    private let manager: TransactionManager
-
-    init(_ manager: TransactionManager) { self.manager = manager }
-
-    /// The app's, for the pages' head.
-    var name: String { manager.sources.settings?.describe(GUID()).app ?? "" }
+    let manager: TransactionManager
 
     var redactor: Redactor { manager.sources.settings?.redactor ?? Redactor() }
 
-    var rules: NetworkRules { manager.rules }
-
-    var recording: RecordingMode {
-        get { manager.recording }
-        nonmutating set { manager.recording = newValue }
-    }
-
-    /// What turning it off and on does besides.
-    var effects: ControlsPage.Effects {
-        guard let settings = manager.sources.settings else { return .disabled }
-        return .init(isRemembered: settings.mark != nil, offErasesPending: settings.offErasesPending)
-    }
-}
-
-/// What the pages show and do.
-extension InspectorControls {
     private static let ruleLimit = 200
 
-    private var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: false, hasControls: true) }
+    private var rules: NetworkRules { manager.rules }
 
-    func page() -> InspectorResponse {
-        let hits = rules.hits
-        let shown = rules.all.map { ShownRule($0, hits: hits[$0.name] ?? 0) }
-        let page = ControlsPage(
-            recording: recording, effects, hasRules: rules.isOn, redactor.redacted(shown), in: frame)
-        return .page(page.html)
+    private var frame: InspectorFrame {
+        let app = manager.sources.settings?.describe(GUID()).app ?? ""
+        return InspectorFrame(store: app, isLoggedIn: false, hasControls: true)
     }
 
-    /// Does what a button says, and leads back to the page.
+    func page() -> InspectorResponse { .page(ControlsPage(controls: self, frame: frame).html) }
+
+    /// Does what a button says, and redirects to the page.
     func change(_ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
         try request.checkChange()
         let items = request.formItems
@@ -177,8 +196,8 @@ extension InspectorControls {
         }
         var place = ""
         switch change {
-        case .record: recording = .on
-        case .stopRecording: recording = .off
+        case .record: manager.recording = .on
+        case .stopRecording: manager.recording = .off
         case .obeyRules: rules.isOn = true
         case .stopRules: rules.isOn = false
         case .enable, .disable, .up, .down, .remove:
@@ -196,69 +215,65 @@ extension InspectorControls {
         return .seeOther("\(request.root)/controls\(place)")
     }
 
-    /// The form of a rule.
+    /// The page of one rule.
     ///
-    /// - Parameter id: nil: of a new one.
-    func rulePage(_ id: String?) throws(InspectorProblem) -> InspectorResponse {
-        let edited = try id.map { (id) throws(InspectorProblem) in try rule(id) }
-        let form = redactor.redacted(edited.map { RuleForm($0) } ?? RuleForm())
-        return .page(RulePage(form, isNew: edited == nil, hiddenBody: edited?.hiddenBody, in: frame).html)
+    /// - Parameter id: `nil` for a new rule.
+    func rulePage(_ id: String?, _ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
+        let template = RuleTemplate(rawValue: request.items.last { $0.name == "template" }?.value ?? "") ?? .mock
+        let rule = try edited(id) ?? template.rule
+        return .page(RulePage(redactor.redacted(rule), isNew: id == nil, in: frame).html)
     }
 
-    /// Saves the form of a rule, and leads back to the page; with a mistake in it, the form comes once more.
+    /// Saves the JSON of a rule and redirects to the page. After a mistake, returns the page of the rule again.
     ///
-    /// - Parameter id: nil: of a new one.
+    /// - Parameter id: `nil` for a new rule.
     func save(_ id: String?, _ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
         try request.checkChange()
-        let edited = try id.map { (id) throws(InspectorProblem) in try rule(id) }
-        let form = RuleForm(sent: request.formItems)
-        do throws(RuleMistake) {
-            let rule = try form.rule(editing: edited, redactor)
+        let edited = try edited(id)
+        let sent = request.formItems.last { $0.name == "rule" }?.value ?? ""
+        // A form sends CR LF, but HTML text replaces a CR.
+        let text = sent.replacing("\r\n", with: "\n")
+        do throws(WaybillError) {
+            let rule = try NetworkRule(typed: text, editing: edited, redactor)
             try put(rule, inPlaceOf: edited)
-            return .seeOther("\(request.root)/controls#\(ShownRule.id(of: rule.name))")
+            return .seeOther("\(request.root)/controls#\(rule.id)")
         } catch {
-            let page = RulePage(sent: form, isNew: edited == nil, error, hiddenBody: edited?.hiddenBody, in: frame)
-            return .page(page.html, status: 400)
+            return .page(RulePage(typed: text, isNew: edited == nil, error, in: frame).html, status: 400)
         }
     }
 
-    private func put(_ rule: NetworkRule, inPlaceOf edited: NetworkRule?) throws(RuleMistake) {
+    private func put(_ rule: NetworkRule, inPlaceOf edited: NetworkRule?) throws(WaybillError) {
         let all = rules.all
         if rule.name != edited?.name, all.contains(where: { $0.name == rule.name }) {
-            throw RuleMistake("name", "There is a rule “\(rule.name)” already: give this one another name.")
+            throw WaybillError(
+                .setting, "/name: there is a rule “\(rule.name)” already; give this one another name")
         }
         guard let edited else {
             guard all.count < Self.ruleLimit else {
-                throw RuleMistake("name", "There are \(all.count) rules: remove one first.")
+                throw WaybillError(.setting, "There are \(all.count) rules; remove one first")
             }
             return rules.add(rule)
         }
-        // The app may have removed it since.
+        // The app can remove a rule at any time.
         if !rules.replace(named: edited.name, with: rule) { rules.add(rule) }
     }
 
+    private func edited(_ id: String?) throws(InspectorProblem) -> NetworkRule? {
+        guard let id else { return nil }
+        return try rule(id)
+    }
+
     private func rule(_ id: String) throws(InspectorProblem) -> NetworkRule {
-        guard let rule = rules.all.first(where: { ShownRule.id(of: $0.name) == id }) else {
+        guard let rule = rules.all.first(where: { $0.id == id }) else {
             throw .notFound("There is no such rule any more: it was removed or has another name now.")
         }
         return rule
     }
 }
 
-extension NetworkRule {
-    /// What is said of a body that a form cannot show; nil: it can, or there is none.
-    fileprivate var hiddenBody: String? {
-        guard case .mock(let response) = action, response.shownBody == nil else { return nil }
-        return """
-            The body of \(Words.byteCount(response.body.count)) is no text, or too long to be shown here. It stays as it is unless you write \
-            another one.
-            """
-    }
-}
-
 extension InspectorRequest {
-    /// Refuses what no page of this process sends: a form of another site, or one to a name that was turned to this
-    /// machine. In a web view nothing carries a field `Host`.
+    /// Rejects a form that no page of this process sent: a form of another site, or one sent to a name that was rebound
+    /// to this machine. A web view sends no `Host` field.
     func checkChange() throws(InspectorProblem) {
         try checkOrigin()
         guard fields["host"] == nil || isForLoopback else {

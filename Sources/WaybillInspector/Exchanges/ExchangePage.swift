@@ -56,7 +56,7 @@ package struct ExchangePage {
             ("Recorded by", "\(record.belonging)"),
             ("Exchange", "\(record.id.code)"),
         ]
-        return "\(cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
+        return .cells(cells)
     }
 
     /// Unfolded by the script: without it the browser's own search does.
@@ -80,7 +80,7 @@ package struct ExchangePage {
     }
 
     private func side(
-        _ title: String, _ fields: [Fact.HeaderField], _ body: ExchangeBody?, _ byteCount: Int64?, _ file: ExchangeFile
+        _ title: String, _ fields: [HeaderField], _ body: ExchangeBody?, _ byteCount: Int64?, _ file: ExchangeFile
     ) -> HTML {
         let view = BodyView(body: body, byteCount: byteCount, file: file, address: address(of: file))
         return """
@@ -129,12 +129,12 @@ package struct ExchangePage {
 
 /// Header fields, in the order in which they were recorded.
 struct HeaderTable {
-    let fields: [Fact.HeaderField]
+    let fields: [HeaderField]
     let id: String
 
     var html: HTML {
         guard !fields.isEmpty else { return "<p class=note>No header field was recorded.\n" }
-        let rows = fields.map { "<tr><th scope=row>\($0.name)<td>\(value($0.value))" as HTML }
+        let rows = fields.map { "<tr><th scope=row>\($0.name)<td>\(PrettyJSON.html($0.value))" as HTML }
         return """
             <p class=kind><span>\(Words.count(fields.count, "header field"))</span><button type=button class=copier data-copies="\(id)" \
             hidden>Copy</button>
@@ -142,8 +142,6 @@ struct HeaderTable {
 
             """
     }
-
-    private func value(_ value: String) -> HTML { PrettyJSON.text(value).map { "<pre>\($0)</pre>" } ?? "\(value)" }
 }
 
 /// The phases of an exchange's time, one below the other, each where it lies in the whole.
@@ -152,15 +150,10 @@ struct PhaseTable {
 
     var html: HTML {
         guard timing.total > 0 else { return "" }
-        var before: Int64 = 0
-        let rows = timing.phases.map { phase -> HTML in
-            let start = before.thousandths(of: timing.total)
-            before += phase.duration
-            let width = max(3, before.thousandths(of: timing.total) - start)
-            return """
-                <tr><th scope=row>\(phase.name)<td><svg aria-hidden=true><rect x=\(percent: min(start, 997))% width=\(percent: width)% /></svg>\
-                <td>\(Words.duration(phase.duration))
-                """
+        let rects = HTML.segments(timing.phases.map { ("", $0.duration) }, of: timing.total, least: 3)
+        let rows = zip(timing.phases, rects).map { phase, rect in
+            "<tr><th scope=row>\(phase.name)<td><svg aria-hidden=true>\(rect)</svg><td>\(Words.duration(phase.duration))"
+                as HTML
         }
         return "<table class=phases-table><tbody>\(rows)</table>\n"
     }

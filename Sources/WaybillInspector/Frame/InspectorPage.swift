@@ -32,30 +32,22 @@ package struct InspectorPage {
         """
 
     var html: HTML {
-        """
-        <!DOCTYPE html>
-        <html lang=en dir=ltr>
-        <head>
-        <meta charset=utf-8>
-        <meta name=viewport content="width=device-width, initial-scale=1">
-        <meta name=color-scheme content="light dark">
-        <meta name=robots content=noindex>
-        <title>\(title) - Waybill</title>
-        <link rel=icon href="\(root)assets/\(InspectorAsset.icon.name)">
-        <link rel=stylesheet href="\(root)assets/\(InspectorAsset.style.name)">
-        <script src="\(root)assets/\(InspectorAsset.script.name)" defer></script>
-        </head>
-        <body>
-        <a class=skip href="#main">To the content</a>
-        \(ReportAssets.icons)\
-        <header class=top><p class=brand>Waybill</p>\(navigation)</header>
-        <main id=main>
-        \(main)</main>
-        \(footer)
-        </body>
-        </html>
-
-        """
+        HTMLPage(
+            title: "\(title) - Waybill",
+            head: """
+                <link rel=icon href="\(root)assets/\(InspectorAsset.icon.name)">
+                <link rel=stylesheet href="\(root)assets/\(InspectorAsset.style.name)">
+                <script src="\(root)assets/\(InspectorAsset.script.name)" defer></script>
+                """,
+            body: """
+                <a class=skip href="#main">To the content</a>
+                \(ReportAssets.icons)\
+                <header class=top><p class=brand>Waybill</p>\(navigation)</header>
+                <main id=main>
+                \(main)</main>
+                \(footer)
+                """
+        ).html
     }
 
     private var root: HTML { .raw(String(repeating: "../", count: depth - 1)) }

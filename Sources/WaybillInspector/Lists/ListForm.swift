@@ -15,6 +15,8 @@ struct ListForm {
     var useCases: [String]?
     /// What else can be chosen: a parameter, its label, and its values with what they are called.
     var choices: [(name: String, label: String, values: [(value: String, text: String)])] = []
+    /// Whether the list can be limited to what is recent.
+    var hasAges = true
     /// Where the script finds what the search field completes; nil: it completes nothing.
     var terms: String?
 
@@ -24,7 +26,7 @@ struct ListForm {
 
     var html: HTML {
         let named = useCases.map { [("use_case", "Every use case", $0.map { ($0, $0) })] } ?? []
-        let all = named + choices + [("since", "At any time", Self.ages)]
+        let all = named + choices + (hasAges ? [("since", "At any time", Self.ages)] : [])
         let completed: HTML = terms.map { " list=terms data-terms=\"\($0)\"><datalist id=terms></datalist>" } ?? ">"
         return """
             <form class=find method=get><search><input type=search name="\(field)" value="\(address[field] ?? "")" aria-label="Search" \
@@ -46,11 +48,8 @@ struct ListForm {
         let chosen = address[name]
         // What came by the URL alone can be seen, and is kept.
         if let chosen, !values.contains(where: { $0.value == chosen }) { values.append((chosen, chosen)) }
-        let options = values.map {
-            "<option value=\"\($0.value)\"\(" selected", if: $0.value == chosen)>\($0.text)</option>" as HTML
-        }
-        return
-            "<select name=\"\(name)\" aria-label=\"\(label)\"><option value=\"\">\(label)</option>\(options)\(rest)</select>"
+        let options = HTML.options([("", label)] + values, chosen: chosen)
+        return "<select name=\"\(name)\" aria-label=\"\(label)\">\(options)\(rest)</select>"
     }
 }
 
@@ -145,13 +144,13 @@ struct FilterTerms {
         let attributes = seen.attributes.flatMap { name in
             seen.values(of: .attribute(name)).prefix(Self.limit).map { FilterCondition.attribute(name, value: $0) }
         }
-        let lengths = [FilterCondition.tookMoreThan(.seconds(1)), .tookLessThan(.milliseconds(100))]
+        let lengths: [FilterCondition] = [.tookMoreThan(.seconds(1)), .tookLessThan(.milliseconds(100))]
         var all = values.filter { $0.0.goes(with: subject) }.flatMap { key, values in
             values.prefix(key == .useCase || key == .event ? Self.nameLimit : Self.limit)
-                .map { FilterExpression.Term(key, .equal, $0).description }
+                .map { FilterExpression(key, $0).description }
         }
-        all += (attributes.prefix(4 * Self.limit) + lengths).map { FilterExpression.Term($0).description }
-        if subject == .exchanges { all.append(FilterExpression.Term(.receivedMoreThan(100_000)).description) }
+        all += (attributes.prefix(4 * Self.limit) + lengths).map(\.description)
+        if subject == .exchanges { all.append(FilterCondition.receivedMoreThan(100_000).description) }
         self.all = all
     }
 }

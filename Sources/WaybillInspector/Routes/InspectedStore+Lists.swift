@@ -179,10 +179,11 @@ extension InspectedStore {
         guard case .summary(let query, let summary) = answer.value, name != "summary" else {
             return .csv(answer.csv, name: name)
         }
-        return .csv(
-            name == "errors"
-                ? summary.errorsTable : summary.outcomesTable(each: query.stepMicroseconds, in: frame.timeZone),
-            name: name)
+        if name == "errors" { return .csv(summary.errorsTable.csv, name: name) }
+        let rates = summary.useCases.first?.rates ?? []
+        let steps = TimeSteps(
+            covering: rates.map(\.startMicroseconds), each: query.stepMicroseconds, in: frame.timeZone)
+        return .csv(OutcomeSteps(rates, steps: steps).table.csv, name: name)
     }
 
     /// - Parameter isFile: A file has the first answer alone.
@@ -259,7 +260,7 @@ extension InspectedStore {
             let record = try await store.transaction(row.id.description)
             histories.append(record.timeline.filter { $0.kind == .event }.map(\.label))
         }
-        return [.begun] + UsualOrder(of: histories).names.map { .event($0) } + [.finished]
+        return [.begun] + TypicalOrder(of: histories).names.map { .event($0) } + [.finished]
     }
 }
 
@@ -274,7 +275,7 @@ extension ListRequest {
 }
 
 /// The events that most of some transactions have, in the order in which most have them.
-struct UsualOrder {
+struct TypicalOrder {
     let names: [String]
 
     /// As many as a funnel can be read with.

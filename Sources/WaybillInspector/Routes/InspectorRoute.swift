@@ -70,8 +70,8 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// The longest form in bytes that is sent there: a login has some hundred, a rule the body of an answer, of which a
-    /// character can take nine.
+    /// The maximum number of bytes in a form: a login has some hundred. The JSON of a rule holds the body of an answer,
+    /// where a character takes up to nine bytes.
     package var formLimit: Int { self == .addRule || self == .saveRule ? 1 << 20 : 8192 }
 
     /// Whether it shows what was recorded: where the login leads back to, other than to a file, a stream, or itself.

@@ -81,8 +81,7 @@ package struct DeliveryPage {
                     "\(LedgerBar(total.ledger).words)"
                 ))
         }
-        let list = cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML }
-        return "<header class=wide><h2>Recorded into this store</h2><dl>\(list)</dl></header>\n"
+        return "<header class=wide><h2>Recorded into this store</h2><dl>\(HTML.cells(cells))</dl></header>\n"
     }
 
     private func settled(_ own: DeliveryState.Own) -> HTML {
@@ -118,8 +117,7 @@ package struct DeliveryPage {
                 "\(turned.isEmpty ? "no request" : turned.map { "\($0.1) \($0.0)" }.joined(separator: ", "))"
             ),
         ]
-        let list = cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML }
-        return "<header class=wide><h2>Since this collector was started</h2><dl>\(list)</dl></header>\n"
+        return "<header class=wide><h2>Since this collector was started</h2><dl>\(HTML.cells(cells))</dl></header>\n"
     }
 }
 

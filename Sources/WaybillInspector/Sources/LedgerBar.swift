@@ -46,7 +46,7 @@ struct LedgerBar {
 
     /// What the reason of a drop means.
     private static func meaning(of reason: String) -> String {
-        switch DropReason(rawValue: reason) {
+        switch Ledger.DropReason(rawValue: reason) {
         case .quota: "Given up before they were delivered: the store had no room."
         case .age: "Given up before they were delivered: they were too old."
         case .erased: "Erased because somebody asked for it."

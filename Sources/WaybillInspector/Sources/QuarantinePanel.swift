@@ -179,7 +179,7 @@ package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
     package init() {}
 
     /// Adds one, rejected at a time in microseconds since 1970.
-    package mutating func add(_ rejection: Rejection, at wall: Int64) {
+    package mutating func add(_ rejection: Receipt.Rejection, at wall: Int64) {
         if let index = groups.firstIndex(where: { $0.source == rejection.source && $0.reason == rejection.reason }) {
             // Many of one kind come together, so that it mostly is in front already.
             if index > 0 { groups.insert(groups.remove(at: index), at: 0) }

@@ -43,19 +43,10 @@ package struct SourcesPage {
     }
 
     private var form: HTML {
-        var names = apps
-        // What came by the URL alone can be seen, and is kept.
-        if let app = address["app"], !names.contains(app) { names.append(app) }
-        let options = names.map {
-            "<option value=\"\($0)\"\(" selected", if: $0 == address["app"])>\($0)</option>" as HTML
-        }
-        let clear: HTML = address.items.contains { $0.name != "cursor" } ? "<a href=\"?\">Clear</a>" : ""
-        return """
-            <form class=find method=get><search><input type=search name=text value="\(address["text"] ?? "")" aria-label=Search \
-            placeholder="Version, device, system, ID ..."><select name=app aria-label="Every app"><option value="">Every app</option>\
-            \(options)</select>\(address.hidden(besides: ["text", "app"]))<button>Show</button>\(clear)</search></form>
-
-            """
+        ListForm(
+            address: address, hint: "Version, device, system, ID ...",
+            choices: [("app", "Every app", apps.map { ($0, $0) })], hasAges: false
+        ).html
     }
 
     private var list: HTML {
@@ -121,7 +112,7 @@ package struct SourcePage {
         return record.endedBy.map { "ended: \($0.name)" } ?? "ended"
     }
 
-    private var cells: [HTML] {
+    private var cells: HTML {
         let isOwn = record.heardMicroseconds == nil
         let cells: [(String, HTML)] = [
             ("Device", "\(record.device)"), ("System", "\(record.system)"),
@@ -134,7 +125,7 @@ package struct SourcePage {
             ("Source", "\(record.id.description)"),
             ("Installation", "\(record.installation?.description ?? "")"),
         ]
-        return cells.map { name, value in "<div><dt>\(name)<dd>\(value.bytes.isEmpty ? "not told" : value)</div>" }
+        return .cells(cells.map { ($0.0, $0.1.bytes.isEmpty ? "not told" : $0.1) })
     }
 
     private var ledger: HTML {

@@ -5,7 +5,7 @@ package import WaybillQueries
 /// One transaction, from all its sources: what happened when, and which request led to what.
 package struct TransactionPage {
     private let record: TransactionRecord
-    private let bodies: [Fact.ID: ExchangeBodies]
+    private let bodies: [FactID: ExchangeBodies]
     private let clocks: ShownClocks
     private let around: Around
     private let notes: [String]
@@ -28,7 +28,7 @@ package struct TransactionPage {
     ///   - clocks: By which times it is shown.
     ///   - notes: What a reader should know first, a sentence each.
     package init(
-        _ record: Redacted<TransactionRecord>, bodies: Redacted<[Fact.ID: ExchangeBodies]>,
+        _ record: Redacted<TransactionRecord>, bodies: Redacted<[FactID: ExchangeBodies]>,
         clocks: ShownClocks = .aligned, around: Around,
         notes: [String], in frame: InspectorFrame
     ) {
@@ -70,7 +70,7 @@ package struct TransactionPage {
             ("Events", "\(summary.eventCount)"), ("Requests", "\(summary.exchangeCount)"),
             ("Sources", "\(record.sources.map { "\($0.app) \($0.appVersion)" }.joined(separator: ", "))"),
         ]
-        return "\(cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
+        return .cells(cells)
     }
 
     private func download(_ file: TransactionFile) -> HTML {

@@ -81,7 +81,7 @@ package struct TransactionsPage {
         let useCases = Dictionary(grouping: page.rows, by: \.useCase).mapValues { rows in
             (
                 scale: DurationStrip.Scale(rows.compactMap(\.durationMicroseconds)),
-                telling: TellingAttributes(rows.map(\.attributes))
+                telling: DistinctiveAttributes(rows.map(\.attributes))
             )
         }
         let rows = page.rows.map { summary in

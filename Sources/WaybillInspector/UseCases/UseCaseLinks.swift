@@ -2,31 +2,32 @@ package import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// Where the numbers on the pages of use cases lead: to the transactions that they count, under the same conditions.
+/// The links of numbers on the pages of use cases. They lead to the transactions that a number counts, under the page's
+/// conditions.
 struct UseCaseLinks {
-    /// From the page to the pages' folder: `../`, as often as it is deep.
+    /// The path from the page to the folder of all pages, e.g. `../`.
     let root: String
     let conditions: [(name: String, value: String)]
 
     /// - Parameters:
-    ///   - address: Of the page; what only the page's question understands is left out.
-    ///   - depth: How many components its path has.
+    ///   - address: The address of the page. Parameters of the page's question are left out.
+    ///   - depth: The number of components in the path.
     init(_ address: ListAddress, depth: Int) {
         root = String(repeating: "../", count: depth - 1)
         conditions = address.items.filter { Self.shared.contains($0.name) }
     }
 
-    /// What lists of transactions understand, too.
+    /// The parameters that lists of transactions have, too.
     private static let shared = ["outcome", "since", "until", "text", "filter"]
 
     /// The list of transactions of a use case.
     ///
     /// - Parameters:
-    ///   - changes: Conditions in place of those of the page.
-    ///   - terms: Added to the page's filter.
+    ///   - changes: Conditions that replace those of the page.
+    ///   - terms: Terms to add to the page's filter.
     func transactions(
         of useCase: UseCaseReference, _ changes: [(name: String, value: String)] = [],
-        _ terms: [FilterExpression.Term] = []
+        _ terms: [FilterCondition] = []
     ) -> String {
         var items = conditions.filter { condition in !changes.contains { $0.name == condition.name } } + changes
         if !terms.isEmpty {
@@ -35,6 +36,11 @@ struct UseCaseLinks {
             items = items.filter { $0.name != "filter" } + [("filter", expression)]
         }
         return "\(root)transactions\(Self.query([("use_case", useCase.key)] + items))"
+    }
+
+    /// The list of transactions that a cell of an answer counts.
+    func transactions(of useCase: UseCaseReference, _ listing: AnswerTable.Listing) -> String {
+        transactions(of: useCase, listing.conditions, listing.terms)
     }
 
     /// The page of a use case, or one of its files, under the same conditions.
@@ -53,42 +59,27 @@ struct UseCaseLinks {
     }
 }
 
-extension FilterExpression.Term {
-    /// Those with an error of that domain and name; of that domain and code, where it has no name.
-    static func error(_ error: UseCaseSummary.ErrorCount) -> FilterExpression.Term {
-        let which = error.name ?? "\(error.code)"
-        return FilterExpression.Term(.error, .equal, error.domain.isEmpty ? which : "\(error.domain) \(which)")
-    }
-
-    /// The same turned round.
-    var negated: FilterExpression.Term {
-        var term = self
-        term.isNegated.toggle()
-        return term
-    }
-}
-
-/// A use case as addresses and pages name it.
+/// A use case in addresses and on pages.
 package struct UseCaseReference: Sendable, Hashable {
     /// The code.
     package let code: Int
-    /// Redacted; `use case 17` where no name is known, or an empty one.
+    /// The redacted name; `use case 17` if the name is unknown or empty.
     package let name: String
-    /// What stands for it in an address: its name, or its code where the name would not lead to it.
+    /// The use case in an address: its name, or its code if the name isn't unique or can't be part of an address.
     package let key: String
 
-    /// Names a use case.
+    /// Finds the name of a use case.
     ///
     /// - Parameters:
-    ///   - code: Of the use case.
-    ///   - names: What is called how in the store.
+    ///   - code: The code of the use case.
+    ///   - names: The names in the store.
     package init(code: Int, among names: Redacted<[RecordedName]>) {
         let named = names.value.filter { $0.event == nil && $0.useCase == code && !$0.name.isEmpty }.min {
             $0.name < $1.name
         }
         self.code = code
         name = named?.name ?? "use case \(code)"
-        // A browser takes dots for a way up, and a number is a code; a name that two use cases have means neither.
+        // Browsers resolve dots as parent folders, numbers are codes, and a name that two use cases share is ambiguous.
         let isAddress = named.map { named in
             Int(named.name) == nil && named.name != "." && named.name != ".." && named.isSearchable
                 && names.value.allSatisfy { $0.event != nil || $0.useCase == code || $0.name != named.name }
@@ -96,85 +87,18 @@ package struct UseCaseReference: Sendable, Hashable {
         key = isAddress == true ? name : "\(code)"
     }
 
-    /// The use case that a part of an address means, a name or a code; nil where none is called so, or several are.
+    /// Finds the use case of a name or code in an address; `nil` if none or several have the name.
     package init?(key: String, among names: Redacted<[RecordedName]>) {
         let codes = Set(names.searchable.filter { $0.event == nil && $0.name == key }.map(\.useCase))
         guard let code = Int(key) ?? (codes.count == 1 ? codes.first : nil) else { return nil }
         self.init(code: code, among: names)
     }
 
-    /// The searchable names of its events by code, each once; of very many, the first.
+    /// The distinct searchable names of the use case's events, in the order of codes, up to a limit.
     package func events(among names: Redacted<[RecordedName]>) -> [String] {
         var seen: Set<String> = []
         let events = names.searchable.filter { $0.useCase == code && $0.event != nil }.map(\.name)
             .filter { seen.insert($0).inserted }
         return Array(events.prefix(FilterTerms.nameLimit))
-    }
-}
-
-/// A table of an answer. Where there is no room for its columns, each row is a block that has the headings in front of
-/// its cells.
-struct AnswerTable {
-    struct Column: ExpressibleByStringLiteral {
-        /// Above the cells; empty above bars that need none.
-        var heading: HTML
-        /// In front of a cell in a block.
-        var label: String
-        /// Whether something is drawn in it, which has the whole width of a block.
-        var isDrawn = false
-        /// Whether its cells take two places of a block.
-        var isLong = false
-
-        init(stringLiteral heading: String) { self.init("\(heading)", label: heading) }
-
-        init(_ heading: HTML, label: String) { (self.heading, self.label) = (heading, label) }
-
-        /// Bars or lines.
-        static func drawn(_ heading: HTML = "") -> Column {
-            var column = Column(heading, label: "")
-            column.isDrawn = true
-            return column
-        }
-
-        /// Texts of two numbers.
-        static func long(_ heading: String) -> Column {
-            var column = Column(stringLiteral: heading)
-            column.isLong = true
-            return column
-        }
-    }
-
-    /// What a screen reader calls it.
-    var caption: String
-    /// The first one names the rows.
-    var columns: [Column]
-    /// As many cells as there are columns.
-    var rows: [[HTML]]
-    /// The last row, of all of them; empty: there is none.
-    var sum: [HTML] = []
-
-    var html: HTML {
-        let foot: HTML = "<tfoot>\(row(sum))</tfoot>"
-        return """
-            <div class=scroll tabindex=0 role=region aria-label="\(caption)"><table><thead><tr>\(columns.map(heading))</tr></thead>\
-            <tbody>\(rows.map(row))</tbody>\(foot, if: !sum.isEmpty)</table></div>
-
-            """
-    }
-
-    /// What has no words is no heading.
-    private func heading(_ column: Column) -> HTML {
-        let name: HTML = column.heading.bytes.isEmpty ? "td" : "th scope=col"
-        return "<\(name)\(" class=drawn", if: column.isDrawn)>\(column.heading)"
-    }
-
-    private func row(_ cells: [HTML]) -> HTML {
-        let named = zip(columns, cells).enumerated().map { index, cell -> HTML in
-            let (column, content) = cell
-            if index == 0 { return "<th scope=row>\(content)" }
-            if column.isDrawn { return "<td class=drawn>\(content)" }
-            return "<td data-label=\"\(column.label)\"\(" class=two", if: column.isLong)>\(content)"
-        }
-        return "<tr>\(named)</tr>"
     }
 }

@@ -3,7 +3,7 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// One use case: the answer to one question about it as a chart, with a table and a file of the same numbers.
+/// The page of a use case. It shows the answer to one question as a chart, with a table and a file of the same numbers.
 package struct UseCasePage {
     private let useCase: UseCaseReference
     private let view: UseCaseView
@@ -13,17 +13,17 @@ package struct UseCasePage {
     private let address: ListAddress
     private let frame: InspectorFrame
 
-    /// What the page says.
+    /// The content of the page.
     package enum Content: Sendable {
-        /// Questions and their answers; none: something has to be chosen first.
+        /// Questions and their answers; empty if the user has to choose something first.
         case answers([Redacted<AnyAnswer>])
-        /// One sentence on what is wrong with the question, and the filter that may have been meant.
+        /// A sentence on what is wrong with the question, and a suggested filter.
         case mistake(Redacted<String>, meant: String? = nil)
     }
 
     /// - Parameters:
-    ///   - events: Names to choose from.
-    ///   - seen: Values to compare, redacted; none where nothing is compared.
+    ///   - events: The event names that the form offers.
+    ///   - seen: The redacted values that the form offers; empty if the page compares nothing.
     package init(
         _ useCase: UseCaseReference, _ view: UseCaseView, _ content: Content, events: [String],
         seen: SeenValues = SeenValues(),
@@ -53,7 +53,7 @@ package struct UseCasePage {
         "<a href=\"\(links.useCase(useCase, view.rawValue))\"\(" aria-current=page", if: view == self.view)>\(view.title)</a>"
     }
 
-    /// What was asked, with the defaults for what the address left out.
+    /// The question, with defaults for missing parameters of the address.
     private var asked: AnyQuestion? {
         guard case .answers(let answers) = content else { return nil }
         return answers.first?.value.question
@@ -67,7 +67,7 @@ package struct UseCasePage {
             ).html
         case .answers(let answers) where answers.isEmpty:
             return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
-        // Where no transaction counts, it is enough to say so once.
+        // If no transaction counts, all answers give the same reason.
         case .answers(let answers): return "\((answers[0].value.whyEmpty == nil ? answers : [answers[0]]).map(section))"
         }
     }
@@ -83,29 +83,19 @@ package struct UseCasePage {
     }
 
     private func section(_ answer: Redacted<AnyAnswer>) -> HTML {
-        let answer = answer.value
-        if let why = answer.whyEmpty { return "<div class=none><b>Nothing counts here</b><p>\(why)</div>\n" }
-        let around = UseCaseSection(
+        if let why = answer.value.whyEmpty {
+            return "<div class=none><b>Nothing counts here</b><p>\(why)</div>\n"
+        }
+        let section = UseCaseSection(
             useCase: useCase, view: view, address: address, links: links, timeZone: frame.timeZone)
-        let weighed: HTML = "\(answer.weighed.map { "<p class=hint>\($0.sentence)</p>\n" as HTML } ?? "")"
-        let content: HTML =
-            switch answer {
-            case .summary(let query, let answer):
-                answer.useCases.first.map { around.overview($0, each: query.stepMicroseconds) } ?? ""
-            case .duration(let query, let answer): around.duration(query, answer)
-            case .funnel(let query, let answer): around.funnel(query, answer)
-            case .dropOff(_, let answer): around.dropOff(answer)
-            case .legs(_, let answer): around.legs(answer)
-            case .compare(let query, let answer): around.compare(query, answer)
-            // No page of a use case asks these.
-            case .measure, .transitions, .network: ""
-            }
-        let counted: HTML = answer.outcomesSentence.map { "<p class=hint>\($0)</p>\n" } ?? ""
-        return "\(weighed)\(content)\(counted)"
+        func hint(_ sentence: String?) -> HTML { sentence.map { "<p class=hint>\($0)</p>\n" } ?? "" }
+        return """
+            \(hint(answer.value.weighed?.sentence))\(section.content(answer))\(hint(answer.value.outcomesSentence))
+            """
     }
 }
 
-/// What the sections of a use case's page share.
+/// The parts that the sections of a use case's page share.
 struct UseCaseSection {
     let useCase: UseCaseReference
     let view: UseCaseView
@@ -113,9 +103,9 @@ struct UseCaseSection {
     let links: UseCaseLinks
     let timeZone: TimeZone
 
-    /// A section with a heading and the way to a file of its numbers.
+    /// A section with a heading and a link to a file of its numbers.
     ///
-    /// - Parameter file: `duration.csv`.
+    /// - Parameter file: The name of the file, e.g. `duration.csv`.
     func section(_ title: HTML, file: String, _ content: HTML) -> HTML {
         let own = address.items.filter { view.parameters.contains($0.name) }
         return """
@@ -126,36 +116,33 @@ struct UseCaseSection {
             """
     }
 
-    /// A table for readers who cannot see the chart, or want the numbers.
-    func folded(_ table: AnswerTable) -> HTML {
-        "<details class=numbers><summary>The numbers</summary>\(table.html)</details>\n"
+    /// A table for readers who can't see the chart, or want the numbers.
+    func folded(_ table: HTML) -> HTML {
+        "<details class=numbers><summary>The numbers</summary>\(table)</details>\n"
     }
 
-    /// What a chart does not show, one paragraph each.
+    /// Sentences below a chart, one paragraph each.
     func remarks(_ sentences: [String]) -> HTML { "\(sentences.map { "<p class=hint>\($0)</p>" as HTML })" }
-
-    func time(_ microseconds: Int64?) -> String { microseconds.map(Words.duration) ?? "-" }
 }
 
-/// What can be chosen of a question: fields that are the parameters of its address, so that it works without script and
-/// a view can be shared.
+/// The form of a question. Its fields are the parameters of the address, so it works without a script, and people can
+/// share a view.
 struct UseCaseForm {
     let view: UseCaseView
     let address: ListAddress
-    /// What was asked, by default or not; nil: nothing yet.
+    /// The question that was asked; `nil` if there is none yet.
     let asked: AnyQuestion?
-    /// Names to choose from.
+    /// The event names that the form offers.
     let events: [String]
-    /// Values to choose from, redacted.
+    /// The redacted values that the form offers.
     let seen: SeenValues
 
-    /// Steps that a funnel's form has room for, if the address does not name more.
+    /// The number of steps in the form of a funnel, unless the address names more.
     private static let leastSteps = 4
 
     var html: HTML {
         guard !view.parameters.isEmpty else { return "" }
-        // Where there is little room, what was asked already folds behind a button that needs no script, so that the
-        // answer comes first.
+        // On a narrow page, the form of an answered question folds behind a button, and the answer comes first.
         let unfold: HTML = "<button type=button class=unfold popovertarget=question>Change the question</button>"
         return """
             \(unfold, if: asked != nil)<form class=ask id=question method=get\(" popover", if: asked != nil)>\(fields)\(address.hidden(besides: view.parameters))<button>Show</button></form>
@@ -189,7 +176,7 @@ struct UseCaseForm {
     private var steps: HTML {
         var steps = address.items.filter { $0.name == "step" }.map(\.value)
         if case .funnel(let query) = asked { steps = query.steps.map(\.description) }
-        // One more, to add a step.
+        // One more field allows people to add a step.
         let count = max(Self.leastSteps, steps.count + 1)
         return
             "\((0..<count).map { point("step", "Step \($0 + 1)", $0 < steps.count ? steps[$0] : "", isOptional: true) })"
@@ -197,12 +184,11 @@ struct UseCaseForm {
 
     private func point(_ name: String, _ label: String, _ chosen: String, isOptional: Bool) -> HTML {
         let known = [("^", "the beginning")] + events.map { ($0, $0) } + [("$", "the outcome")]
-        // What came by the address alone can be seen, and is kept.
+        // Keep a value that only the address contains.
         let all = chosen.isEmpty || known.contains { $0.0 == chosen } ? known : known + [(chosen, chosen)]
         let options = (isOptional ? [("", "-")] : []) + all
         return """
-            <label>\(label) <select name=\(HTML.raw(name))>\
-            \(options.map { "<option value=\"\($0.0)\"\(" selected", if: $0.0 == chosen)>\($0.1)</option>" as HTML })</select></label>
+            <label>\(label) <select name=\(HTML.raw(name))>\(HTML.options(options, chosen: chosen))</select></label>
             """
     }
 
@@ -214,14 +200,12 @@ struct UseCaseForm {
         let by = address["by"].map { Segmentation($0) }
         let attributes = seen.attributes.map { Segmentation.attribute($0) }
         let others = Self.segmentations.filter { !seen.values(of: $0.0).isEmpty }
-        // What came by the address alone can be seen, and is kept.
+        // Keep a value that only the address contains.
         let given = [by].compactMap(\.self).filter { by in !attributes.contains(by) && !others.contains { $0.0 == by } }
         func group(_ name: String, _ segmentations: [(Segmentation, String)]) -> HTML {
-            let options = segmentations.map { segmentation, text in
-                "<option value=\"\(segmentation.description)\"\(" selected", if: segmentation == by)>\(text)</option>"
-                    as HTML
-            }
-            return options.isEmpty ? "" : "<optgroup label=\"\(name)\">\(options)</optgroup>"
+            let options = segmentations.map { ($0.0.description, $0.1) }
+            return options.isEmpty
+                ? "" : "<optgroup label=\"\(name)\">\(HTML.options(options, chosen: by?.description))</optgroup>"
         }
         return """
             <label>By <select name=by><option value="">time</option>\
@@ -230,7 +214,7 @@ struct UseCaseForm {
             """
     }
 
-    /// What transactions can be told apart by besides their attributes, in words.
+    /// The segmentations besides attributes, with their names.
     private static let segmentations: [(Segmentation, String)] = [
         (.appVersion, "version of the app"), (.app, "app"), (.device, "device"), (.os, "system"),
         (.osVersion, "version of the system"),
@@ -244,10 +228,8 @@ struct UseCaseForm {
         func select(_ name: HTML, _ label: HTML, _ chosen: String?) -> HTML {
             let known = seen.values(of: by)
             let all = known + [chosen].compactMap(\.self).filter { !known.contains($0) }
-            let options = all.map { "<option value=\"\($0)\"\(" selected", if: $0 == chosen)>\($0)</option>" as HTML }
-            return """
-                <label>\(label) <select name=\(name)><option value="">\(Segmentation.title(of: nil))</option>\(options)</select></label>
-                """
+            let options = HTML.options([("", Segmentation.title(of: nil))] + all.map { ($0, $0) }, chosen: chosen)
+            return "<label>\(label) <select name=\(name)>\(options)</select></label>"
         }
         return "\(select("a", "A", chosen.a))\(select("b", "B", chosen.b))"
     }
@@ -265,16 +247,16 @@ struct UseCaseForm {
     }
 }
 
-/// Which question a page of a use case asks; one page asks one, since each of them may read every event of a million
+/// The question that a page of a use case asks. A page asks only one, because it may read all events of a million
 /// transactions.
 package enum UseCaseView: String, CaseIterable, Sendable {
-    /// How often it was run, how it ended over time, which errors it gave, how long it took.
+    /// The runs, outcomes over time, errors and durations.
     case overview = ""
     case duration, funnel
     case dropOff = "dropoff"
     case legs, compare
 
-    /// In the navigation.
+    /// The title in the navigation.
     var title: String {
         switch self {
         case .overview: "Overview"
@@ -286,7 +268,7 @@ package enum UseCaseView: String, CaseIterable, Sendable {
         }
     }
 
-    /// What its question understands besides the conditions, in the order of its form.
+    /// The question's own parameters, in the order of the form.
     package var parameters: [String] {
         switch self {
         case .overview, .dropOff, .legs: []
@@ -296,6 +278,6 @@ package enum UseCaseView: String, CaseIterable, Sendable {
         }
     }
 
-    /// How many components the path of its page has.
+    /// The number of components in the path of the page.
     var depth: Int { self == .overview ? 2 : 3 }
 }

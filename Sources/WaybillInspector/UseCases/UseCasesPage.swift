@@ -105,7 +105,7 @@ struct UseCaseNumbers {
 
     var html: HTML {
         func time(_ microseconds: Int64?) -> String { microseconds.map(Words.duration) ?? "-" }
-        let failed = Words.percent(summary.outcomes[.failed] ?? 0, of: summary.ended)
+        let failed = Words.percent(summary.outcomes[.failed] ?? 0, of: summary.runs - (summary.outcomes[.open] ?? 0))
         return """
             <div><dt>Runs<dd><a href="\(links.transactions(of: useCase))">\(summary.runs)</a></div>\
             <div><dt title="Of those that are over">Failed<dd>\(failed)</div>\

@@ -23,9 +23,9 @@ struct LegacyWire: SetWire {
         "\(scheme) \(parameter)=\"\(token.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 
-    func message(of set: OutgoingSet) throws(DeliveryFailure) -> SetMessage {
+    func message(of set: OutgoingSet) throws(Delivery.Failure) -> SetMessage {
         guard prefix.isEmpty || prefix.isToken, scheme.isToken, parameter.isToken, version.isToken else {
-            throw DeliveryFailure(
+            throw Delivery.Failure(
                 WaybillError(
                     .setting,
                     "The prefix, scheme, parameter or version of sets 0.0.1 holds what no header field can; give letters, digits and .-_ only."
@@ -34,7 +34,7 @@ struct LegacyWire: SetWire {
         }
         let decoded: DecodedSet
         do throws(SetDecodingFailure) { decoded = try TransactionSet.decode(set.body) } catch {
-            throw DeliveryFailure(
+            throw Delivery.Failure(
                 WaybillError(.format, "Only sets of version 1 can be sent as sets 0.0.1.", cause: error.description))
         }
         let rendition = LegacyRendition(of: decoded.set, openings: set.openings)
@@ -46,7 +46,7 @@ struct LegacyWire: SetWire {
 
     func receipt(
         of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorResponse, now: Date
-    ) throws(DeliveryFailure) -> Receipt {
+    ) throws(Delivery.Failure) -> Receipt {
         try answer.acceptance(of: set, but: message.leftOut, now: now)
     }
 }
@@ -60,9 +60,9 @@ package struct LegacyRendition {
     /// What is sent; without transactions there is nothing to send.
     package private(set) var set = LegacySet(transactions: [])
     /// The facts that are not in it, in order of source and index.
-    package private(set) var rejections: [Rejection] = []
+    package private(set) var rejections: [Receipt.Rejection] = []
 
-    private let openings: [Fact.ID: Fact.Opened]
+    private let openings: [FactID: Fact.Opened]
     /// Where in the set a transaction of the share that is being added stands.
     private var places: [GUID: Int] = [:]
 
@@ -70,7 +70,7 @@ package struct LegacyRendition {
     ///
     /// - Parameter openings: Those that earlier sets have delivered of parts that this one goes on with; see
     ///   `Store.openings(before:)`.
-    package init(of set: TransactionSet, openings: [Fact.ID: Fact.Opened]) {
+    package init(of set: TransactionSet, openings: [FactID: Fact.Opened]) {
         self.openings = openings
         for share in set.sources { add(share) }
     }
@@ -92,7 +92,7 @@ package struct LegacyRendition {
                 parts[fact.sequence] = opened
                 _ = place(of: opened, from: share.source)
             case .event(let event):
-                let id = Fact.ID(source: share.source.id, sequence: fact.part)
+                let id = FactID(source: share.source.id, sequence: fact.part)
                 if let opened = parts[fact.part] ?? openings[id] {
                     set.transactions[place(of: opened, from: share.source)].logs.append(
                         LegacySet.Log(event, at: clock.wall(fact.atMicroseconds)))
@@ -107,11 +107,12 @@ package struct LegacyRendition {
     }
 
     private mutating func reject(_ fact: Fact, at index: Int, of share: TransactionSet.Share, _ reason: String) {
-        rejections.append(Rejection(source: share.source.id, sequence: fact.sequence, index: index, reason: reason))
+        rejections.append(
+            Receipt.Rejection(source: share.source.id, sequence: fact.sequence, index: index, reason: reason))
     }
 
     /// The index of its transaction in the set, which it gets where it has none.
-    private mutating func place(of opened: Fact.Opened, from source: RecordedSource) -> Int {
+    private mutating func place(of opened: Fact.Opened, from source: SourceIdentity) -> Int {
         if let place = places[opened.transaction] { return place }
         set.transactions.append(
             LegacySet.Transaction(

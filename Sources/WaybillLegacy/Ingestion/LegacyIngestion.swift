@@ -50,7 +50,7 @@ struct LegacyIngestion {
         for transaction in set.transactions { try add(transaction, of: source, after: recorded) }
         // Times are since 1970, as the logs' own; so the source has started then.
         return TransactionSet.Share(
-            source: RecordedSource(id: source, app: "apptxnset-v0.0.1"),
+            source: SourceIdentity(id: source, app: "apptxnset-v0.0.1"),
             clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             ledger: Ledger(recorded: recorded + Int64(facts.count)), facts: facts)
     }
@@ -182,7 +182,7 @@ extension Store {
             ingestion.isVouchedFor = true
             ingestion.factsPerTransaction = factsPerTransaction
             try ingestion.run(at: wall)
-            try Leaders(connection: connection).decide(each: ingestion.undecided)
+            try LeadingParts(connection: connection).decide(each: ingestion.undecided)
             return Receipt(
                 set: GUID(), acceptedCount: ingestion.acceptedCount, rejections: ingestion.rejections + rejections)
         }
@@ -191,13 +191,13 @@ extension Store {
     /// Keeps the transactions that could not be read, but for those of which nothing is to be taken in any more.
     private func quarantine(
         _ unread: [LegacySet.Unread], of source: GUID, redactor: Redactor, at wall: Int64
-    ) throws(WaybillError) -> [Rejection] {
+    ) throws(WaybillError) -> [Receipt.Rejection] {
         let tombstones = try Tombstones(connection, at: wall)
         let quarantine = LegacyQuarantine(connection: connection)
-        var rejections: [Rejection] = []
+        var rejections: [Receipt.Rejection] = []
         for (index, entry) in unread.enumerated() {
             rejections.append(
-                Rejection(source: source, sequence: nil, index: index, reason: redactor.text(entry.reason)))
+                Receipt.Rejection(source: source, sequence: nil, index: index, reason: redactor.text(entry.reason)))
             if let id = entry.transaction, try tombstones.contains(id) { continue }
             try quarantine.add(entry, redactor: redactor, at: wall)
         }

@@ -42,7 +42,7 @@ extension StoreReader {
         var isLeader: Bool
         /// The source's.
         var id: GUID
-        var cause: Fact.ID?
+        var cause: FactID?
     }
 
     private func tiedParts(of transaction: GUID) throws(WaybillError) -> [TiedPart] {
@@ -54,13 +54,13 @@ extension StoreReader {
         ).rows(transaction) { row in
             TiedPart(
                 source: row.int(0), sequence: row.int(1), isLeader: row.bool(2), id: row.guid(3),
-                cause: row.optionalGUID(4).map { Fact.ID(source: $0, sequence: row.int(5)) })
+                cause: row.optionalGUID(4).map { FactID(source: $0, sequence: row.int(5)) })
         }
     }
 
     /// What has to be added to the wall times of a part's source to get those of its client.
     private func offset(
-        of part: TiedPart, in transaction: GUID, causedBy cause: Fact.ID, in client: Int64
+        of part: TiedPart, in transaction: GUID, causedBy cause: FactID, in client: Int64
     ) throws(WaybillError) -> ClockAlignment.Offset? {
         let time = try connection.statement(
             """

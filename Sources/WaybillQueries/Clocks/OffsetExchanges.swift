@@ -45,7 +45,7 @@ extension TiedExchange {
     /// Of the first six columns of a row; without its server.
     fileprivate init(_ row: Row) {
         (part, sequence, opened, closed) = (row.int(0), row.int(1), row.int(2), row.optionalInt(3))
-        let isCompleted = row.int(5) == Fact.ExchangeState.completed.rawValue
+        let isCompleted = row.int(5) == ExchangeState.completed.rawValue
         responded = isCompleted ? row.optionalInt(4) ?? closed : nil
     }
 }

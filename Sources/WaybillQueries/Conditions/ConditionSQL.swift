@@ -7,6 +7,8 @@ struct ConditionSQL {
     let subject: FilterExpression.Subject
     /// Microseconds since 1970: decides what has timed out.
     private let now: Int64
+    /// All conditions that were added.
+    var sql = ""
     private(set) var arguments: [any SQLValue] = []
     /// What is looked for in bodies, by its number in the temporary table `mentions`.
     private(set) var words: [String] = []
@@ -21,7 +23,10 @@ struct ConditionSQL {
 
     mutating func sql(of condition: FilterCondition) -> String {
         switch condition {
-        case .useCase(let code): "p.use_case = \(argument(code))"
+        case .useCase(let code): ofTransaction("\(leading).use_case = \(argument(code))")
+        case .outcome(let outcomes): ofTransaction(outcomes.isEmpty ? "1" : outcome(outcomes))
+        case .sinceMicroseconds(let time): "\(begun) >= \(argument(time))"
+        case .untilMicroseconds(let time): "\(begun) < \(argument(time))"
         case .event(let name): event(name)
         case .error(let error): self.error(error)
         case .attribute(let name, let value): attribute(name, value)
@@ -42,7 +47,10 @@ struct ConditionSQL {
             ofExchange("l.status BETWEEN \(argument(range.lowerBound)) AND \(argument(range.upperBound))")
         case .exchange(let state): ofExchange(Self.condition(state))
         case .state(let states):
-            ofExchange("(\(states.sorted { $0.rawValue < $1.rawValue }.map(Self.condition).joined(separator: " OR ")))")
+            ofExchange(
+                states.isEmpty
+                    ? "1"
+                    : "(\(states.sorted { $0.rawValue < $1.rawValue }.map(Self.condition).joined(separator: " OR ")))")
         case .host(let host):
             ofExchange(
                 "(l.host = \(argument(host)) COLLATE NOCASE OR l.host LIKE \(argument("%." + SQL.escaped(host))) ESCAPE '\\')"
@@ -67,6 +75,26 @@ struct ConditionSQL {
     // MARK: What both subjects have
 
     private var row: String { subject == .transactions ? "p" : "l" }
+
+    /// Microseconds since 1970.
+    private var begun: String { subject == .transactions ? "p.listed_us" : SQL.wall("l.at_us", source: "l.source") }
+
+    /// The leading part, which another source than the exchange's may have recorded.
+    private var leading: String { subject == .transactions ? "p" : "t" }
+
+    private func ofTransaction(_ condition: String) -> String {
+        guard subject == .exchanges else { return condition }
+        // Without the index, SQLite would look through all of the use case for each exchange.
+        return """
+            EXISTS(SELECT 1 FROM parts t INDEXED BY parts_by_guid \
+            WHERE t.guid = p.guid AND t.listed_us IS NOT NULL AND \(condition))
+            """
+    }
+
+    private mutating func outcome(_ outcomes: Set<TransactionOutcome>) -> String {
+        let codes = outcomes.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
+        return "\(SQL.outcome(leading, now: argument(now))) IN (\(codes))"
+    }
 
     private func ofSource(_ condition: String) -> String {
         subject == .transactions ? "p.source IN (SELECT s.id FROM sources s WHERE \(condition))" : condition
@@ -238,10 +266,10 @@ struct ConditionSQL {
         return switch state {
         case .inProgress: "(l.closed IS NULL AND NOT s.ended)"
         case .interrupted: "(l.closed IS NULL AND s.ended)"
-        case .completed: "(l.state = \(Fact.ExchangeState.completed.rawValue) AND \(isMocked) IS NOT 1)"
-        case .mocked: "(l.state = \(Fact.ExchangeState.completed.rawValue) AND \(isMocked))"
-        case .failed: "l.state = \(Fact.ExchangeState.failed.rawValue)"
-        case .canceled: "l.state = \(Fact.ExchangeState.canceled.rawValue)"
+        case .completed: "(l.state = \(ExchangeState.completed.rawValue) AND \(isMocked) IS NOT 1)"
+        case .mocked: "(l.state = \(ExchangeState.completed.rawValue) AND \(isMocked))"
+        case .failed: "l.state = \(ExchangeState.failed.rawValue)"
+        case .canceled: "l.state = \(ExchangeState.canceled.rawValue)"
         }
     }
 

@@ -62,15 +62,16 @@ package struct ListQuery {
         in scope: Scope
     ) -> String {
         var conditions: [String] = []
-        if let useCase = filter.useCase { conditions.append(values.sql(of: .useCase(useCase))) }
-        if let since = filter.sinceMicroseconds { conditions.append("p.listed_us >= \(argument(since))") }
-        if let until = filter.untilMicroseconds { conditions.append("p.listed_us < \(argument(until))") }
+        for condition in filter.conditions {
+            // The arms have these.
+            if case .outcome = condition { continue }
+            conditions.append(values.sql(of: condition))
+        }
         let behind = cursor.map { "\(filter.order.isDescending ? "<" : ">") \(argument($0))" }
         let before = end.map { "\(filter.order.isDescending ? ">=" : "<=") \(argument($0))" }
         let earliest = (filter.order.isDescending ? end : cursor).map { argument($0.listed) }
-        for condition in filter.terms { conditions.append(values.sql(of: condition)) }
         // What is stored as open may have timed out since.
-        let wanted = filter.outcomes.isEmpty ? Set(TransactionOutcome.allCases) : filter.outcomes
+        let wanted = filter.outcomes ?? Set(TransactionOutcome.allCases)
         let isTimedOut =
             wanted.contains(.open) == wanted.contains(.timedOut)
             ? "" : "(\(SQL.lastActivity(guid: "p.guid")) + p.timeout_us < \(argument(wall)))"
@@ -96,6 +97,8 @@ package struct ListQuery {
                     """
             }
         }
+        // Conditions on outcomes may contradict each other.
+        guard !arms.isEmpty else { return "SELECT \(isSorted ? "0, " : "")\(columns) FROM parts p WHERE 0" }
         return arms.joined(separator: " UNION ALL ")
     }
 

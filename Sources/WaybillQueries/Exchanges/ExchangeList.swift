@@ -9,7 +9,7 @@ package import WaybillStore
 package struct ExchangeList {
     let connection: Connection
     let filter: ExchangeFilter
-    private let conditions: ExchangeSQL
+    private let conditions: ConditionSQL
     private let newest: NewestExchanges
     /// One sentence on the bodies that were not looked through; nil where all were, or none had to be.
     let note: String?
@@ -27,20 +27,20 @@ package struct ExchangeList {
         self.connection = connection
         self.filter = filter
         self.newest = newest
-        let ofTransactions = filter.conditions.filter(\.isOfTransaction)
-        guard transactions == nil || (filter.useCase == nil && filter.outcomes.isEmpty && ofTransactions.isEmpty) else {
+        guard transactions == nil || !filter.conditions.contains(where: \.isOfTransaction) else {
             throw WaybillError(
                 .setting, "What is said of transactions belongs to the filter of transactions, where there is one.")
         }
         var chosen = transactions
+        let ofTransactions = filter.conditions.filter { $0.isOfTransaction && !$0.isIndexed }
         if !ofTransactions.isEmpty {
-            var own = TransactionFilter()
+            var own = TransactionFilter(ofTransactions)
             // Exchanges are shown whoever began their transaction.
-            (own.conditions, own.beginner) = (ofTransactions, .any)
+            own.beginner = .any
             chosen = own
         }
         if let chosen { try ExportSelector(connection: connection).choose(chosen, now: wall) }
-        conditions = ExchangeSQL(filter, isChosen: chosen != nil, now: wall)
+        conditions = ConditionSQL(filter, isChosen: chosen != nil, now: wall)
         let isCut = try BodySearch(connection: connection).find(conditions.words, limit: bodyLimit)
         note = isCut ? "Only the newest \(bodyLimit / 1_000_000) MB of kept bodies were looked through." : nil
     }
@@ -72,7 +72,7 @@ package struct ExchangeList {
         let conditions = timedConditions
         try connection.statement(
             """
-            SELECT \(Self.opened) AS opened, l.source, l.part, l.sequence FROM \(ExchangeSQL.tables) \
+            SELECT \(Self.opened) AS opened, l.source, l.part, l.sequence FROM \(ConditionSQL.exchanges) \
             WHERE \(conditions.sql) ORDER BY 1, 2, 4
             """
         ).forRows(arguments: conditions.arguments) { (row) throws(WaybillError) in
@@ -82,20 +82,21 @@ package struct ExchangeList {
 
     /// Hands over the rows of all of them, in no order.
     ///
-    /// - Parameter columns: Of ``ExchangeSQL/tables``.
+    /// - Parameter columns: Of ``ConditionSQL/exchanges``.
     package func forEachRow(_ columns: String, _ body: (Row) throws(WaybillError) -> Void) throws(WaybillError) {
         let conditions = timedConditions
-        try connection.statement("SELECT \(columns) FROM \(ExchangeSQL.tables) WHERE \(conditions.sql)")
+        try connection.statement("SELECT \(columns) FROM \(ConditionSQL.exchanges) WHERE \(conditions.sql)")
             .forEachRow(arguments: conditions.arguments, body: body)
     }
 
     /// Microseconds since 1970.
     private static let opened = SQL.wall("l.at_us", source: "l.source")
 
-    private var timedConditions: ExchangeSQL {
+    private var timedConditions: ConditionSQL {
         var conditions = conditions
-        if let since = filter.sinceMicroseconds { conditions.add("\(Self.opened) >= \(conditions.argument(since))") }
-        if let until = filter.untilMicroseconds { conditions.add("\(Self.opened) < \(conditions.argument(until))") }
+        for condition in filter.conditions where condition.isIndexed && !condition.isOfTransaction {
+            conditions.add(condition)
+        }
         return conditions
     }
 
@@ -111,7 +112,7 @@ package struct ExchangeList {
         }
         sql += " ORDER BY l.at_us DESC, l.sequence DESC LIMIT \(conditions.argument(limit))"
         var keys: [ExchangeKey] = []
-        try connection.statement("SELECT l.at_us, l.part, l.sequence FROM \(ExchangeSQL.tables) WHERE \(sql)")
+        try connection.statement("SELECT l.at_us, l.part, l.sequence FROM \(ConditionSQL.exchanges) WHERE \(sql)")
             .forEachRow(arguments: conditions.arguments) { row in
                 keys.append(
                     ExchangeKey(
@@ -226,7 +227,7 @@ struct ExchangeSpan {
             guard start < end else { return nil }
             let (last, offset) = (end - 1, anchors[index].offsetMicroseconds)
             // What is not believed stands where it arrived, as transactions do.
-            let listed = Leaders.listed(begun: last.adding(offset), heard: source.heard)
+            let listed = LeadingParts.listed(begun: last.adding(offset), heard: source.heard)
             return ExchangeSpan(
                 source: source.id, offset: listed.subtracting(last), times: start..<end,
                 isExact: source.isExact && end == source.newest + 1)

@@ -51,7 +51,7 @@ extension StoreReader {
     }
 
     /// One exchange; nil where nothing is stored of its opening.
-    package func exchange(_ id: Fact.ID) throws(WaybillError) -> ExchangeRecord? {
+    package func exchange(_ id: FactID) throws(WaybillError) -> ExchangeRecord? {
         try read { () throws(WaybillError) in
             let key = try connection.statement(
                 """
@@ -185,7 +185,7 @@ extension TransactionRecord.Exchange {
         let offset = clock.offset(at: fact.atMicroseconds)
         let wall = { (at: Int64) in at.adding(offset) }
         self.init(
-            id: Fact.ID(source: source, sequence: fact.sequence), part: fact.part, role: opened.role,
+            id: FactID(source: source, sequence: fact.sequence), part: fact.part, role: opened.role,
             method: opened.method,
             url: opened.url,
             state: closing?.state, status: closing?.status, openedMicroseconds: wall(fact.atMicroseconds),

@@ -1,82 +1,90 @@
-import Foundation
+public import Foundation
 public import WaybillCore
 
-/// One condition on transactions or on network exchanges, of those that a filter may have several of.
+/// A condition of a ``TransactionFilter`` or an ``ExchangeFilter``.
 ///
-/// Its text is the term of a ``FilterExpression`` that means it, and says which go with what; JSON has it as that.
+/// Its description is the term of a ``FilterExpression`` that means the same. ``FilterExpression`` lists which terms
+/// apply to transactions and which to exchanges.
 public indirect enum FilterCondition: Hashable, Sendable {
-    /// Of this use case, by its code; an exchange outside any transaction is of none.
+    /// The use case, by its code. An exchange has the use case of its transaction.
     case useCase(Int)
-    /// Any source recorded an event in the transaction that it calls so; one that has no name is `event 7`.
+    /// One of these outcomes; an empty set means any. An exchange has the outcome of its transaction.
+    case outcome(Set<TransactionOutcome>)
+    /// Begun or opened at or after this time, in microseconds since 1970; see ``since(_:)``.
+    case sinceMicroseconds(Int64)
+    /// Begun or opened before this time, in microseconds since 1970; see ``until(_:)``.
+    case untilMicroseconds(Int64)
+    /// A source recorded an event of this name in the transaction. An event without a name is called `event 7`.
     case event(String)
-    /// It ended with such an error, or in a transaction an event or an exchange has it: `401` is its code, `LoginError`
-    /// is found in its name, domain or text in any case, `LoginError 401` is both, and `*` is any error.
+    /// It ended with such an error, or an event or an exchange of the transaction did. `401` matches the code,
+    /// `LoginError` is found in the name, domain or text in any case, `LoginError 401` means both, and `*` any error.
     case error(String)
-    /// The transaction has, or had, an attribute of this name, and of this value as it is shown; nil: of any. Wherever it
-    /// was said: when a part was opened or closed, since then, with an event, or of a source that took part.
+    /// The transaction has, or had, an attribute of this name and value; `nil` matches any value. The attributes of
+    /// parts, events and sources all count.
     case attribute(String, value: String?)
-    /// What the source said that began the transaction, or recorded the exchange; in any case.
+    /// The source that began the transaction or recorded the exchange, ignoring case.
     case app(String), appVersion(String), device(String), osVersion(String)
-    /// The same of the name of its operating system, `iOS`, or that with the beginning of its version, `iOS 18`.
+    /// The operating system of that source, `iOS`, optionally with the beginning of its version, `iOS 18`.
     case os(String)
-    /// It was interrupted, and its process ended like this: `signal`, `SIGSEGV`, `exit`, `reboot`, `system`, or
-    /// `unknown` where nobody can tell. Of an exchange: no end of it was recorded, and so on.
+    /// It was interrupted because its process ended like this: `signal`, `SIGSEGV`, `exit`, `reboot`, `system` or
+    /// `unknown`.
     case ended(String)
-    /// Of the part that stands for the transaction, what sampling said at its beginning.
+    /// The sampling decision for the leading part of the transaction.
     case sampled(Sampled)
-    /// It is among one in so many of all transactions, the same whenever that is asked, by their IDs. An answer counts
-    /// each of them so many times, and says how far that may be from the truth. From 1 to 1,000,000.
+    /// One in this many transactions, always the same, by their IDs; from 1 to 1,000,000. An answer counts each of them
+    /// this many times, and gives the margin of error.
     case oneIn(Int)
-    /// From opening to closing it took more, or less, than this, in whole microseconds; what has no closing did
-    /// neither.
+    /// The time from opening to closing, in whole microseconds. An open transaction or exchange passes neither.
     case tookMoreThan(Duration), tookLessThan(Duration)
-    /// Found where the ``TransactionFilter/text`` of transactions looks, or the ``ExchangeFilter/text`` of exchanges.
+    /// Found in any case: of a transaction in the ID, support code, names, attributes or errors, or in the host or path
+    /// of an exchange; of an exchange in the method, host, path, query, header fields, error or kept bodies, or in the
+    /// ID or support code of its transaction.
     case text(String)
-    /// The exchange, or one of the transaction, has a status from the first to the last.
+    /// The exchange, or one of the transaction's, has a status in this range.
     case status(ClosedRange<Int>)
-    /// One of the transaction's exchanges ended, or not, like this.
+    /// One of the transaction's exchanges is in this state.
     case exchange(ExchangeRecord.State)
-    /// The exchange ended, or not, in any of these ways.
+    /// The exchange is in one of these states; an empty set means any.
     case state(Set<ExchangeRecord.State>)
-    /// The exchange went to this host or one below it, in any case: `example.com` lets `api.example.com` through.
+    /// The exchange went to this host or one below it, ignoring case: `example.com` includes `api.example.com`.
     case host(String)
-    /// The exchange is of this path or one below it: `/orders`, or `orders`, lets `/orders/17` through, and not
+    /// The exchange has this path or one below it: `/orders`, or `orders`, includes `/orders/17`, but not
     /// `/orders-of-today`.
     case path(String)
-    /// The exchange has any of these methods, in any case.
+    /// The exchange has one of these methods, ignoring case.
     case method(Set<String>)
-    /// The response's body had more, or fewer, than so many bytes; one whose size is not known had neither.
+    /// The size of the response's body, in bytes. A body of unknown size passes neither.
     case receivedMoreThan(Int64), receivedLessThan(Int64)
-    /// The exchange was a WebSocket, closed with a code from the first to the last (RFC 6455, section 7.4).
+    /// The exchange is a WebSocket that was closed with a code in this range (RFC 6455, section 7.4).
     case closeCode(ClosedRange<Int>)
-    /// The transaction just above it, where that is known here, is such a one, or has that ID.
+    /// The parent of the transaction.
     case parent(Relative)
-    /// The topmost of the transactions above it that are known here is such a one, or has that ID; where there is none
-    /// above, itself is. Of one that is below itself there is none.
+    /// The topmost known ancestor of the transaction, or the transaction itself if it has no known parent. A
+    /// transaction in a circle of parents has no root.
     case root(Relative)
-    /// One of the transactions just below it is such a one, or has that ID.
+    /// One of the children of the transaction.
     case child(Relative)
-    /// The condition does not hold; of what is said about an exchange's transaction: it is in one, and there it does
-    /// not.
+    /// The condition does not hold. An exchange outside any transaction fails every condition on transactions, even a
+    /// negated one.
     case not(FilterCondition)
 
-    /// What sampling may say of a transaction.
+    /// A sampling decision.
     public enum Sampled: String, Hashable, Sendable, CaseIterable {
-        /// It is one of those that are delivered however they end.
+        /// The transaction is delivered, however it ends.
         case chosen
-        /// It is not, and is delivered only because of how it ended.
+        /// The transaction is delivered only because of how it ended.
         case unchosen
-        /// Its use case had no rate: everything is delivered.
+        /// The use case has no sampling rate, so every transaction is delivered.
         case none
     }
 
     /// A transaction above or below another one.
     public enum Relative: Hashable, Sendable {
-        /// Any that is known here.
+        /// Any that the store knows.
         case known
-        /// That one.
+        /// The transaction with this ID, known or not.
         case transaction(GUID)
-        /// Any that people call by that code.
+        /// Any transaction with this support code.
         case supportCode(SupportCode)
         /// Of this use case, by its code.
         case useCase(Int)
@@ -86,20 +94,21 @@ public indirect enum FilterCondition: Hashable, Sendable {
 }
 
 extension FilterCondition {
-    /// Whether it says something about a transaction, also of exchanges.
+    /// Begun or opened at or after this time.
+    public static func since(_ time: Date) -> FilterCondition { .sinceMicroseconds(time.microseconds) }
+
+    /// Begun or opened before this time.
+    public static func until(_ time: Date) -> FilterCondition { .untilMicroseconds(time.microseconds) }
+
+    /// Whether it is a condition on a transaction, even in a filter of exchanges.
     package var isOfTransaction: Bool {
-        switch self {
-        case .useCase, .event, .attribute, .sampled, .oneIn, .parent, .root, .child: true
-        case .not(let condition): condition.isOfTransaction
-        case .error, .app, .appVersion, .device, .osVersion, .os, .ended, .tookMoreThan, .tookLessThan, .text, .status,
-            .exchange, .state, .host,
-            .path,
-            .method, .receivedMoreThan, .receivedLessThan, .closeCode:
-            false
-        }
+        [.useCase, .outcome, .event, .attribute, .sampled, .oneIn, .parent, .root, .child].contains(term.key)
     }
 
-    /// What ``oneIn(_:)`` may say.
+    /// Whether it depends on parents or children.
+    var looksAtFamilies: Bool { [.parent, .root, .child].contains(term.key) }
+
+    /// The valid values of ``oneIn(_:)``.
     package static let sampleRange = 1...1_000_000
 
     /// The words of ``ended(_:)`` beside the names of signals.
@@ -113,80 +122,82 @@ extension FilterCondition: Encodable, CustomStringConvertible {
     /// Reads a term of a ``FilterExpression`` that is a condition, e.g. `-event:paid`; a use case goes by its code.
     ///
     /// - Parameters:
-    ///   - text: One term, as people write it.
-    ///   - subject: What it is about. Default: transactions.
-    /// - Throws: ``FilterMistake`` for anything else.
+    ///   - text: One term.
+    ///   - subject: The subject of the filter. Default: transactions.
+    /// - Throws: ``FilterMistake`` for anything else, such as an order, or a time like `24h` that depends on now.
     public init(_ text: String, about subject: FilterExpression.Subject = .transactions) throws(FilterMistake) {
-        switch subject {
-        case .transactions: self = try Self.only(in: text, as: "event:paid", of: TransactionFilter.self)
-        case .exchanges: self = try Self.only(in: text, as: "host:example.com", of: ExchangeFilter.self)
-        }
-    }
-
-    private static func only<Filter: ListFilter>(
-        in text: String, as example: String, of type: Filter.Type
-    ) throws(FilterMistake) -> FilterCondition {
-        var filter: Filter = try FilterExpression(text, about: Filter.subject).filter(names: nil, now: 0)
-        if let code = filter.useCase { filter.conditions.append(.useCase(code)) }
-        filter.useCase = nil
-        guard let condition = filter.conditions.first, filter.conditions.count == 1 else {
+        let terms = try FilterExpression(text, about: subject).terms
+        guard let term = terms.first, terms.count == 1, let condition = try term.condition(names: nil, now: 0) else {
+            let example =
+                switch subject {
+                case .transactions: "event:paid"
+                case .exchanges: "host:example.com"
+                }
             throw FilterMistake(
                 "“\(text)” is not one condition, as \(example) is.", at: 0, count: text.unicodeScalars.count)
         }
-        filter.conditions = []
-        guard filter == Filter() else {
-            throw FilterMistake("“\(text)” is more than a condition.", at: 0, count: text.unicodeScalars.count)
+        guard !condition.isIndexed || TimeExpression.length(term.value) == nil else {
+            throw FilterMistake(
+                "“\(text)” depends on the time of day. Give a date.", at: 0, count: text.unicodeScalars.count)
         }
-        return condition
+        self = condition
     }
 
-    public var description: String { FilterExpression.Term(self).description }
-
     public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
+
+    public var description: String { term.description }
 }
 
-extension FilterExpression.Term {
-    /// The term that means a condition.
-    package init(_ condition: FilterCondition) {
-        switch condition {
-        case .useCase(let code): self.init(.useCase, .equal, "\(code)")
-        case .event(let name): self.init(.event, .equal, name)
-        case .error(let error): self.init(.error, .equal, error)
+extension FilterCondition {
+    /// The equivalent term.
+    var term: FilterExpression.Term {
+        switch self {
+        case .useCase(let code): .init(.useCase, "\(code)")
+        case .outcome(let outcomes):
+            .init(
+                .outcome, TransactionOutcome.allCases.filter { outcomes.isEmpty || outcomes.contains($0) }.map(\.name))
+        // Texts have no times before 1970.
+        case .sinceMicroseconds(let time): .init(.since, "\(max(0, time))")
+        case .untilMicroseconds(let time): .init(.until, "\(max(0, time))")
+        case .event(let name): .init(.event, name)
+        case .error(let error): .init(.error, error)
         case .attribute(let name, let value):
-            let name = name.escaping(["=", "\\"])
-            self.init(.attribute, .equal, value.map { "\(name)=\($0)" } ?? name)
-        case .app(let value): self.init(.app, .equal, value)
-        case .appVersion(let value): self.init(.version, .equal, value)
-        case .device(let value): self.init(.device, .equal, value)
-        case .os(let value): self.init(.os, .equal, value)
-        case .osVersion(let value): self.init(.osVersion, .equal, value)
-        case .ended(let value): self.init(.ended, .equal, value)
-        case .sampled(let sampled): self.init(.sampled, .equal, sampled.rawValue)
-        case .oneIn(let count): self.init(.oneIn, .equal, "\(count)")
-        case .tookMoreThan(let duration): self.init(.took, .greater, Measure.duration.text(duration.microseconds))
-        case .tookLessThan(let duration): self.init(.took, .less, Measure.duration.text(duration.microseconds))
-        case .text(let text): self.init(nil, .equal, text)
-        case .status(let range): self.init(.status, .equal, StatusRange.text(range))
-        case .exchange(let state): self.init(.exchange, .equal, state.rawValue)
-        case .state(let states): self.init(.state, .equal, states.map(\.rawValue).sorted().joined(separator: ","))
-        case .host(let host): self.init(.host, .equal, host)
-        case .path(let path): self.init(.path, .equal, path)
-        case .method(let methods): self.init(.method, .equal, methods.sorted().joined(separator: ","))
-        case .receivedMoreThan(let count): self.init(.size, .greater, Measure.size.text(count))
-        case .receivedLessThan(let count): self.init(.size, .less, Measure.size.text(count))
-        case .closeCode(let range): self.init(.close, .equal, StatusRange.text(range, limit: 65_535))
-        case .parent(let relative): self.init(.parent, .equal, relative.text)
-        case .root(let relative): self.init(.root, .equal, relative.text)
-        case .child(let relative): self.init(.child, .equal, relative.text)
-        case .not(let condition):
-            self.init(condition)
-            isNegated.toggle()
+            .init(.attribute, name.escaping(["=", "\\"]) + (value.map { "=\($0)" } ?? ""))
+        case .app(let value): .init(.app, value)
+        case .appVersion(let value): .init(.version, value)
+        case .device(let value): .init(.device, value)
+        case .os(let value): .init(.os, value)
+        case .osVersion(let value): .init(.osVersion, value)
+        case .ended(let value): .init(.ended, value)
+        case .sampled(let sampled): .init(.sampled, sampled.rawValue)
+        case .oneIn(let count): .init(.oneIn, "\(count)")
+        case .tookMoreThan(let duration): .init(.took, Measure.duration.text(duration.microseconds), .greater)
+        case .tookLessThan(let duration): .init(.took, Measure.duration.text(duration.microseconds), .less)
+        case .text(let text): .init(nil, text)
+        case .status(let range): .init(.status, StatusRange.text(range))
+        case .exchange(let state): .init(.exchange, state.rawValue)
+        case .state(let states):
+            .init(
+                .state,
+                ExchangeRecord.State.allCases.filter { states.isEmpty || states.contains($0) }.map(\.rawValue).sorted())
+        case .host(let host): .init(.host, host)
+        case .path(let path): .init(.path, path)
+        case .method(let methods): .init(.method, methods.sorted())
+        case .receivedMoreThan(let count): .init(.size, Measure.size.text(count), .greater)
+        case .receivedLessThan(let count): .init(.size, Measure.size.text(count), .less)
+        case .closeCode(let range): .init(.close, StatusRange.text(range, limit: 65_535))
+        case .parent(let relative): .init(.parent, relative.text)
+        case .root(let relative): .init(.root, relative.text)
+        case .child(let relative): .init(.child, relative.text)
+        case .not(.sinceMicroseconds(let time)): Self.untilMicroseconds(time).term
+        case .not(.untilMicroseconds(let time)): Self.sinceMicroseconds(time).term
+        case .not(let condition): condition.term.negated
         }
     }
 }
 
 extension FilterCondition.Relative {
-    /// As it is written.
+    /// The value of a term.
     fileprivate var text: String {
         switch self {
         case .known: "known"
@@ -198,9 +209,9 @@ extension FilterCondition.Relative {
     }
 }
 
-/// Statuses as they are written: `404`, `4xx` or `400-499`; and the close codes of WebSockets, without the second form.
+/// The text of status codes, `404`, `4xx` or `400-499`, and of the close codes of WebSockets, without the second form.
 package enum StatusRange {
-    /// nil for anything else.
+    /// Returns `nil` for anything else.
     package static func read(_ text: String, limit: Int = 999) -> ClosedRange<Int>? {
         if limit == 999, text.count == 3, text.lowercased().hasSuffix("xx"), let hundred = text.first?.wholeNumberValue,
             hundred > 0
@@ -221,7 +232,7 @@ package enum StatusRange {
     }
 }
 
-/// Numbers with a unit, as they are written.
+/// The text of numbers with a unit.
 package struct Measure: Sendable {
     /// `2s`, `1.5s`, `500ms`, in microseconds.
     package static let duration = Measure(units: [
@@ -234,7 +245,7 @@ package struct Measure: Sendable {
     private let units: [(name: String, count: Int64)]
     private var options: String.CompareOptions = []
 
-    /// nil for what is none, below 0, or more than can be stored.
+    /// Returns `nil` if the text is malformed, negative, or too large to be stored.
     package func read(_ text: String) -> Int64? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let name = text.dropFirst(number.count)
@@ -250,7 +261,7 @@ package struct Measure: Sendable {
         return product < 0x1p53 ? Int64(product) : nil
     }
 
-    /// In the largest unit of which it is a whole number.
+    /// Returns a whole number with the largest possible unit.
     package func text(_ number: Int64) -> String {
         let unit = units.last { number != 0 && number % $0.count == 0 } ?? units[0]
         return "\(number / unit.count)\(unit.name)"

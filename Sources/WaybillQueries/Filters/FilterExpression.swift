@@ -3,7 +3,7 @@ package import WaybillCore
 /// A filter as people write it:
 /// `outcome:failed event:requestSent took>2s os:"iOS 18" since:24h -event:paid wrong password`.
 ///
-/// Terms stand beside each other, and all must hold; a `-` before a term turns it round. A term is a key, a colon and a
+/// All terms must hold; a `-` before a term negates it. A term is a key, a colon and a
 /// value, or a word that is found anywhere. What has spaces, or a word that has a colon, is put into double quotes, in
 /// which `\"` and `\\` stand for themselves.
 ///
@@ -52,11 +52,9 @@ package import WaybillCore
 ///
 /// Its description is its canonical text: reading that again gives an equal expression.
 public struct FilterExpression: Sendable {
-    package var terms: [Term]
-    /// Where each term stands in the text that was read; what was not read from a text has none.
-    private var places: [Place] = []
+    package private(set) var terms: [Term] = []
 
-    /// What a filter lets through or not.
+    /// The subject of a filter.
     public enum Subject: Sendable, CaseIterable {
         /// Runs of use cases.
         case transactions
@@ -69,14 +67,14 @@ public struct FilterExpression: Sendable {
 
     /// Reads a text that is about transactions unless said otherwise.
     ///
-    /// - Throws: ``FilterMistake`` for what cannot be read, and for more than 32 terms; names are not looked up yet.
+    /// Names are not looked up yet.
+    ///
+    /// - Throws: ``FilterMistake`` if the text is malformed, or has more than 32 terms.
     public init(_ text: String, about subject: Subject = .transactions) throws(FilterMistake) {
         var scanner = FilterScanner(text, about: subject)
-        terms = []
-        while let (term, place) = try scanner.next() {
-            guard terms.count < Self.termLimit else { throw Self.tooMany("terms", at: place.start, place.count) }
+        while let term = try scanner.next() {
+            guard terms.count < Self.termLimit else { throw Self.tooMany("terms", at: term.start, term.count) }
             terms.append(term)
-            places.append(place)
         }
         switch subject {
         case .transactions: _ = try filter(names: nil, now: 0) as TransactionFilter
@@ -84,31 +82,21 @@ public struct FilterExpression: Sendable {
         }
     }
 
-    package init(terms: [Term]) { self.terms = terms }
+    /// Creates an expression of one term, which is not read yet; without a key, it is a word to be found.
+    package init(_ key: Key?, _ value: String) { terms = [Term(key, value)] }
 
-    /// - Parameter words: Of what there are too many.
+    /// - Parameter words: The name of the things in excess.
     static func tooMany(_ words: String, at offset: Int, _ count: Int) -> FilterMistake {
         FilterMistake("A filter has at most \(termLimit) \(words). Leave some out.", at: offset, count: count)
-    }
-
-    /// Where a term stands in its text.
-    struct Place {
-        /// Of the whole term.
-        var start, count: Int
-        /// Of its value, inside of quotes.
-        var valueStart: Int
-    }
-
-    func place(of index: Int) -> Place {
-        guard places.indices.contains(index) else { return Place(start: 0, count: 1, valueStart: 0) }
-        return places[index]
     }
 }
 
 extension FilterExpression: Hashable, CustomStringConvertible, Codable {
-    public static func == (left: FilterExpression, right: FilterExpression) -> Bool { left.terms == right.terms }
+    public static func == (left: FilterExpression, right: FilterExpression) -> Bool {
+        left.description == right.description
+    }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(terms) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
     public var description: String { terms.map(\.description).joined(separator: " ") }
 
@@ -125,17 +113,28 @@ extension FilterExpression: Hashable, CustomStringConvertible, Codable {
 
 extension FilterExpression {
     /// A key, how it relates to a value, and that value as it is written.
-    package struct Term: Hashable, Sendable, CustomStringConvertible {
-        package var isNegated = false
-        /// nil: a word to be found.
-        package var key: Key?
-        package var relation = Relation.equal
-        package var value: String
+    package struct Term: Sendable, CustomStringConvertible {
+        var isNegated = false
+        /// `nil` for a word to be found.
+        let key: Key?
+        let relation: Relation
+        let value: String
+        /// The place of the whole term in the text that was read, in Unicode scalars.
+        var (start, count) = (0, 1)
+        /// The place of the value, inside of quotes.
+        var valueStart = 0
 
-        package init(_ key: Key?, _ relation: Relation, _ value: String) {
-            self.key = key
-            self.relation = relation
-            self.value = value
+        init(_ key: Key?, _ value: String, _ relation: Relation = .equal, at valueStart: Int = 0) {
+            (self.key, self.relation, self.value, self.valueStart) = (key, relation, value, valueStart)
+        }
+
+        init(_ key: Key, _ values: [String]) { self.init(key, values.joined(separator: ",")) }
+
+        /// The same turned round.
+        var negated: Term {
+            var term = self
+            term.isNegated.toggle()
+            return term
         }
 
         package var description: String {
@@ -144,7 +143,7 @@ extension FilterExpression {
         }
     }
 
-    package enum Relation: String, Sendable { case equal = ":", less = "<", greater = ">" }
+    enum Relation: String, Sendable { case equal = ":", less = "<", greater = ">" }
 
     package enum Key: String, Sendable, CaseIterable {
         case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, ended,
@@ -181,29 +180,28 @@ struct FilterScanner {
         ":": .equal, "<": .less, ">": .greater,
     ]
 
-    /// The next term and where it stands; nil at the end.
-    mutating func next() throws(FilterMistake) -> (FilterExpression.Term, FilterExpression.Place)? {
+    /// Returns the next term, or `nil` at the end.
+    mutating func next() throws(FilterMistake) -> FilterExpression.Term? {
         while index < text.count, text[index].properties.isWhitespace { index += 1 }
         guard index < text.count else { return nil }
         let start = index
         let isNegated = text[index] == "-"
         if isNegated { index += 1 }
-        var (term, valueStart) = try term()
-        term.isNegated = isNegated
+        var term = try term()
         guard index == text.count || text[index].properties.isWhitespace else {
             throw FilterMistake("A space is missing here, behind the quotes.", at: index)
         }
-        return (term, FilterExpression.Place(start: start, count: index - start, valueStart: valueStart))
+        (term.isNegated, term.start, term.count) = (isNegated, start, index - start)
+        return term
     }
 
-    private mutating func term() throws(FilterMistake) -> (FilterExpression.Term, valueStart: Int) {
+    private mutating func term() throws(FilterMistake) -> FilterExpression.Term {
         let start = index
         guard index < text.count, !text[index].properties.isWhitespace else {
             throw FilterMistake("Nothing follows the “-”; put it into quotes to look for it.", at: start - 1)
         }
         if text[index] == "\"" {
-            let word = try quotedValue()
-            return (FilterExpression.Term(nil, .equal, word), start + 1)
+            return FilterExpression.Term(nil, try quotedValue(), at: start + 1)
         }
         while index < text.count, !text[index].properties.isWhitespace, Self.relations[text[index]] == nil {
             if text[index] == "\"" {
@@ -213,7 +211,7 @@ struct FilterScanner {
         }
         let word = string(start..<index)
         guard index < text.count, let relation = Self.relations[text[index]] else {
-            return (FilterExpression.Term(nil, .equal, word), start)
+            return FilterExpression.Term(nil, word, at: start)
         }
         let key = try key(word, at: start)
         index += 1
@@ -222,14 +220,18 @@ struct FilterScanner {
         }
         let isQuoted = text[index] == "\""
         let valueStart = isQuoted ? index + 1 : index
-        return (FilterExpression.Term(key, relation, isQuoted ? try quotedValue() : try plainValue()), valueStart)
+        return FilterExpression.Term(
+            key, isQuoted ? try quotedValue() : try plainValue(), relation, at: valueStart)
     }
 
     private func key(_ word: String, at start: Int) throws(FilterMistake) -> FilterExpression.Key {
         let keys = FilterExpression.Key.allCases.filter { $0.goes(with: subject) }
         if let key = FilterExpression.Key(rawValue: word) {
             guard !keys.contains(key) else { return key }
-            throw FilterMistake(Self.mistake(for: key), at: start, count: word.count)
+            throw FilterMistake(
+                Self.mistakes[key]
+                    ?? "The key “\(word)” goes with network exchanges, and this is about transactions.",
+                at: start, count: word.count)
         }
         let names = keys.map(\.rawValue)
         // An attribute as it is shown, whose value has a colon.
@@ -241,24 +243,14 @@ struct FilterScanner {
             count: word.unicodeScalars.count, suggestion: nearest)
     }
 
-    /// What is wrong with a key of the other subject.
-    private static func mistake(for key: FilterExpression.Key) -> String {
-        switch key {
-        case .sort: "Network exchanges come newest first; sort goes with transactions."
-        case .beginner:
-            "Network exchanges are listed whoever began their transaction; beginner goes with transactions."
-        case .exchange:
-            "An exchange is told by its own state: say state:failed. The key “exchange” goes with transactions."
-        case .state:
-            "The key “state” goes with network exchanges; of a transaction say outcome:failed, or exchange:failed."
-        case .host, .path, .method, .size, .close, .useCase, .outcome, .event, .error, .attribute, .status, .app,
-            .version,
-            .device, .os,
-            .osVersion, .ended, .sampled, .oneIn,
-            .took, .since, .until, .parent, .root, .child:
-            "The key “\(key.rawValue)” goes with network exchanges, and this is about transactions."
-        }
-    }
+    /// Messages about keys of the other subject.
+    private static let mistakes: [FilterExpression.Key: String] = [
+        .sort: "Network exchanges come newest first; sort goes with transactions.",
+        .beginner: "Network exchanges are listed whoever began their transaction; beginner goes with transactions.",
+        .exchange:
+            "An exchange is told by its own state: say state:failed. The key “exchange” goes with transactions.",
+        .state: "The key “state” goes with network exchanges; of a transaction say outcome:failed, or exchange:failed.",
+    ]
 
     private mutating func plainValue() throws(FilterMistake) -> String {
         let start = index
@@ -300,7 +292,7 @@ struct FilterScanner {
 }
 
 extension FilterScanner {
-    /// Whether a value can stand without quotes.
+    /// Whether a value needs no quotes.
     static func isWritable(_ value: String, isWord: Bool) -> Bool {
         let scalars = value.unicodeScalars
         guard !scalars.isEmpty, !scalars.contains(where: { $0.properties.isWhitespace || $0 == "\"" }) else {
@@ -324,7 +316,7 @@ extension String {
     }
 }
 
-/// What is wrong with a ``FilterExpression``, and where.
+/// A mistake in a ``FilterExpression``, and its place.
 public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence for a person, which says what would be right.
     public var message: String
@@ -332,7 +324,7 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
     public var offset: Int
     /// How many scalars it concerns, at least 1; it may lie right behind the last one.
     public var count: Int
-    /// What may have been meant in that place; nil where nothing known is near.
+    /// The closest known word for that place; `nil` if none is close.
     public var suggestion: String?
 
     /// Makes a mistake.
@@ -343,7 +335,7 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
         self.suggestion = suggestion
     }
 
-    /// The text with what may have been meant; nil where there is no suggestion.
+    /// Returns the text with the suggestion in place of the mistake, or `nil` without a suggestion.
     ///
     /// - Parameter text: The one that was read.
     public func corrected(_ text: String) -> String? {
@@ -381,7 +373,7 @@ extension FilterMistake: Redactable {
 }
 
 extension Decoder {
-    /// What is meant by a text in the words of a filter; a mistake in it makes the data corrupted.
+    /// Reads a string as a filter or a part of one; a mistake in it becomes a `DecodingError`.
     func filterText<Value>(_ read: (String) throws(FilterMistake) -> Value) throws -> Value {
         let container = try singleValueContainer()
         let text = try container.decode(String.self)

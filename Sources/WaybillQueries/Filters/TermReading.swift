@@ -5,20 +5,23 @@ extension FilterExpression {
     /// The filter that is meant.
     ///
     /// - Parameters:
-    ///   - names: What is called how in the store that is asked; nil: names are not looked up, and a use case counts
-    ///     where it is a code.
+    ///   - names: The names in the store. If `nil`, names are not looked up, and use cases count only by their codes.
     ///   - now: Microseconds since 1970.
     /// - Throws: ``FilterMistake`` for the first term that cannot be meant.
     package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int64) throws(FilterMistake) -> Filter {
-        var filter = Filter()
+        var filter = Filter([])
         try add(to: &filter, names: names, now: now)
         return filter
     }
 
     /// Adds the conditions to those that a filter has.
     package func add(to filter: inout some ListFilter, names: [RecordedName]?, now: Int64) throws(FilterMistake) {
-        for (index, term) in terms.enumerated() {
-            try TermReading(term: term, place: place(of: index), names: names, now: now).add(to: &filter)
+        for term in terms {
+            let reading = TermReading(term: term, names: names, now: now)
+            if let condition = try reading.condition() { filter.conditions.append(condition) }
+            if term.key == .sort { filter.set(\.order, try reading.order()) }
+            if term.key == .beginner { filter.set(\.beginner, try reading.beginner()) }
+            if filter.outcomes?.isEmpty == true { throw reading.noOutcomeIsLeft }
         }
     }
 
@@ -29,68 +32,81 @@ extension FilterExpression {
     }
 }
 
+extension FilterExpression.Term {
+    /// Returns the condition, or `nil` for an order, a beginner, or a name while `names` is `nil`.
+    func condition(names: [RecordedName]?, now: Int64) throws(FilterMistake) -> FilterCondition? {
+        try TermReading(term: self, names: names, now: now).condition()
+    }
+}
+
 /// Reads one term.
 private struct TermReading {
     let term: FilterExpression.Term
-    let place: FilterExpression.Place
     let names: [RecordedName]?
     let now: Int64
 
     private var value: String { term.value }
 
     private func mistake(_ message: String, suggestion: String? = nil) -> FilterMistake {
-        FilterMistake(message, at: place.valueStart, count: value.unicodeScalars.count, suggestion: suggestion)
+        FilterMistake(message, at: term.valueStart, count: value.unicodeScalars.count, suggestion: suggestion)
     }
 
-    fileprivate func add(to filter: inout some ListFilter) throws(FilterMistake) {
+    func condition() throws(FilterMistake) -> FilterCondition? {
         try checkRelation()
-        switch term.key {
-        case .useCase:
-            guard let code = try useCase() else { return }
-            // A second one is one more condition, which nothing passes unless it is the same.
-            if !term.isNegated, filter.useCase == nil {
-                filter.useCase = code
-            } else {
-                add(.useCase(code), to: &filter)
-            }
-        case .outcome: filter.outcomes = try outcomes(among: filter.outcomes)
-        case .since: filter.sinceMicroseconds = max(filter.sinceMicroseconds ?? .min, try time())
-        case .until: filter.untilMicroseconds = min(filter.untilMicroseconds ?? .max, try time())
-        case .beginner: filter.admit(try beginner())
-        case .sort: filter.sort(try order())
-        case .event: add(.event(try event()), to: &filter)
-        case .error: add(.error(value), to: &filter)
-        case .attribute: add(attribute(), to: &filter)
-        case .parent: if let relative = try relative() { add(.parent(relative), to: &filter) }
-        case .root: if let relative = try relative() { add(.root(relative), to: &filter) }
-        case .child: if let relative = try relative() { add(.child(relative), to: &filter) }
-        case .app: add(.app(value), to: &filter)
-        case .version: add(.appVersion(value), to: &filter)
-        case .device: add(.device(value), to: &filter)
-        case .os: add(.os(value), to: &filter)
-        case .osVersion: add(.osVersion(value), to: &filter)
-        case .ended: add(.ended(try end()), to: &filter)
-        case .sampled: add(.sampled(try sampled()), to: &filter)
-        case .oneIn: add(.oneIn(try sample()), to: &filter)
-        case .took:
-            add(term.relation == .greater ? .tookMoreThan(try duration()) : .tookLessThan(try duration()), to: &filter)
-        case nil: add(.text(value), to: &filter)
-        case .status: add(.status(try statuses()), to: &filter)
-        case .exchange: add(.exchange(try state(value[...], at: place.valueStart)), to: &filter)
-        case .state: add(.state(try words(state)), to: &filter)
-        case .host: add(.host(value), to: &filter)
-        case .path: add(.path(value), to: &filter)
-        case .method: add(.method(try methods()), to: &filter)
-        case .close: add(.closeCode(try closeCodes()), to: &filter)
-        case .size:
-            add(
-                term.relation == .greater ? .receivedMoreThan(try byteCount()) : .receivedLessThan(try byteCount()),
-                to: &filter)
-        }
+        guard let condition = try positive() else { return nil }
+        guard term.isNegated else { return condition }
+        // An index finds the other outcomes.
+        guard case .outcome(let outcomes) = condition else { return .not(condition) }
+        let others = Set(TransactionOutcome.allCases).subtracting(outcomes)
+        guard !others.isEmpty else { throw noOutcomeIsLeft }
+        return .outcome(others)
     }
 
-    private func add(_ condition: FilterCondition, to filter: inout some ListFilter) {
-        filter.conditions.append(term.isNegated ? .not(condition) : condition)
+    /// The condition without a `-`.
+    private func positive() throws(FilterMistake) -> FilterCondition? {
+        switch term.key {
+        case .beginner, .sort: nil
+        case .useCase: try useCase().map { .useCase($0) }
+        case .outcome:
+            .outcome(try words("no outcome", TransactionOutcome.allCases.map(\.name)) { TransactionOutcome(name: $0) })
+        case .since: .sinceMicroseconds(try time())
+        case .until: .untilMicroseconds(try time())
+        case .event: .event(try event())
+        case .error: .error(value)
+        case .attribute: attribute()
+        case .parent: try relative().map { .parent($0) }
+        case .root: try relative().map { .root($0) }
+        case .child: try relative().map { .child($0) }
+        case .app: .app(value)
+        case .version: .appVersion(value)
+        case .device: .device(value)
+        case .os: .os(value)
+        case .osVersion: .osVersion(value)
+        case .ended: .ended(try end())
+        case .sampled: .sampled(try word("nothing that sampling says"))
+        case .oneIn:
+            .oneIn(
+                try known(
+                    Int(value).flatMap { FilterCondition.sampleRange.contains($0) ? $0 : nil },
+                    "no such number: oneIn:100 is one in a hundred, and a million is the most"))
+        case .took: term.relation == .greater ? .tookMoreThan(try duration()) : .tookLessThan(try duration())
+        case nil: .text(value)
+        case .status: .status(try known(StatusRange.read(value), "no status: give 404, 4xx or 400-499"))
+        case .exchange: .exchange(try word("no state of an exchange"))
+        case .state:
+            .state(
+                try words("no state of an exchange", ExchangeRecord.State.allCases.map(\.rawValue)) {
+                    ExchangeRecord.State(rawValue: String($0))
+                })
+        case .host: .host(value)
+        case .path: .path(value)
+        case .method: .method(try methods())
+        case .close:
+            .closeCode(
+                try known(
+                    StatusRange.read(value, limit: 65_535), "no close code of a WebSocket: give 1006 or 1002-1015"))
+        case .size: term.relation == .greater ? .receivedMoreThan(try byteCount()) : .receivedLessThan(try byteCount())
+        }
     }
 
     private func checkRelation() throws(FilterMistake) {
@@ -98,18 +114,18 @@ private struct TermReading {
         let isMeasured = key == .took || key == .size
         if isMeasured, term.relation == .equal {
             let form = key == .took ? "took>2s or took<2s" : "size>100kB or size<100kB"
-            throw FilterMistake("Say \(form).", at: place.start, count: place.count)
+            throw FilterMistake("Say \(form).", at: term.start, count: term.count)
         }
         guard isMeasured || term.relation == .equal else {
-            throw FilterMistake("Behind \(key.rawValue) stands “:”, and neither “>” nor “<”.", at: place.valueStart - 1)
+            throw FilterMistake("Behind \(key.rawValue) stands “:”, and neither “>” nor “<”.", at: term.valueStart - 1)
         }
         guard term.isNegated, let hint = Self.insteadOfNegation[key] else { return }
-        throw FilterMistake("A “-” does not go with \(key.rawValue)\(hint).", at: place.start, count: place.count)
+        throw FilterMistake("A “-” does not go with \(key.rawValue)\(hint).", at: term.start, count: term.count)
     }
 }
 
 extension TermReading {
-    /// What to say in place of a term that cannot be turned round.
+    /// The hints for terms that cannot be negated.
     private static let insteadOfNegation: [FilterExpression.Key: String] = [
         .since: "; say until", .until: "; say since", .beginner: "; say beginner:known, unknown or any", .sort: "",
     ]
@@ -129,7 +145,7 @@ extension TermReading {
             suggestion: nearest(known))
     }
 
-    /// nil where it is a name, and names are not looked up.
+    /// Returns `nil` for a name if names are not looked up.
     private func relative() throws(FilterMistake) -> FilterCondition.Relative? {
         if value == "known" { return .known }
         if let id = GUID(value) { return .transaction(id) }
@@ -158,7 +174,7 @@ extension TermReading {
         return "known are \(Self.list(known))."
     }
 
-    /// So many are told in a sentence.
+    /// The most values that a message lists.
     private static let toldLimit = 12
 
     private static func list(_ values: [some CustomStringConvertible]) -> String {
@@ -166,35 +182,40 @@ extension TermReading {
         return values.prefix(toldLimit).map(\.description).joined(separator: ", ") + more
     }
 
-    /// The words of the value, which commas part.
-    private func words<Word>(_ read: (Substring, Int) throws(FilterMistake) -> Word) throws(FilterMistake) -> Set<Word>
-    {
+    /// Returns the meaning of the value.
+    ///
+    /// - Parameter what: The expected form, for the message.
+    private func known<Meaning>(_ meaning: Meaning?, _ what: String) throws(FilterMistake) -> Meaning {
+        guard let meaning else { throw mistake("“\(value)” is \(what).") }
+        return meaning
+    }
+
+    /// Reads the value as one word.
+    private func word<Word: RawRepresentable<String> & CaseIterable>(_ what: String) throws(FilterMistake) -> Word {
+        guard let word = Word(rawValue: value) else {
+            throw unknown(value[...], what, among: Word.allCases.map(\.rawValue), at: term.valueStart)
+        }
+        return word
+    }
+
+    /// Reads the value as words between commas.
+    private func words<Word>(
+        _ what: String, _ all: [String], _ read: (Substring) -> Word?
+    ) throws(FilterMistake) -> Set<Word> {
         var words: Set<Word> = []
-        var offset = place.valueStart
-        for word in value.split(separator: ",", omittingEmptySubsequences: false) {
-            words.insert(try read(word, offset))
-            offset += word.unicodeScalars.count + 1
+        var offset = term.valueStart
+        for text in value.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let word = read(text) else { throw unknown(text, what, among: all, at: offset) }
+            words.insert(word)
+            offset += text.unicodeScalars.count + 1
         }
         return words
     }
 
-    /// - Parameter known: Those that are let through already; empty: all.
-    private func outcomes(among known: Set<TransactionOutcome>) throws(FilterMistake) -> Set<TransactionOutcome> {
-        var outcomes = try words(outcome)
-        if term.isNegated { outcomes = Set(TransactionOutcome.allCases).subtracting(outcomes) }
-        if !known.isEmpty { outcomes.formIntersection(known) }
-        // An empty set would let everything through.
-        guard !outcomes.isEmpty else {
-            throw mistake(
-                "With this no outcome is left. Put a comma between outcomes of which any will do: outcome:failed,canceled."
-            )
-        }
-        return outcomes
-    }
-
-    private func outcome(_ word: Substring, at offset: Int) throws(FilterMistake) -> TransactionOutcome {
-        if let outcome = TransactionOutcome(name: word) { return outcome }
-        throw unknown(word, "no outcome", among: TransactionOutcome.allCases.map(\.name), at: offset)
+    /// A set without outcomes would let everything through.
+    var noOutcomeIsLeft: FilterMistake {
+        mistake(
+            "With this no outcome is left. Put a comma between outcomes of which any will do: outcome:failed,canceled.")
     }
 
     private func unknown(_ word: Substring, _ what: String, among words: [String], at offset: Int) -> FilterMistake {
@@ -204,7 +225,7 @@ extension TermReading {
             "“\(word)” is \(what); \(hint)", at: offset, count: word.unicodeScalars.count, suggestion: nearest)
     }
 
-    /// `variant=B`, in whose name `\=` and `\\` stand for themselves.
+    /// Reads `variant=B`; the name can contain `\=` and `\\`.
     private func attribute() -> FilterCondition {
         var name = String.UnicodeScalarView()
         var rest = value.unicodeScalars[...]
@@ -219,42 +240,9 @@ extension TermReading {
         if let word = FilterCondition.ends.first(where: { $0.lowercased() == value.lowercased() }) { return word }
         guard let end = SourceEnd(name: value.uppercased()), case .signal(let name) = end else {
             throw unknown(
-                value[...], "no end of a process", among: FilterCondition.ends + ["SIGSEGV"], at: place.valueStart)
+                value[...], "no end of a process", among: FilterCondition.ends + ["SIGSEGV"], at: term.valueStart)
         }
         return name
-    }
-
-    private func sampled() throws(FilterMistake) -> FilterCondition.Sampled {
-        if let sampled = FilterCondition.Sampled(rawValue: value) { return sampled }
-        throw unknown(
-            value[...], "nothing that sampling says", among: FilterCondition.Sampled.allCases.map(\.rawValue),
-            at: place.valueStart)
-    }
-
-    private func sample() throws(FilterMistake) -> Int {
-        guard let count = Int(value), FilterCondition.sampleRange.contains(count) else {
-            throw mistake("“\(value)” is no such number: oneIn:100 is one in a hundred, and a million is the most.")
-        }
-        return count
-    }
-
-    private func statuses() throws(FilterMistake) -> ClosedRange<Int> {
-        guard let range = StatusRange.read(value) else {
-            throw mistake("“\(value)” is no status: give 404, 4xx or 400-499.")
-        }
-        return range
-    }
-
-    private func closeCodes() throws(FilterMistake) -> ClosedRange<Int> {
-        guard let range = StatusRange.read(value, limit: 65_535) else {
-            throw mistake("“\(value)” is no close code of a WebSocket: give 1006 or 1002-1015.")
-        }
-        return range
-    }
-
-    private func state(_ word: Substring, at offset: Int) throws(FilterMistake) -> ExchangeRecord.State {
-        if let state = ExchangeRecord.State(rawValue: String(word)) { return state }
-        throw unknown(word, "no state of an exchange", among: ExchangeRecord.State.allCases.map(\.rawValue), at: offset)
     }
 
     private func methods() throws(FilterMistake) -> Set<String> {
@@ -263,45 +251,29 @@ extension TermReading {
             throw mistake("“\(value)” is no method: give GET, or several with commas between.")
         }
         guard methods.count <= FilterExpression.termLimit else {
-            throw FilterExpression.tooMany("methods", at: place.valueStart, value.unicodeScalars.count)
+            throw FilterExpression.tooMany("methods", at: term.valueStart, value.unicodeScalars.count)
         }
         return methods
     }
 
     private func byteCount() throws(FilterMistake) -> Int64 {
-        guard let count = Measure.size.read(value) else {
-            throw mistake("“\(value)” is no size: give 500B, 100kB, 1.5MB or 2GB.")
-        }
-        return count
+        try known(Measure.size.read(value), "no size: give 500B, 100kB, 1.5MB or 2GB")
     }
 
     private func duration() throws(FilterMistake) -> Duration {
-        guard let microseconds = Measure.duration.read(value) else {
-            throw mistake("“\(value)” is no duration: give 2s, 1.5s, 500ms, 80us, 3m or 1h.")
-        }
-        return .microseconds(microseconds)
+        .microseconds(
+            try known(Measure.duration.read(value), "no duration: give 2s, 1.5s, 500ms, 80us, 3m or 1h"))
     }
 
     private func time() throws(FilterMistake) -> Int64 {
-        guard let time = TimeExpression.microseconds(value, now: now) else {
-            throw mistake("“\(value)” is no time: give \(TimeExpression.forms).")
-        }
-        return time
+        try known(TimeExpression.microseconds(value, now: now), "no time: give \(TimeExpression.forms)")
     }
 
-    private func beginner() throws(FilterMistake) -> TransactionFilter.Beginner {
-        if let beginner = TransactionFilter.Beginner(rawValue: value) { return beginner }
-        throw unknown(
-            value[...], "nothing that a beginner can be", among: TransactionFilter.Beginner.allCases.map(\.rawValue),
-            at: place.valueStart)
-    }
+    func beginner() throws(FilterMistake) -> TransactionFilter.Beginner { try word("nothing that a beginner can be") }
 
-    private func order() throws(FilterMistake) -> TransactionFilter.Order {
-        guard let order = TransactionFilter.Order(rawValue: value) else {
-            let words = TransactionFilter.Order.allCases.map(\.rawValue).joined(separator: ", ")
-            throw mistake("“\(value)” is no order. They are: \(words).")
-        }
-        return order
+    func order() throws(FilterMistake) -> TransactionFilter.Order {
+        let words = TransactionFilter.Order.allCases.map(\.rawValue).joined(separator: ", ")
+        return try known(TransactionFilter.Order(rawValue: value), "no order. They are: \(words)")
     }
 }
 

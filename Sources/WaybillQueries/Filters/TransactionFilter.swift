@@ -1,42 +1,31 @@
-public import Foundation
-public import WaybillCore
-import WaybillStore
+package import WaybillCore
 
-/// Which transactions a list shows or an answer counts; every condition that is set must hold.
+/// Which transactions a list shows or an answer counts.
+///
+/// ```swift
+/// let failed = TransactionFilter([.useCase(Login.code), .outcome([.failed, .timedOut]), .tookMoreThan(.seconds(2))])
+/// ```
 ///
 /// People write one as text: see ``FilterExpression``.
 public struct TransactionFilter: ListFilter, Hashable, Sendable, Codable {
-    /// The use case's code.
-    public var useCase: Int?
-    /// Any of these outcomes; empty: all.
-    public var outcomes: Set<TransactionOutcome> = []
-    package var sinceMicroseconds: Int64?
-    package var untilMicroseconds: Int64?
-    /// Found in any case in the ID, support code, names, attributes, errors, or in the host or path of an exchange.
-    public var text: String?
-    /// What else must hold, each of them. Default: nothing.
-    public var conditions: [FilterCondition] = []
-    /// By what is known of who began them. Default: those whose beginner is known.
+    /// The conditions. All must hold.
+    public var conditions: [FilterCondition]
+    /// Whether the part that began a transaction must be known. Default: ``Beginner/known``.
     public var beginner = Beginner.known
-    /// In which order a list shows them; what is no list has no order. Default: the newest first.
+    /// The order of a list; answers ignore it. Default: the newest first.
     public var order = Order.newest
-    /// Whether a list leaves out what was begun below a transaction that it shows. No part of the JSON: it changes no
-    /// answer.
+    /// Whether a list leaves out the children of transactions that it shows. Answers ignore it, and so does JSON.
     package var isFolded = false
 
-    private enum CodingKeys: CodingKey {
-        case useCase, outcomes, sinceMicroseconds, untilMicroseconds, text, conditions, beginner, order
-    }
+    /// Creates a filter, by default one that lets everything through.
+    public init(_ conditions: [FilterCondition] = []) { self.conditions = conditions }
 
-    /// A filter that lets everything through.
-    public init() {}
-
-    /// What is known of who began a transaction. A source that joins one goes by a header field alone, and anybody can
-    /// invent that: until a part arrives that began it, nothing says that there is such a transaction.
+    /// Whether the part that began a transaction has arrived. A source that joins one trusts a header field, which
+    /// anybody can invent.
     public enum Beginner: String, Hashable, Sendable, Codable, CaseIterable {
-        /// A part of it is there that began it.
+        /// It has arrived.
         case known
-        /// Only joined parts are there; see ``TransactionSummary/isWaitingForBeginner``.
+        /// Only joined parts have arrived; see ``TransactionSummary/isWaitingForBeginner``.
         case unknown
         /// Either.
         case any
@@ -54,137 +43,186 @@ public struct TransactionFilter: ListFilter, Hashable, Sendable, Codable {
 extension TransactionFilter {
     package static var subject: FilterExpression.Subject { .transactions }
 
-    package mutating func sort(_ order: Order) { self.order = order }
-
-    package mutating func admit(_ beginner: Beginner) { self.beginner = beginner }
-
-    package mutating func fold() { isFolded = true }
-
-    /// What is asked of one transaction after the other.
-    var terms: [FilterCondition] { textCondition + conditions }
+    package mutating func set<Value>(_ option: WritableKeyPath<TransactionFilter, Value>, _ value: Value) {
+        self[keyPath: option] = value
+    }
 
     /// Reads a filter; a condition that is left out lets everything through.
     public init(from decoder: any Decoder) throws {
-        try self.init(common: decoder)
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        beginner = try container.decodeIfPresent(Beginner.self, forKey: .beginner) ?? .known
-        order = try container.decodeIfPresent(Order.self, forKey: .order) ?? .newest
+        let json = try FilterJSON(from: decoder)
+        self.init(try json.conditions(about: .transactions, decoder))
+        (beginner, order) = (json.beginner ?? .known, json.order ?? .newest)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var json = FilterJSON(self)
+        (json.beginner, json.order) = (beginner, order)
+        try json.encode(to: encoder)
     }
 }
 
-/// Which exchanges a list shows; every condition that is set must hold.
+/// Which exchanges a list shows.
+///
+/// ```swift
+/// let failing = ExchangeFilter([.host("example.com"), .status(500...599)])
+/// ```
 ///
 /// People write one as text: see ``FilterExpression``.
 public struct ExchangeFilter: ListFilter, Hashable, Sendable, Codable {
-    /// The code of the use case of its transaction.
-    public var useCase: Int?
-    /// Any of these outcomes of its transaction; empty: all, also exchanges outside any transaction.
-    public var outcomes: Set<TransactionOutcome> = []
-    package var sinceMicroseconds: Int64?
-    package var untilMicroseconds: Int64?
-    /// Found in any case in the method, host, path, query, header fields, error or kept bodies, or the ID or support
-    /// code of its transaction.
-    public var text: String?
-    /// Any of these methods, in any case; empty: all.
-    public var methods: Set<String> = []
-    /// Status codes from the first to the last; nil: all, also those without a response.
-    public var statuses: ClosedRange<Int>?
-    /// Any of these; empty: all.
-    public var states: Set<ExchangeRecord.State> = []
-    /// What else must hold, each of them. Default: nothing.
-    public var conditions: [FilterCondition] = []
+    /// The conditions. All must hold.
+    public var conditions: [FilterCondition]
 
-    /// A filter that lets everything through.
-    public init() {}
+    /// Creates a filter, by default one that lets everything through.
+    public init(_ conditions: [FilterCondition] = []) { self.conditions = conditions }
 }
 
 extension ExchangeFilter {
     package static var subject: FilterExpression.Subject { .exchanges }
 
-    /// The newest come first always.
-    package mutating func sort(_ order: TransactionFilter.Order) {}
-
-    /// They are shown whoever began their transaction.
-    package mutating func admit(_ beginner: TransactionFilter.Beginner) {}
-
-    /// None is below another.
-    package mutating func fold() {}
-
-    /// All that is asked of one exchange after the other.
-    var terms: [FilterCondition] {
-        (methods.isEmpty ? [] : [.method(methods)]) + (statuses.map { [.status($0)] } ?? [])
-            + (states.isEmpty ? [] : [.state(states)])
-            + textCondition + conditions.filter { !$0.isOfTransaction }
-    }
+    /// The newest always come first, whoever began their transaction, and none is below another.
+    package mutating func set<Value>(_ option: WritableKeyPath<TransactionFilter, Value>, _ value: Value) {}
 
     /// Reads a filter; a condition that is left out lets everything through.
     public init(from decoder: any Decoder) throws {
-        try self.init(common: decoder)
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        methods = try container.decodeIfPresent(Set<String>.self, forKey: .methods) ?? []
-        guard methods.count <= FilterExpression.termLimit else {
-            let mistake = FilterExpression.tooMany("methods", at: 0, 1)
-            throw DecodingError.dataCorruptedError(forKey: .methods, in: container, debugDescription: mistake.message)
-        }
-        statuses = try container.decodeIfPresent(ClosedRange<Int>.self, forKey: .statuses)
-        states = try container.decodeIfPresent(Set<ExchangeRecord.State>.self, forKey: .states) ?? []
+        self.init(try FilterJSON(from: decoder).conditions(about: .exchanges, decoder))
     }
+
+    public func encode(to encoder: any Encoder) throws { try FilterJSON(self).encode(to: encoder) }
 }
 
-/// What filters of transactions and of exchanges have in common.
+/// A filter of transactions or of exchanges.
 package protocol ListFilter: Hashable, Sendable, Codable {
     static var subject: FilterExpression.Subject { get }
-    var useCase: Int? { get set }
-    var outcomes: Set<TransactionOutcome> { get set }
-    var sinceMicroseconds: Int64? { get set }
-    var untilMicroseconds: Int64? { get set }
-    var text: String? { get set }
     var conditions: [FilterCondition] { get set }
 
-    /// A filter that lets everything through.
-    init()
-    /// Takes an order, where it has one.
-    mutating func sort(_ order: TransactionFilter.Order)
-    /// Lets transactions through by what is known of who began them, where it is about transactions.
-    mutating func admit(_ beginner: TransactionFilter.Beginner)
-    /// Leaves out what was begun below another one that passes, where it is about transactions.
-    mutating func fold()
+    init(_ conditions: [FilterCondition])
+    /// Sets what only lists of transactions have.
+    mutating func set<Value>(_ option: WritableKeyPath<TransactionFilter, Value>, _ value: Value)
 }
 
-private enum ListFilterKey: CodingKey { case useCase, outcomes, sinceMicroseconds, untilMicroseconds, text, conditions }
-
+/// The conditions that an index finds.
 extension ListFilter {
-    /// Reads a filter but for what it alone has; a condition that is left out lets everything through.
-    init(common decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: ListFilterKey.self)
-        self.init()
-        useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
-        outcomes = try container.decodeIfPresent(Set<TransactionOutcome>.self, forKey: .outcomes) ?? []
-        sinceMicroseconds = try container.decodeIfPresent(Int64.self, forKey: .sinceMicroseconds)
-        untilMicroseconds = try container.decodeIfPresent(Int64.self, forKey: .untilMicroseconds)
-        text = try container.decodeIfPresent(String.self, forKey: .text)
-        guard container.contains(.conditions), try !container.decodeNil(forKey: .conditions) else { return }
-        var list = try container.nestedUnkeyedContainer(forKey: .conditions)
-        while !list.isAtEnd {
-            let condition = try list.superDecoder()
-            conditions.append(
-                try condition.filterText { (text) throws(FilterMistake) in
-                    guard conditions.count < FilterExpression.termLimit else {
-                        throw FilterExpression.tooMany("terms", at: 0, text.unicodeScalars.count)
-                    }
-                    return try FilterCondition(text, about: Self.subject)
-                })
+    /// The use case, the first of several; `nil` if the filter names none.
+    package var useCase: Int? { conditions.lazy.compactMap(\.useCase).first }
+    /// The outcomes that pass every condition; `nil` if no condition is about outcomes.
+    package var outcomes: Set<TransactionOutcome>? {
+        let all = conditions.compactMap(\.outcomes)
+        return all.first.map { all.dropFirst().reduce($0) { $0.intersection($1) } }
+    }
+    /// The earliest time that passes; `nil`: any.
+    package var sinceMicroseconds: Int64? { conditions.compactMap(\.since).max() }
+    /// The time before which everything that passes began or was opened; `nil`: any.
+    package var untilMicroseconds: Int64? { conditions.compactMap(\.until).min() }
+    /// The other conditions, which a store checks for one row after the other.
+    package var terms: [FilterCondition] {
+        conditions.compactMap(\.useCase).dropFirst().map { .useCase($0) } + conditions.filter { !$0.isIndexed }
+    }
+    /// Of how many transactions it lets one through, where it takes a sample of them; 1: of each.
+    package var sampledOneIn: Int { conditions.compactMap(\.sampledOneIn).max() ?? 1 }
+}
+
+extension FilterCondition {
+    /// Whether an index of a store finds what passes.
+    package var isIndexed: Bool { useCase != nil || outcomes != nil || since != nil || until != nil }
+
+    fileprivate var useCase: Int? { if case .useCase(let code) = self { code } else { nil } }
+    fileprivate var outcomes: Set<TransactionOutcome>? {
+        guard case .outcome(let outcomes) = self else { return nil }
+        return outcomes.isEmpty ? Set(TransactionOutcome.allCases) : outcomes
+    }
+    fileprivate var since: Int64? { if case .sinceMicroseconds(let time) = self { time } else { nil } }
+    fileprivate var until: Int64? { if case .untilMicroseconds(let time) = self { time } else { nil } }
+    fileprivate var sampledOneIn: Int? { if case .oneIn(let count) = self { count } else { nil } }
+    fileprivate var text: String? { if case .text(let text) = self { text } else { nil } }
+    fileprivate var methods: Set<String>? { if case .method(let methods) = self { methods } else { nil } }
+    fileprivate var statuses: ClosedRange<Int>? { if case .status(let range) = self { range } else { nil } }
+    fileprivate var states: Set<ExchangeRecord.State>? { if case .state(let states) = self { states } else { nil } }
+}
+
+/// The JSON of a filter. Some conditions have a member for themselves; the others are texts.
+private struct FilterJSON: Codable {
+    var useCase: Int?
+    var outcomes: Set<TransactionOutcome>?
+    var sinceMicroseconds, untilMicroseconds: Int64?
+    var text: String?
+    var methods: Set<String>?
+    var statuses: ClosedRange<Int>?
+    var states: Set<ExchangeRecord.State>?
+    var conditions: [String]?
+    var beginner: TransactionFilter.Beginner?
+    var order: TransactionFilter.Order?
+
+    init<Filter: ListFilter>(_ filter: Filter) {
+        var rest = filter.conditions
+        useCase = rest.removeFirst(\.useCase)
+        // An empty list lets everything through, so conditions that leave no outcome become texts.
+        let outcomes = filter.outcomes ?? []
+        if !outcomes.isEmpty { rest.removeAll { $0.outcomes != nil } }
+        self.outcomes = outcomes
+        (sinceMicroseconds, untilMicroseconds) = (filter.sinceMicroseconds, filter.untilMicroseconds)
+        rest.removeAll { $0.since != nil || $0.until != nil }
+        // Take these only from the front, to keep the order of the other conditions.
+        text = rest.removeFront(\.text)
+        if Filter.subject == .exchanges {
+            methods = rest.removeFront(\.methods) ?? []
+            statuses = rest.removeFront(\.statuses)
+            states = rest.removeFront(\.states) ?? []
         }
+        conditions = rest.map(\.description)
     }
 
-    /// The text as a condition; none where there is none.
-    var textCondition: [FilterCondition] { text.map { $0.isEmpty ? [] : [.text($0)] } ?? [] }
+    /// Returns all conditions.
+    ///
+    /// - Parameter decoder: The one that this was read from.
+    func conditions(about subject: FilterExpression.Subject, _ decoder: any Decoder) throws -> [FilterCondition] {
+        var all: [FilterCondition?] = [
+            useCase.map { .useCase($0) }, outcomes.map { .outcome($0) },
+            sinceMicroseconds.map { .sinceMicroseconds($0) },
+            untilMicroseconds.map { .untilMicroseconds($0) }, text.map { .text($0) },
+        ]
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if subject == .exchanges {
+            guard methods?.count ?? 0 <= FilterExpression.termLimit else {
+                let mistake = FilterExpression.tooMany("methods", at: 0, 1)
+                throw DecodingError.dataCorruptedError(
+                    forKey: .methods, in: container, debugDescription: mistake.message)
+            }
+            all += [methods.map { .method($0) }, statuses.map { .status($0) }, states.map { .state($0) }]
+        }
+        all.removeAll { [.outcome([]), .text(""), .method([]), .state([])].contains($0) }
+        guard conditions != nil else { return all.compactMap(\.self) }
+        var list = try container.nestedUnkeyedContainer(forKey: .conditions)
+        while !list.isAtEnd {
+            let isOneTooMany = list.currentIndex >= FilterExpression.termLimit
+            all.append(
+                try list.superDecoder().filterText { (text) throws(FilterMistake) in
+                    guard !isOneTooMany else {
+                        throw FilterExpression.tooMany("terms", at: 0, text.unicodeScalars.count)
+                    }
+                    return try FilterCondition(text, about: subject)
+                })
+        }
+        return all.compactMap(\.self)
+    }
+}
+
+extension [FilterCondition] {
+    /// Removes the first condition that has a value, and returns that.
+    fileprivate mutating func removeFirst<Value>(_ value: (FilterCondition) -> Value?) -> Value? {
+        guard let index = firstIndex(where: { value($0) != nil }) else { return nil }
+        return value(remove(at: index))
+    }
+
+    /// Does the same if that is the first of all conditions.
+    fileprivate mutating func removeFront<Value>(_ value: (FilterCondition) -> Value?) -> Value? {
+        first.flatMap(value) == nil ? nil : removeFirst(value)
+    }
 }
 
 extension GUID {
     /// Whether it is among one in so many, by its last four bytes, which are random in every version of a UUID.
     ///
-    /// - Parameter count: From 1 to 1,000,000. What is among one in a hundred is also among one in ten.
+    /// - Parameter count: From 1 to 1,000,000. The transactions among one in a hundred are also among one in ten.
     package func isOne(in count: Int) -> Bool { low & 0xFFFF_FFFF < Self.bound(oneIn: count) }
 
     /// The last four bytes of those that are stay below this, in hexadecimal digits; where that is all, it is longer.
@@ -194,44 +232,4 @@ extension GUID {
     }
 
     private static func bound(oneIn count: Int) -> UInt64 { (1 << 32) / UInt64(max(1, count)) }
-}
-
-extension ListFilter {
-    /// Of how many transactions it lets one through, where it takes a sample of them; 1: of each.
-    package var sampledOneIn: Int { conditions.reduce(1) { max($0, $1.sampledOneIn) } }
-}
-
-extension FilterCondition {
-    fileprivate var sampledOneIn: Int {
-        guard case .oneIn(let count) = self else { return 1 }
-        return count
-    }
-}
-
-// Filters keep whole microseconds, as JSON has them; these are the same as dates.
-
-extension TransactionFilter {
-    /// Begun at or after this time; nil: at any.
-    public var since: Date? {
-        get { sinceMicroseconds.map { Date(microseconds: $0) } }
-        set { sinceMicroseconds = newValue?.microseconds }
-    }
-    /// Begun before this time; nil: at any.
-    public var until: Date? {
-        get { untilMicroseconds.map { Date(microseconds: $0) } }
-        set { untilMicroseconds = newValue?.microseconds }
-    }
-}
-
-extension ExchangeFilter {
-    /// Opened at or after this time; nil: at any.
-    public var since: Date? {
-        get { sinceMicroseconds.map { Date(microseconds: $0) } }
-        set { sinceMicroseconds = newValue?.microseconds }
-    }
-    /// Opened before this time; nil: at any.
-    public var until: Date? {
-        get { untilMicroseconds.map { Date(microseconds: $0) } }
-        set { untilMicroseconds = newValue?.microseconds }
-    }
 }

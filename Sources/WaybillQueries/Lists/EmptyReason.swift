@@ -97,12 +97,14 @@ extension EmptyReason {
     private func selection(_ step: Step) -> String {
         var selection = "transaction"
         if let useCase = filter.useCase { selection += " of \(useCaseName ?? "use case \(useCase)")" }
-        if step > .useCase, !filter.outcomes.isEmpty { selection = "\(outcomes) \(selection)" }
+        if step > .useCase, filter.outcomes != nil { selection = "\(outcomes) \(selection)" }
         return selection
     }
 
     private var outcomes: String {
-        filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map { $0.name.replacing("_", with: " ") }
+        // Conditions may contradict each other.
+        guard let outcomes = filter.outcomes, !outcomes.isEmpty else { return "of several outcomes at once" }
+        return outcomes.sorted { $0.rawValue < $1.rawValue }.map { $0.name.replacing("_", with: " ") }
             .joined(separator: " or ")
     }
 
@@ -133,10 +135,7 @@ extension EmptyReason {
     }
 
     private func none(passing condition: FilterCondition, isFirst: Bool) -> String {
-        let isOnly =
-            isFirst && filter.useCase == nil && filter.outcomes.isEmpty && filter.sinceMicroseconds == nil
-            && filter.untilMicroseconds == nil
-        let place = isOnly ? "here" : "under the other conditions"
+        let place = isFirst && !filter.conditions.contains(where: \.isIndexed) ? "here" : "under the other conditions"
         let subject =
             count == 1
             ? "The only \(selection(.time)) \(place) does not" : "None of the \(count.of(selection(.time))) \(place)"
@@ -217,11 +216,17 @@ extension StoreReader {
         let filter = reason.filter
         var passed = TransactionFilter()
         passed.beginner = filter.beginner
-        /// Asks for some more; the reason is found where that lets none through.
-        func isFound(_ step: EmptyReason.Step, _ ask: (inout TransactionFilter) -> Void) throws(WaybillError) -> Bool {
+        for (step, conditions) in steps(of: filter) {
+            if case .term = step, budget?.isOver() == true {
+                reason.step = .unlooked
+                return
+            }
             let before = passed
-            ask(&passed)
-            guard try !isAny(passed, now: wall) else { return false }
+            passed.conditions += conditions
+            if try isAny(passed, now: wall) {
+                reason.isAny = true
+                continue
+            }
             reason.step = step
             switch step {
             case .beginner:
@@ -242,27 +247,20 @@ extension StoreReader {
                 }
             case .outcomes, .unlooked, .nothing: reason.count = try count(before, now: wall)
             }
-            return true
-        }
-        if try isFound(.beginner, { _ in }) { return }
-        reason.isAny = true
-        if let useCase = filter.useCase, try isFound(.useCase, { $0.useCase = useCase }) { return }
-        if !filter.outcomes.isEmpty, try isFound(.outcomes, { $0.outcomes = filter.outcomes }) { return }
-        if filter.sinceMicroseconds != nil || filter.untilMicroseconds != nil {
-            let isLetThrough = try !isFound(.time) {
-                $0.sinceMicroseconds = filter.sinceMicroseconds
-                $0.untilMicroseconds = filter.untilMicroseconds
-            }
-            guard isLetThrough else { return }
-        }
-        for (index, condition) in filter.terms.enumerated() {
-            if let budget, budget.isOver() {
-                reason.step = .unlooked
-                return
-            }
-            if try isFound(.term(index), { $0.conditions.append(condition) }) { return }
+            return
         }
         reason.count = try count(passed, now: wall)
+    }
+
+    /// What is asked for, one step after the other, and by which conditions.
+    private func steps(of filter: TransactionFilter) -> [(EmptyReason.Step, [FilterCondition])] {
+        let indexed: [(EmptyReason.Step, [FilterCondition])] = [
+            (.useCase, filter.useCase.map { [.useCase($0)] } ?? []),
+            (.outcomes, filter.conditions.filter { if case .outcome = $0 { true } else { false } }),
+            (.time, filter.conditions.filter { $0.isIndexed && !$0.isOfTransaction }),
+        ]
+        return [(.beginner, [])] + indexed.filter { !$0.1.isEmpty }
+            + filter.terms.enumerated().map { (.term($0.offset), [$0.element]) }
     }
 
     /// Looks where the name of an attribute does occur, and with what.
@@ -294,8 +292,8 @@ extension StoreReader {
     private func findAnywhere(
         _ name: String, for reason: inout EmptyReason, now wall: Int64
     ) throws(WaybillError) {
-        var anywhere = TransactionFilter()
-        (anywhere.conditions, anywhere.beginner) = ([.attribute(name, value: nil)], .any)
+        var anywhere = TransactionFilter([.attribute(name, value: nil)])
+        anywhere.beginner = .any
         if try isAny(anywhere, now: wall) { reason.attributes.insert(name) }
     }
 

@@ -75,7 +75,7 @@ extension StoreReader {
                 exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10),
                 endedBy: row.int(3) == TransactionOutcome.interrupted.rawValue ? row.sourceEnd(15) : nil,
                 parent: row.optionalGUID(16),
-                parentPart: row.optionalInt(17).map { Fact.ID(source: row.guid(18), sequence: $0) },
+                parentPart: row.optionalInt(17).map { FactID(source: row.guid(18), sequence: $0) },
                 children: row.int(19) > 0 ? .init(count: row.int(19), failedCount: row.int(20)) : nil,
                 sampling: FactRowReader.sampling(row, from: 21))
         }
@@ -139,7 +139,7 @@ extension StoreReader {
         SELECT (SELECT count(*) FROM parts p CROSS JOIN events e ON e.source = p.source AND e.part = p.sequence \
         WHERE p.guid = ?1 AND e.detail IS NOT NULL AND json_valid(e.detail) AND json_extract(e.detail, '$.error_code') IS NOT NULL) \
         + (SELECT count(*) FROM parts p CROSS JOIN network_logs l ON l.source = p.source AND l.part = p.sequence \
-        WHERE p.guid = ?1 AND (l.state = \(Fact.ExchangeState.failed.rawValue) OR l.status >= 400))
+        WHERE p.guid = ?1 AND (l.state = \(ExchangeState.failed.rawValue) OR l.status >= 400))
         """
 
     /// The transactions that the same source began just before and just after this one; nil where there is none. Of one

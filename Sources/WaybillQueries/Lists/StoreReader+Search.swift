@@ -108,19 +108,20 @@ extension TransactionFilter {
     /// What of it an index in its order finds.
     fileprivate var byIndex: TransactionFilter {
         var filter = self
-        (filter.text, filter.isFolded) = (nil, false)
-        filter.conditions = conditions.filter { condition in if case .useCase = condition { true } else { false } }
-        if order == .longest || order == .shortest {
-            (filter.useCase, filter.sinceMicroseconds, filter.untilMicroseconds) = (nil, nil, nil)
-            filter.conditions = []
+        filter.isFolded = false
+        filter.conditions = conditions.compactMap { condition in
+            guard case .outcome(var outcomes) = condition else {
+                return condition.isIndexed && (order == .newest || order == .oldest) ? condition : nil
+            }
+            // Whether something timed out is asked of each that is open.
+            if !outcomes.isDisjoint(with: [.open, .timedOut]) { outcomes.formUnion([.open, .timedOut]) }
+            return .outcome(outcomes)
         }
-        // Whether something timed out is asked of each that is open.
-        if outcomes.contains(.open) || outcomes.contains(.timedOut) { filter.outcomes.formUnion([.open, .timedOut]) }
         return filter
     }
 
     fileprivate var texts: [String] {
-        terms.compactMap { condition in if case .text(let text) = condition { text } else { nil } }
+        conditions.compactMap { condition in if case .text(let text) = condition { text } else { nil } }
     }
 }
 

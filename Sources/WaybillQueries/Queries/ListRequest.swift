@@ -1,5 +1,5 @@
-public import Foundation
-public import WaybillCore
+package import Foundation
+package import WaybillCore
 
 /// A page of a list as it is asked for, in a URL's query or by options of a command: one grammar for both.
 ///
@@ -16,7 +16,7 @@ public struct ListRequest: Hashable, Sendable {
 
     /// The most and the fewest rows that a page may be asked to have.
     public static let limits = 1...500
-    /// How many rows a page has where nothing is said.
+    /// The default number of rows of a page.
     public static let defaultLimit = 50
     /// The value of ``Parameter/after`` that asks for a first position, and no rows.
     public static let now = "now"
@@ -24,7 +24,7 @@ public struct ListRequest: Hashable, Sendable {
     /// Asks for everything, from the first page on.
     public init() {}
 
-    /// Reads the parameters of a URL, decoded; where one is given twice, the last one counts.
+    /// Reads the decoded parameters of a URL. If one is given twice, the last one counts.
     ///
     /// - Throws: For a name that the subject does not have, since a misspelt filter would let everything through.
     public init(_ items: [(name: String, value: String)], about subject: Subject) throws(QueryFailure) {
@@ -47,10 +47,10 @@ public struct ListRequest: Hashable, Sendable {
         }
     }
 
-    /// Sets what is not nil.
+    /// Sets the values that are not `nil`.
     package init(_ values: [Parameter: String?]) { self.values = values.compactMapValues(\.self) }
 
-    /// A parameter as it is written; nil where it is not set.
+    /// A parameter as text; `nil` if it is not set.
     public subscript(_ parameter: Parameter) -> String? {
         get { values[parameter] }
         set { values[parameter] = newValue }
@@ -63,7 +63,7 @@ public struct ListRequest: Hashable, Sendable {
 }
 
 extension ListRequest {
-    /// What a list is of.
+    /// The subject of a list.
     public enum Subject: Sendable, CaseIterable {
         /// Runs of use cases, network exchanges, what recorded them, or the codes that have several names.
         case transactions, exchanges, sources, names
@@ -84,7 +84,7 @@ extension ListRequest {
         case until
         /// The name of an app or a service.
         case app
-        /// Found in any case in what is listed.
+        /// A text to find, ignoring case.
         case text
         /// The order of sources: `oldest` or `newest`.
         case sort
@@ -116,43 +116,43 @@ extension ListRequest {
             }
         }
 
-        /// The term of a filter that means the same; nil for an empty text or list, which is no condition, and for what
-        /// has no such term.
-        func term(_ value: String) -> FilterExpression.Term? {
+        /// The equivalent term of a filter; `nil` for an empty text or list, which is no condition, and for a parameter
+        /// that has no such term.
+        func term(_ value: String) -> FilterExpression? {
             let words = value.split(separator: ",").joined(separator: ",")
             return switch self {
-            case .useCase: .init(.useCase, .equal, value)
-            case .since: .init(.since, .equal, value)
-            case .until: .init(.until, .equal, value)
-            case .status: .init(.status, .equal, value)
-            case .text: value.isEmpty ? nil : .init(nil, .equal, value)
-            case .outcome: words.isEmpty ? nil : .init(.outcome, .equal, words)
-            case .method: words.isEmpty ? nil : .init(.method, .equal, words)
-            case .state: words.isEmpty ? nil : .init(.state, .equal, words)
+            case .useCase: FilterExpression(.useCase, value)
+            case .since: FilterExpression(.since, value)
+            case .until: FilterExpression(.until, value)
+            case .status: FilterExpression(.status, value)
+            case .text: value.isEmpty ? nil : FilterExpression(nil, value)
+            case .outcome: words.isEmpty ? nil : FilterExpression(.outcome, words)
+            case .method: words.isEmpty ? nil : FilterExpression(.method, words)
+            case .state: words.isEmpty ? nil : FilterExpression(.state, words)
             case .app, .sort, .filter, .fold, .limit, .cursor, .after: nil
             }
         }
     }
 }
 
-/// What a request means.
+/// The meaning of a request.
 extension ListRequest {
-    /// The transactions that are meant.
+    /// Returns the filter of transactions.
     ///
     /// - Parameters:
-    ///   - names: What use cases and events are called in the store that is asked.
-    ///   - now: For times that are so long ago.
-    /// - Throws: For what cannot be read, with what would be right.
-    public func transactionFilter(names: [RecordedName], now: Date) throws(QueryFailure) -> TransactionFilter {
+    ///   - names: The names of use cases and events in the store.
+    ///   - now: The time from which `24h` counts back.
+    /// - Throws: ``QueryFailure`` if a value is malformed, with the expected form.
+    package func transactionFilter(names: [RecordedName], now: Date) throws(QueryFailure) -> TransactionFilter {
         try filter(names: names, now: now.microseconds)
     }
 
-    /// The exchanges that are meant; see ``transactionFilter(names:now:)``.
-    public func exchangeFilter(names: [RecordedName], now: Date) throws(QueryFailure) -> ExchangeFilter {
+    /// Returns the filter of exchanges; see ``transactionFilter(names:now:)``.
+    package func exchangeFilter(names: [RecordedName], now: Date) throws(QueryFailure) -> ExchangeFilter {
         try filter(names: names, now: now.microseconds)
     }
 
-    /// The sources that are meant.
+    /// Returns the filter of sources.
     public func sourceFilter() throws(QueryFailure) -> SourceFilter {
         _ = try ListRequest(items, about: .sources)
         var filter = SourceFilter()
@@ -166,7 +166,7 @@ extension ListRequest {
         return filter
     }
 
-    /// Says what is wrong with a parameter, as far as that can be told without a store.
+    /// Checks all parameters that can be checked without a store.
     public func validate(about subject: Subject) throws(QueryFailure) {
         switch subject {
         case .transactions: _ = try filter(names: nil, now: 0) as TransactionFilter
@@ -178,7 +178,7 @@ extension ListRequest {
         _ = try position()
     }
 
-    /// How many rows the page is to have.
+    /// Returns the number of rows that a page has at most.
     public func pageSize() throws(QueryFailure) -> Int {
         guard let limit = self[.limit] else { return Self.defaultLimit }
         guard let count = Int(limit), Self.limits.contains(count) else {
@@ -188,7 +188,7 @@ extension ListRequest {
         return count
     }
 
-    /// Where changes are to begin; nil: at the end of what there is, as with ``now``.
+    /// Returns the position after which changes are listed; `nil` for the end of the store, as with ``now``.
     func position() throws(QueryFailure) -> ExportCursor? {
         guard let after = self[.after], after != Self.now else { return nil }
         do throws(WaybillError) { return try ExportCursor(after) } catch {
@@ -196,23 +196,22 @@ extension ListRequest {
         }
     }
 
-    /// The filter that is meant.
+    /// Returns the filter.
     ///
     /// - Parameters:
-    ///   - names: nil: names are not looked up, and a use case counts where it is a code.
+    ///   - names: The names in the store. If `nil`, names are not looked up, and use cases count only by their codes.
     ///   - now: Microseconds since 1970.
     package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int64) throws(QueryFailure) -> Filter {
         _ = try ListRequest(items, about: Filter.subject == .transactions ? .transactions : .exchanges)
-        var filter = Filter()
+        var filter = Filter([])
         if let fold = self[.fold] {
             guard ["", "true", "false"].contains(fold) else {
                 throw .parameter("fold", "“\(fold)” is neither true nor false.")
             }
-            if fold == "true" { filter.fold() }
+            filter.set(\.isFolded, fold == "true")
         }
         for (parameter, term) in terms {
-            let expression = FilterExpression(terms: [term])
-            do throws(FilterMistake) { try expression.add(to: &filter, names: names, now: now) } catch {
+            do throws(FilterMistake) { try term.add(to: &filter, names: names, now: now) } catch {
                 throw .parameter(parameter.rawValue, error.message)
             }
         }
@@ -238,13 +237,14 @@ extension ListRequest {
         }
     }
 
-    /// All conditions on transactions as one expression, for a place that takes nothing else; nil where there are none.
-    package func expression() throws(QueryFailure) -> FilterExpression? {
-        let all = terms.map(\.term) + (try written(about: .transactions)?.terms ?? [])
-        return all.isEmpty ? nil : FilterExpression(terms: all)
+    /// All conditions on transactions as the text of a filter, for a place that takes nothing else; `nil` if there are
+    /// none.
+    package func filterText() throws(QueryFailure) -> String? {
+        let all = terms.map(\.term) + [try written(about: .transactions)].compactMap(\.self)
+        return all.isEmpty ? nil : all.map(\.description).joined(separator: " ")
     }
 
-    private var terms: [(parameter: Parameter, term: FilterExpression.Term)] {
+    private var terms: [(parameter: Parameter, term: FilterExpression)] {
         Parameter.allCases.compactMap { parameter in self[parameter].flatMap(parameter.term).map { (parameter, $0) } }
     }
 
@@ -259,23 +259,20 @@ extension ListRequest {
     /// Asks for the transactions that pass a filter, in its order; times before 1970 count as its beginning.
     ///
     /// - Parameters:
-    ///   - filter: What is asked for.
-    ///   - limit: How many rows, of ``limits``; nil: ``defaultLimit``.
-    ///   - cursor: Where the page before ended; nil: the first page.
+    ///   - filter: The filter.
+    ///   - limit: The number of rows, of ``limits``. Default: ``defaultLimit``.
+    ///   - cursor: ``RecordPage/next`` of the previous page; `nil` for the first page.
     public init(matching filter: TransactionFilter, limit: Int? = nil, cursor: String? = nil) {
-        var terms: [FilterExpression.Term] = []
-        if filter.beginner != .known { terms.append(.init(.beginner, .equal, filter.beginner.rawValue)) }
-        if filter.order != .newest { terms.append(.init(.sort, .equal, filter.order.rawValue)) }
-        self.init(filter, terms, limit, cursor)
+        var others: [FilterExpression] = []
+        if filter.beginner != .known { others.append(FilterExpression(.beginner, filter.beginner.rawValue)) }
+        if filter.order != .newest { others.append(FilterExpression(.sort, filter.order.rawValue)) }
+        self.init(filter.conditions, others, limit, cursor)
         if filter.isFolded { self[.fold] = "true" }
     }
 
-    /// The same of exchanges, the newest first.
+    /// Asks for the exchanges that pass a filter, the newest first; see ``init(matching:limit:cursor:)``.
     public init(matching filter: ExchangeFilter, limit: Int? = nil, cursor: String? = nil) {
-        self.init(filter, [], limit, cursor)
-        self[.method] = filter.methods.isEmpty ? nil : filter.methods.sorted().joined(separator: ",")
-        self[.status] = filter.statuses.map { StatusRange.text($0) }
-        self[.state] = filter.states.isEmpty ? nil : filter.states.map(\.rawValue).sorted().joined(separator: ",")
+        self.init(filter.conditions, [], limit, cursor)
     }
 
     /// The same of sources, in the filter's order.
@@ -289,21 +286,14 @@ extension ListRequest {
     /// A page without conditions.
     ///
     /// - Parameters:
-    ///   - limit: How many rows, of ``limits``; nil: ``defaultLimit``.
-    ///   - cursor: Where the page before ended; nil: the first page.
+    ///   - limit: The number of rows, of ``limits``. Default: ``defaultLimit``.
+    ///   - cursor: ``RecordPage/next`` of the previous page; `nil` for the first page.
     public init(limit: Int?, cursor: String? = nil) { self.init([.limit: limit.map(String.init), .cursor: cursor]) }
 
     /// - Parameter others: Terms that are no conditions.
-    private init(_ filter: some ListFilter, _ others: [FilterExpression.Term], _ limit: Int?, _ cursor: String?) {
-        let terms = filter.conditions.map { FilterExpression.Term($0) } + others
-        let outcomes = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map(\.name)
-        self.init([
-            .useCase: filter.useCase.map(String.init),
-            .outcome: outcomes.isEmpty ? nil : outcomes.joined(separator: ","),
-            .since: filter.sinceMicroseconds.map { "\(max(0, $0))" },
-            .until: filter.untilMicroseconds.map { "\(max(0, $0))" },
-            .text: filter.text, .filter: terms.isEmpty ? nil : FilterExpression(terms: terms).description,
-            .limit: limit.map(String.init), .cursor: cursor,
-        ])
+    private init(_ conditions: [FilterCondition], _ others: [FilterExpression], _ limit: Int?, _ cursor: String?) {
+        self.init(limit: limit, cursor: cursor)
+        let terms = conditions.map(\.description) + others.map(\.description)
+        if !terms.isEmpty { self[.filter] = terms.joined(separator: " ") }
     }
 }

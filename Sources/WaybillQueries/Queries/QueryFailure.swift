@@ -15,7 +15,7 @@ public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Several transactions share the support code; at most 21 of them, of which the description names 20.
     case ambiguous(SupportCode, [GUID])
     /// Several exchanges have what was asked for.
-    case ambiguousExchange(String, [Fact.ID])
+    case ambiguousExchange(String, [FactID])
 
     /// How many transactions that share a support code are named.
     package static let namedTransactions = 20

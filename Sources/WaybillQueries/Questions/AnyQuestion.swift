@@ -4,9 +4,9 @@ package import WaybillStore
 
 /// Any of the questions, for programs that handle all of them.
 ///
-/// In JSON it is one object: the member `question` says which it is, the others are its own, e.g.
-/// `{"question": "duration", "filter": {"use_case": 0}, "from": "requestSent", "to": "responseReceived"}`. What is left
-/// out is as by default.
+/// In JSON a question is one object. The member `question` names the kind, and the others are those of the question, e.g.
+/// `{"question": "duration", "filter": {"use_case": 0}, "from": "requestSent", "to": "responseReceived"}`. Missing
+/// members have their default values.
 public enum AnyQuestion: Hashable, Sendable {
     /// How many transactions of each use case there were, when, and how they ended.
     case summary(SummaryQuestion)
@@ -27,7 +27,7 @@ public enum AnyQuestion: Hashable, Sendable {
     /// Whether two groups of transactions differ by more than noise.
     case compare(CompareQuestion)
 
-    /// Which it is, in JSON and on the command line.
+    /// The name of a kind of question, in JSON and on the command line.
     package enum Word: String, CaseIterable, Sendable, Codable {
         case summary, duration, measure, transitions, funnel
         case dropOff = "dropoff"
@@ -48,28 +48,13 @@ public enum AnyQuestion: Hashable, Sendable {
         }
     }
 
-    /// Which it is.
+    /// The kind of the question.
     package var word: Word { named.word }
 
-    /// What is asked.
+    /// The question itself.
     var asked: any FoldedQuestion { named.question }
 
-    /// What it is together with its answer, which `ask` finds.
-    private func answered(by ask: some Asking) throws -> AnyAnswer {
-        switch self {
-        case .summary(let question): .summary(question, try ask.answer(question))
-        case .duration(let question): .duration(question, try ask.answer(question))
-        case .measure(let question): .measure(question, try ask.answer(question))
-        case .transitions(let question): .transitions(question, try ask.answer(question))
-        case .funnel(let question): .funnel(question, try ask.answer(question))
-        case .dropOff(let question): .dropOff(question, try ask.answer(question))
-        case .legs(let question): .legs(question, try ask.answer(question))
-        case .network(let question): .network(question, try ask.answer(question))
-        case .compare(let question): .compare(question, try ask.answer(question))
-        }
-    }
-
-    /// The same about other transactions; of the question about the network, about their exchanges.
+    /// Returns the same question about other transactions, or about their exchanges for ``network(_:)``.
     public func about(_ filter: TransactionFilter) -> AnyQuestion {
         switch self {
         case .summary(let question): .summary(question.with(\.filter, filter))
@@ -93,76 +78,41 @@ extension Question {
     }
 }
 
-/// A way to an answer.
-private protocol Asking {
-    func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> Asked.Answer
-}
-
 extension AnyQuestion {
-    private struct ReaderAsking: Asking {
-        var reader: StoreReader
-        var now: Int64
-
-        func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> Asked.Answer {
-            try reader.answer(question, now: now)
-        }
-    }
-
-    /// Answers it by one state of a store.
+    /// Answers the question from one state of a store.
     ///
-    /// - Parameter now: In microseconds since 1970: decides what has timed out.
+    /// - Parameter now: The time in microseconds since 1970, which decides what has timed out.
     /// - Throws: As ``Question/answer(from:)``.
     package func answer(by reader: StoreReader, now: Int64) throws -> AnyAnswer {
-        try answered(by: ReaderAsking(reader: reader, now: now))
-    }
-
-    private struct PartialAsking: Asking {
-        var partial: any ErasedPartial
-
-        func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> Asked.Answer {
-            guard let partial = partial as? PartialOf<Asked> else {
-                throw WaybillError(.setting, "This is a partial answer to another question.")
-            }
-            return try question.answer(partial.found)
+        func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> AnyAnswer {
+            question.answered(try reader.answer(question, now: now))
         }
+        return try answer(asked)
     }
 
-    /// What a store says that has some of the transactions, as ``FoldedQuestion`` describes it.
+    /// Returns what a store that has some of the transactions says, as ``FoldedQuestion`` describes it.
     ///
-    /// - Parameter now: In microseconds since 1970, the same for all stores: decides what has timed out.
-    /// - Throws: `.setting` for a question that makes no sense; `.store` where the store cannot be read.
-    package func partial(from reader: StoreReader, now: Int64) throws(WaybillError) -> AnyPartial {
-        func partial<Asked: FoldedQuestion>(_ question: Asked) throws(WaybillError) -> any ErasedPartial {
-            try reader.read { () throws(WaybillError) in
-                PartialOf<Asked>(
-                    found: try question.partial(from: AnswerContext(reader: reader, now: now, isPartial: true)))
-            }
-        }
-        return AnyPartial(self, try partial(asked))
-    }
-
-    /// Answers it by what all transactions say.
-    func answer(by partial: any ErasedPartial) throws -> AnyAnswer {
-        try answered(by: PartialAsking(partial: partial))
-    }
-
-    private struct JSONAsking: Asking {
-        var json: Data
-
-        func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> Asked.Answer {
-            try JSONDecoder.waybill().decode(Asked.Answer.self, from: json)
+    /// - Parameter now: The time in microseconds since 1970, the same for all stores. It decides what has timed out.
+    /// - Throws: `.setting` for a question that makes no sense; `.store` if the store can't be read.
+    package func partial(from reader: StoreReader, now: Int64) throws(WaybillError) -> PartialAnswer {
+        try reader.read { () throws(WaybillError) in
+            let context = AnswerContext(reader: reader, now: now, isPartial: true)
+            return PartialAnswer(question: self, found: try asked.partial(from: context))
         }
     }
 
-    /// Reads its answer.
+    /// Decodes the answer to the question.
     ///
     /// - Parameter json: An ``AnyAnswer``.
-    /// - Throws: For what is none, or the answer to another question.
+    /// - Throws: An error if `json` is not an answer, or is the answer to another question.
     public func answer(json: Data) throws -> AnyAnswer {
         guard try JSONDecoder.waybill().decode(Named.self, from: json).question == word else {
             throw WaybillError(.format, "This is the answer to another question than was asked.")
         }
-        return try answered(by: JSONAsking(json: json))
+        func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> AnyAnswer {
+            question.answered(try JSONDecoder.waybill().decode(Asked.Answer.self, from: json))
+        }
+        return try answer(asked)
     }
 }
 
@@ -204,7 +154,7 @@ extension AnyQuestion.Word {
 }
 
 extension AnyQuestion {
-    /// Whether it looks at who was begun below whom: then transactions of one family have to be in one store.
+    /// Whether the question looks at parents and children. If so, all transactions of a family must be in one store.
     package var looksAtFamilies: Bool {
         switch subject {
         case .transactions(let filter, let segmentation): filter.looksAtFamilies || segmentation.isByParent
@@ -213,10 +163,10 @@ extension AnyQuestion {
         }
     }
 
-    /// Of how many transactions one is enough to answer it; 1: it looks at all, or an attribute that it names has to be
-    /// looked for among all.
+    /// The number of transactions of which one is enough for the answer. It is 1 if the question reads all, or names an
+    /// attribute that must be looked for among all.
     package var readsOneIn: Int {
-        // Clocks are compared by all exchanges of a client.
+        // All exchanges of a client are needed to compare the clocks.
         if case .legs = self { return 1 }
         switch subject {
         case .transactions(let filter, let segmentation): return segmentation.isByAttribute ? 1 : filter.sampledOneIn
@@ -225,7 +175,7 @@ extension AnyQuestion {
         }
     }
 
-    /// What a question is about, and what tells them apart.
+    /// What a question counts, and the segments that it tells apart.
     private enum Subject {
         case transactions(TransactionFilter, Segmentation?)
         case exchanges(ExchangeFilter, TransactionFilter?)
@@ -254,20 +204,6 @@ extension TransactionFilter {
     fileprivate var looksAtFamilies: Bool { isFolded || conditions.contains(where: \.looksAtFamilies) }
 }
 
-extension FilterCondition {
-    fileprivate var looksAtFamilies: Bool {
-        switch self {
-        case .parent, .root, .child: true
-        case .not(let condition): condition.looksAtFamilies
-        case .useCase, .event, .error, .attribute, .app, .appVersion, .device, .osVersion, .os, .ended, .sampled,
-            .oneIn,
-            .tookMoreThan, .tookLessThan, .text, .status, .exchange, .state, .host, .path, .method, .receivedMoreThan,
-            .receivedLessThan, .closeCode:
-            false
-        }
-    }
-}
-
 extension Segmentation? {
     fileprivate var isByParent: Bool {
         switch self {
@@ -279,7 +215,7 @@ extension Segmentation? {
     fileprivate var isByAttribute: Bool { if case .attribute = self { true } else { false } }
 }
 
-/// What some of the transactions say of a question: those of one store, or of several whose partials were merged.
+/// What some of the transactions contribute to an answer: those of one store, or of several stores that were merged.
 ///
 /// ## Usage
 ///
@@ -288,61 +224,43 @@ extension Segmentation? {
 /// for store in others { try all.merge(question.partial(from: store, now: now)) }
 /// let answer = try all.answer()
 /// ```
-package struct AnyPartial: Sendable {
-    private let question: AnyQuestion
-    private var partial: any ErasedPartial
+package struct PartialAnswer: Sendable {
+    fileprivate let question: AnyQuestion
+    fileprivate var found: any Mergeable
 
-    init(_ question: AnyQuestion, _ partial: any ErasedPartial) { (self.question, self.partial) = (question, partial) }
-
-    /// Takes over what other transactions say.
+    /// Adds what other transactions contribute.
     ///
-    /// - Throws: `.setting` where they say it of another question.
-    package mutating func merge(_ other: consuming AnyPartial) throws(WaybillError) {
+    /// - Throws: `.setting` if `other` belongs to another question.
+    package mutating func merge(_ other: consuming PartialAnswer) throws(WaybillError) {
         guard question == other.question else {
             throw WaybillError(.setting, "Partial answers to different questions cannot be put together.")
         }
-        partial.merge(erased: other.partial)
+        found.merge(any: other.found)
     }
 
-    /// The answer that one store would give that had all of them.
+    /// Returns the answer that a single store with all the transactions would give.
     ///
     /// - Throws: As ``Question/answer(from:)``.
-    package consuming func answer() throws -> AnyAnswer { try question.answer(by: partial) }
-}
-
-extension AnyQuestion {
-    /// The answer that one store would give that had the transactions of several.
-    ///
-    /// - Parameter next: Gives what one store says after the other, and nil when there are no more.
-    /// - Throws: As ``Question/answer(from:)``; `.store` where there is no store.
-    package func answer(byPartials next: () async throws -> AnyPartial?) async throws -> AnyAnswer {
-        guard var all = try await next() else {
-            throw WaybillError(.store, "There is no store to answer by; an empty one is one.")
+    package consuming func answer() throws -> AnyAnswer {
+        func answer<Asked: FoldedQuestion>(_ question: Asked, _ found: any Mergeable) throws -> AnyAnswer {
+            guard let found = found as? Asked.Partial else {
+                throw WaybillError(.setting, "This is a partial answer to another question.")
+            }
+            return question.answered(try question.answer(found))
         }
-        while let partial = try await next() { try all.merge(partial) }
-        return try all.answer()
+        return try answer(question.asked, found)
     }
 }
 
-/// What some transactions say of any of the questions.
-protocol ErasedPartial: Sendable {
-    /// Takes over another one of the same question.
-    mutating func merge(erased other: any ErasedPartial)
-}
-
-/// What some transactions say of one kind of question.
-struct PartialOf<Asked: FoldedQuestion>: ErasedPartial {
-    var found: Asked.Partial
-
-    mutating func merge(erased other: any ErasedPartial) {
-        if let other = other as? PartialOf { found.merge(other.found) }
-    }
+extension Mergeable {
+    /// Merges a value of the same type; the question says which type that is.
+    fileprivate mutating func merge(any other: any Mergeable) { if let other = other as? Self { merge(other) } }
 }
 
 /// The answer to any of the questions, with the question.
 ///
-/// In JSON it is one object: the member `question` says what was asked, the others are those of the answer;
-/// ``AnyQuestion/answer(json:)`` reads it.
+/// In JSON it is one object. The member `question` names the kind of question, and the others are those of the answer.
+/// Call ``AnyQuestion/answer(json:)`` to decode it.
 public enum AnyAnswer: Hashable, Sendable {
     /// How many transactions of each use case there were, when, and how they ended.
     case summary(SummaryQuestion, SummaryAnswer)
@@ -377,13 +295,13 @@ public enum AnyAnswer: Hashable, Sendable {
         }
     }
 
-    /// What was asked.
+    /// The question.
     public var question: AnyQuestion { both.question }
 
-    /// One sentence on why nothing counts; nil where something does.
+    /// A sentence on why nothing counts; `nil` if something does.
     public var whyEmpty: String? { both.answer.whyEmpty }
 
-    /// How what counts was weighed; nil where nothing was sampled, and counts are what they say.
+    /// How sampled transactions were weighed; `nil` if nothing was sampled and the counts are exact.
     public var weighed: Weighing? { both.answer.weighed }
 }
 

@@ -118,9 +118,9 @@ extension [NetworkGroup.Example] {
 
 /// An exchange, as far as questions go.
 struct MeasuredExchange {
-    var id: Fact.ID
+    var id: FactID
     var transaction: GUID?
-    var role: Fact.Role
+    var role: ExchangeRole
     var method: String
     var host: String?
     var path: String
@@ -149,14 +149,14 @@ extension MeasuredExchange {
         let (source, at) = (row.int(0), row.int(2))
         // Most say nothing of interest there, and reading it would take longer than all the rest.
         let detail = DetailColumn(row.optionalText(16))
-        id = Fact.ID(source: sources.entries[source]?.id ?? GUID(high: 0, low: 0), sequence: row.int(1))
+        id = FactID(source: sources.entries[source]?.id ?? GUID(high: 0, low: 0), sequence: row.int(1))
         transaction = row.optionalGUID(15)
-        role = Fact.Role(rawValue: row.int(3)) ?? .client
+        role = ExchangeRole(rawValue: row.int(3)) ?? .client
         method = row.text(4)
         host = row.optionalText(5)
         path = row.text(6)
         state = ExchangeRecord.State(
-            row.optionalInt(9).flatMap(Fact.ExchangeState.init(rawValue:)), isMocked: detail.transfer.isMocked,
+            row.optionalInt(9).flatMap(ExchangeState.init(rawValue:)), isMocked: detail.transfer.isMocked,
             hasSourceEnded: row.bool(14)
         )
         opened = sources.wall(at, in: source)

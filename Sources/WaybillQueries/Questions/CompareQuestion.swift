@@ -160,6 +160,8 @@ extension CompareQuestion: FoldedQuestion {
         try answer(partial(from: context))
     }
 
+    package func answered(_ answer: CompareAnswer) -> AnyAnswer { .compare(self, answer) }
+
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<ComparedSamples> {
         try groups.check()
         let points = try PointMatcher([from, to], of: filter.useCase, context)

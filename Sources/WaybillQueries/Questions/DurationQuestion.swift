@@ -181,6 +181,8 @@ extension DurationQuestion: FoldedQuestion {
         try answer(partial(from: context))
     }
 
+    package func answered(_ answer: DurationAnswer) -> AnyAnswer { .duration(self, answer) }
+
     package func partial(
         from context: AnswerContext
     ) throws(WaybillError) -> Folded<NamedSegments<CollectedDurations>> {
@@ -263,6 +265,8 @@ extension TransitionsQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> TransitionsAnswer {
         try answer(partial(from: context))
     }
+
+    package func answered(_ answer: TransitionsAnswer) -> AnyAnswer { .transitions(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<PairedDurations> {
         guard filter.useCase != nil else {

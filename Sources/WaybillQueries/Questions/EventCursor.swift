@@ -191,7 +191,7 @@ struct EventOrder {
 
 /// Reads the events of parts.
 struct PartEvents {
-    private var rows: ForwardRows
+    private var rows: RowCursor
     private let sources: SourceDirectory
     private var source: Int64 = -1
     private var useCase = 0
@@ -205,7 +205,7 @@ struct PartEvents {
     ///   - purpose: Tells apart the statements of two that read in turn.
     init(_ codes: [Int]?, _ sources: SourceDirectory, _ purpose: String, _ connection: Connection) throws(WaybillError)
     {
-        rows = try ForwardRows(
+        rows = try RowCursor(
             "SELECT part, after, at_us, code FROM events AS \(purpose)", key: ("source", "part"),
             only: codes.map { ("code", $0) },
             connection)

@@ -145,6 +145,8 @@ extension FunnelQuestion: FoldedQuestion {
         try answer(partial(from: context))
     }
 
+    package func answered(_ answer: FunnelAnswer) -> AnyAnswer { .funnel(self, answer) }
+
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedSteps>> {
         guard !steps.isEmpty else { throw WaybillError(.setting, "A funnel needs at least one step.") }
         let points = try PointMatcher(steps, of: filter.useCase, context)
@@ -276,6 +278,8 @@ extension DropOffQuestion: FoldedQuestion {
         try answer(partial(from: context))
     }
 
+    package func answered(_ answer: DropOffAnswer) -> AnyAnswer { .dropOff(self, answer) }
+
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<LastEvents> {
         guard filter.useCase != nil else {
             throw WaybillError(.setting, "A last event is one of a use case; say of which.")
@@ -314,7 +318,7 @@ extension DropOffQuestion: FoldedQuestion {
     /// Its filter, with the outcomes of those who did not finish where it names none.
     private var unfinished: TransactionFilter {
         var filter = filter
-        if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
+        if filter.outcomes == nil { filter.conditions.append(.outcome([.abandoned, .interrupted, .timedOut])) }
         return filter
     }
 }

@@ -39,7 +39,7 @@ struct JoinedParts {
         guard count >= Self.many else { return }
         var links: [Link] = []
         var events = try codes.map { codes throws(WaybillError) in
-            try ForwardRows(
+            try RowCursor(
                 "SELECT part FROM events AS sought", key: ("source", "part"), only: ("code", codes), connection)
         }
         defer { events?.stop() }
@@ -140,7 +140,7 @@ private struct PlaceTable {
 /// Rows of a table whose key begins with a source and a number, fetched for keys that mostly come in that order, too:
 /// from one to the next by steps where that is near, by a search where it is far. So a question about everything reads
 /// the table once, and one about little reads little: of no source more than is asked about.
-struct ForwardRows {
+struct RowCursor {
     private let statement: Statement
     private let arguments: [any SQLValue]
     private var row: Row?

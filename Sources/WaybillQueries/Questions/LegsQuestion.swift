@@ -131,6 +131,8 @@ extension LegsQuestion: FoldedQuestion {
         try answer(partial(from: context))
     }
 
+    package func answered(_ answer: LegsAnswer) -> AnyAnswer { .legs(self, answer) }
+
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<PartialLegs> {
         try partial(from: context, batchCount: 50_000)
     }

@@ -105,6 +105,8 @@ extension MeasureQuestion: FoldedQuestion {
         try answer(partial(from: context))
     }
 
+    package func answered(_ answer: MeasureAnswer) -> AnyAnswer { .measure(self, answer) }
+
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedNumbers>> {
         let sources = try SourceDirectory(context.connection)
         let all = try TransactionCursor(filter, segmentation: segmentation, reading: [], sources: sources, context)

@@ -68,7 +68,7 @@ public struct NetworkAnswer: QuestionAnswer {
 /// The exchanges of one host and path, as one end recorded them.
 public struct NetworkGroup: Hashable, Sendable, Codable {
     /// Which end recorded them; both are never mixed, since they measure different things.
-    public var role: Fact.Role
+    public var role: ExchangeRole
     /// In small letters; nil where it is not known.
     public var host: String?
     /// With IDs folded: `/users/{id}`; nil where hosts are not told apart by it.
@@ -102,7 +102,7 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
 
     /// Makes a group.
     public init(
-        role: Fact.Role, host: String?, path: String?, method: String?, count: Int, statuses: StatusCounts,
+        role: ExchangeRole, host: String?, path: String?, method: String?, count: Int, statuses: StatusCounts,
         states: [ExchangeRecord.State: Int], errors: [UseCaseSummary.ErrorCount], firstByte: DurationStatistics,
         whole: DurationStatistics, failed: DurationStatistics, sentByteCount: Int64, receivedByteCount: Int64,
         slowest: [Example], failing: [Example]
@@ -176,7 +176,7 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
     /// One exchange, to look at.
     public struct Example: Hashable, Sendable, Codable, Identifiable {
         /// The source and the sequence of its `exchange_opened` fact.
-        public var id: Fact.ID
+        public var id: FactID
         /// The transaction that it belongs to; nil outside any.
         public var transaction: GUID?
         package var openedMicroseconds: Int64
@@ -188,7 +188,7 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
 
         /// Makes an example.
         public init(
-            id: Fact.ID, transaction: GUID?, opened: Date, duration: Duration?, status: Int?, error: RecordedError?
+            id: FactID, transaction: GUID?, opened: Date, duration: Duration?, status: Int?, error: RecordedError?
         ) {
             self.id = id
             self.transaction = transaction
@@ -210,6 +210,8 @@ extension NetworkQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> NetworkAnswer {
         try answer(partial(from: context))
     }
+
+    package func answered(_ answer: NetworkAnswer) -> AnyAnswer { .network(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> GroupedExchanges {
         let sources = try SourceDirectory(context.connection)
@@ -273,7 +275,7 @@ package struct GroupedExchanges: Mergeable {
 /// What the exchanges of a group have in common.
 struct NetworkKey: Hashable, Comparable {
     var host, path, method: String?
-    var role: Fact.Role
+    var role: ExchangeRole
 
     init(_ exchange: MeasuredExchange, _ grouping: NetworkQuestion.Grouping) {
         // RFC 9110, section 4.2.3: a host is the same in any case.

@@ -139,6 +139,8 @@ extension SummaryQuestion: FoldedQuestion {
         try answer(partial(from: context))
     }
 
+    package func answered(_ answer: SummaryAnswer) -> AnyAnswer { .summary(self, answer) }
+
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<CountedUseCases> {
         let sources = try SourceDirectory(context.connection)
         let all = try TransactionCursor(filter, reading: [.times, .outcome, .error], sources: sources, context)

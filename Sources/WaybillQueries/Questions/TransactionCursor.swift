@@ -122,7 +122,7 @@ struct TransactionCursor: TransactionRange {
     private static func areMany(_ filter: TransactionFilter, now wall: Int64, _ connection: Connection)
         throws(WaybillError) -> Bool
     {
-        guard filter.conditions.isEmpty, filter.text == nil else { return false }
+        guard filter.terms.isEmpty else { return false }
         let query = ListQuery(all: "1", filter, now: wall)
         var count = 0
         try connection.statement("\(query.sql) LIMIT \(JoinedParts.many)").forEachRow(arguments: query.arguments) { _ in
@@ -226,7 +226,7 @@ struct TransactionCursor: TransactionRange {
         }
     }
 
-    private func rows() throws(WaybillError) -> ForwardRows {
+    private func rows() throws(WaybillError) -> RowCursor {
         let times =
             contents.contains(.times) ? "p.at_us, p.closed, p.closed_at_us, p.listed_us" : "NULL, NULL, NULL, NULL"
         let outcome =
@@ -241,7 +241,7 @@ struct TransactionCursor: TransactionRange {
             contents.contains(.weight)
             ? "CASE WHEN (SELECT s.heard_us FROM sources s WHERE s.id = p.source) IS NOT NULL THEN p.sample_ppm END, "
                 + "p.sample_kept, p.slow_us" : "NULL, NULL, NULL"
-        return try ForwardRows(
+        return try RowCursor(
             "SELECT p.sequence, p.guid, p.use_case, \(times), \(outcome), \(error), \(sampling) FROM parts p",
             key: ("p.source", "p.sequence"),
             connection)

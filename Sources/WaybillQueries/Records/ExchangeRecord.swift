@@ -20,7 +20,7 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
     public var useCaseName: String?
 
     /// The source and the sequence of its `exchange_opened` fact.
-    public var id: Fact.ID { exchange.id }
+    public var id: FactID { exchange.id }
 
     /// Makes a record.
     public init(
@@ -55,7 +55,7 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
         ///   - recorded: The recorded end; nil where there is none.
         ///   - isMocked: Whether a rule answered.
         ///   - hasSourceEnded: Whether its source runs no longer.
-        package init(_ recorded: Fact.ExchangeState?, isMocked: Bool, hasSourceEnded: Bool) {
+        package init(_ recorded: ExchangeState?, isMocked: Bool, hasSourceEnded: Bool) {
             switch recorded {
             case .completed: self = isMocked ? .mocked : .completed
             case .failed: self = .failed
@@ -94,7 +94,7 @@ public struct ExchangeBodies: Sendable, Hashable {
 
 extension StoreReader {
     /// What this store kept of the bodies of an exchange.
-    package func bodies(of exchange: Fact.ID) throws(WaybillError) -> ExchangeBodies {
+    package func bodies(of exchange: FactID) throws(WaybillError) -> ExchangeBodies {
         ExchangeBodies(request: try body(of: exchange, .request), response: try body(of: exchange, .response))
     }
 
@@ -102,9 +102,9 @@ extension StoreReader {
     ///
     /// - Parameter limit: Bytes.
     package func bodies(
-        of exchanges: [Fact.ID], limit: Int
-    ) throws(WaybillError) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
-        var bodies: [Fact.ID: ExchangeBodies] = [:]
+        of exchanges: [FactID], limit: Int
+    ) throws(WaybillError) -> (bodies: [FactID: ExchangeBodies], isCut: Bool) {
+        var bodies: [FactID: ExchangeBodies] = [:]
         var rest = limit
         for exchange in exchanges {
             let found = try self.bodies(of: exchange)

@@ -160,14 +160,16 @@ extension TransactionSummary {
     public var begun: Date { Date(microseconds: begunMicroseconds) }
     /// From opening to closing; nil while there is no closing.
     public var duration: Duration? { durationMicroseconds.map { .microseconds($0) } }
+    /// The sampling rate of its use case, from 0 to 1; `nil` if every transaction is delivered.
+    public var samplingRate: Double? { sampling.map { Double($0.perMillion) / 1_000_000 } }
 
     /// Makes a summary.
-    public init(
+    package init(
         id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begun: Date, duration: Duration?,
         error: RecordedError? = nil, attributes: Attributes = [:], sourceCount: Int, eventCount: Int,
         exchangeCount: Int,
         isWaitingForBeginner: Bool = false, endedBy: SourceEnd? = nil,
-        parent: GUID? = nil, parentPart: Fact.ID? = nil, children: Children? = nil, sampling: Fact.Sampling? = nil
+        parent: GUID? = nil, parentPart: FactID? = nil, children: Children? = nil, sampling: Fact.Sampling? = nil
     ) {
         self.init(
             id: id, useCase: useCase, useCaseName: useCaseName, outcome: outcome, begunMicroseconds: begun.microseconds,
@@ -188,7 +190,7 @@ extension TransactionRecord.Part {
 
     /// Makes a part.
     public init(
-        id: Fact.ID, isJoined: Bool, cause: Fact.ID? = nil, opened: Date, closed: Date?, outcome: TransactionOutcome,
+        id: FactID, isJoined: Bool, cause: FactID? = nil, opened: Date, closed: Date?, outcome: TransactionOutcome,
         error: RecordedError? = nil, attributes: Attributes = [:]
     ) {
         self.init(
@@ -204,9 +206,9 @@ extension TransactionRecord.Entry {
 
     /// Makes an entry.
     public init(
-        id: Fact.ID, kind: TransactionRecord.Kind, part: Int64, time: Date, label: String, code: Int? = nil,
+        id: FactID, kind: TransactionRecord.Kind, part: Int64, time: Date, label: String, code: Int? = nil,
         error: RecordedError? = nil,
-        attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
+        attributes: Attributes = [:], exchange: FactID? = nil, isLate: Bool = false
     ) {
         self.init(
             id: id, kind: kind, part: part, timeMicroseconds: time.microseconds, label: label, code: code, error: error,
@@ -223,16 +225,40 @@ extension TransactionRecord.Exchange {
     public var firstByte: Date? { firstByteMicroseconds.map { Date(microseconds: $0) } }
     /// When it was closed; nil while it is in progress.
     public var closed: Date? { closedMicroseconds.map { Date(microseconds: $0) } }
+    /// The version of HTTP, e.g. `1.1` or `2`; `nil` if the platform does not report it.
+    public var httpVersion: String? { transfer.httpVersion }
+    /// Bytes of the response's body before decompression; `nil` if unknown.
+    public var receivedWireByteCount: Int64? { transfer.receivedWireByteCount }
+    /// Whether it used an existing connection; `nil` if the platform does not report it.
+    public var isConnectionReused: Bool? { transfer.isConnectionReused }
+    /// How long the steps before the request took; `nil` for a step that was skipped or not measured.
+    public var phases: (lookup: Duration?, connect: Duration?, tls: Duration?) {
+        let phases = transfer.phases
+        return (
+            phases.lookupMicroseconds.map { .microseconds($0) }, phases.connectMicroseconds.map { .microseconds($0) },
+            phases.secureMicroseconds.map { .microseconds($0) }
+        )
+    }
+    /// The redirects that were followed, in order: the status and the redacted URL of each.
+    public var redirects: [(status: Int, url: String)] { transfer.redirects.map { ($0.status, $0.url) } }
+    /// Whether a rule answered it, or failed it, and no server was asked.
+    public var isMocked: Bool { transfer.isMocked }
+    /// The name of the rule that answered, failed or slowed it down; `nil` if none did.
+    public var rule: String? { transfer.rule }
+    /// The messages of a WebSocket and its close code (RFC 6455, section 7.4); `nil` for other exchanges.
+    public var webSocket: (sentCount: Int64, receivedCount: Int64, closeCode: Int?)? {
+        transfer.webSocket.map { ($0.sentMessageCount, $0.receivedMessageCount, $0.closeCode) }
+    }
     /// Microseconds from its opening to its closing, by its source's own clock; `nil` while it is in progress.
     package var durationMicroseconds: Int64? { closedMicroseconds?.subtracting(openedMicroseconds) }
 
     /// Makes an exchange.
-    public init(
-        id: Fact.ID, part: Int64, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?,
+    package init(
+        id: FactID, part: Int64, role: ExchangeRole, method: String, url: String, state: ExchangeState?,
         status: Int?,
         opened: Date,
         firstByte: Date? = nil, closed: Date?, sentByteCount: Int64? = nil, receivedByteCount: Int64? = nil,
-        requestHeaderFields: [Fact.HeaderField] = [], responseHeaderFields: [Fact.HeaderField] = [],
+        requestHeaderFields: [HeaderField] = [], responseHeaderFields: [HeaderField] = [],
         error: RecordedError? = nil,
         transfer: Fact.Transfer = Fact.Transfer()
     ) {

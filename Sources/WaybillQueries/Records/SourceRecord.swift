@@ -86,7 +86,7 @@ public struct DeliveryState: Sendable {
     /// All of them.
     public var quarantinedCount: Int
     /// Transactions of sets of version 0.0.1 that could not be read, the latest first; at most ``groupLimit``.
-    public var legacyQuarantine: [LegacyQuarantined] = []
+    package var legacyQuarantine: [LegacyQuarantined] = []
     /// All of them.
     public var legacyQuarantinedCount = 0
     /// What came from others, an hour each, without holes, up to now; empty where nothing ever came.
@@ -111,12 +111,16 @@ public struct DeliveryState: Sendable {
         public var settled: TransactionSummary?
         /// The pause that holds, or has held since the last success, as the store was told last; nil: delivery works,
         /// or was never tried.
-        public var pause: DeliveryPause?
+        package var pause: DeliveryPause?
+        /// For how long delivery still pauses, and after how many failures in a row; `nil` if it does not pause.
+        public var delay: (remaining: Duration, failureCount: Int)? {
+            pause.map { ($0.remaining, $0.failureCount) }
+        }
         /// What is left of launches that have ended, by app.
-        public var totals: [AppTotal]
+        package var totals: [AppTotal]
 
         /// Makes a state.
-        public init(
+        package init(
             pendingCount: Int64, deliveredCount: Int64, sending: (set: GUID, factCount: Int)?,
             settled: TransactionSummary?,
             pause: DeliveryPause?, totals: [AppTotal]
@@ -141,7 +145,7 @@ public struct DeliveryState: Sendable {
         /// Microseconds since 1970 when the first and the last were rejected.
         package var firstMicroseconds, lastMicroseconds: Int64
         /// The first of them; nil where it is no longer there, or not among those that are shown.
-        public var sample: Fact?
+        package var sample: Fact?
 
         package init(
             source: GUID, app: String, reason: String, count: Int, first: Int64, last: Int64, firstMicroseconds: Int64,
@@ -154,7 +158,7 @@ public struct DeliveryState: Sendable {
         }
 
         /// Makes a group; the first and the last of it, and when they were rejected.
-        public init(
+        package init(
             source: GUID, app: String, reason: String, count: Int, sequences: ClosedRange<Int64>,
             rejected: ClosedRange<Date>, sample: Fact?
         ) {

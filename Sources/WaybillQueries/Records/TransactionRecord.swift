@@ -108,11 +108,11 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     /// One source's share.
     public struct Part: Hashable, Sendable, Codable {
         /// The source and the sequence of its `opened` fact.
-        public var id: Fact.ID
+        public var id: FactID
         /// Whether another source began the transaction.
         public var isJoined: Bool
         /// The exchange that caused a joined part; nil where none was told, nor a span that is known to be one.
-        public var cause: Fact.ID?
+        public var cause: FactID?
         /// Microseconds since 1970.
         package var openedMicroseconds: Int64
         /// Microseconds since 1970; nil where it was not closed.
@@ -127,7 +127,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
         /// Makes a part.
         package init(
-            id: Fact.ID, isJoined: Bool, cause: Fact.ID?, openedMicroseconds: Int64, closedMicroseconds: Int64?,
+            id: FactID, isJoined: Bool, cause: FactID?, openedMicroseconds: Int64, closedMicroseconds: Int64?,
             outcome: TransactionOutcome,
             error: RecordedError?, attributes: Attributes
         ) {
@@ -161,7 +161,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     /// One fact on the timeline.
     public struct Entry: Hashable, Sendable, Codable, Identifiable {
         /// The source and the fact's sequence.
-        public var id: Fact.ID
+        public var id: FactID
         /// Which of them it is.
         public var kind: Kind
         /// The sequence of its part.
@@ -177,15 +177,15 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         /// What was said about it.
         public var attributes: Attributes
         /// The exchange of the two exchange kinds.
-        public var exchange: Fact.ID?
+        public var exchange: FactID?
         /// Recorded after its part was closed.
         public var isLate: Bool
 
         /// Makes an entry.
         package init(
-            id: Fact.ID, kind: Kind, part: Int64, timeMicroseconds: Int64, label: String, code: Int? = nil,
+            id: FactID, kind: Kind, part: Int64, timeMicroseconds: Int64, label: String, code: Int? = nil,
             error: RecordedError? = nil,
-            attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
+            attributes: Attributes = [:], exchange: FactID? = nil, isLate: Bool = false
         ) {
             self.id = id
             self.kind = kind
@@ -203,17 +203,17 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     /// One HTTP exchange, from one end.
     public struct Exchange: Hashable, Sendable, Codable, Identifiable {
         /// The source and the sequence of its `exchange_opened` fact.
-        public var id: Fact.ID
+        public var id: FactID
         /// The sequence of its part; 0 outside any transaction.
         public var part: Int64
         /// Which end recorded it.
-        public var role: Fact.Role
+        public var role: ExchangeRole
         /// `GET`, `POST`.
         public var method: String
         /// As far as it is known, redacted: `https://api.example.com/login?page=1`.
         public var url: String
         /// nil while it is in progress.
-        public var state: Fact.ExchangeState?
+        public var state: ExchangeState?
         /// The status code; nil where no response came.
         public var status: Int?
         /// Microseconds since 1970.
@@ -227,21 +227,21 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         /// Bytes of the response's body; nil where it is not known.
         public var receivedByteCount: Int64?
         /// Redacted, in the order in which they were recorded.
-        public var requestHeaderFields: [Fact.HeaderField]
+        public var requestHeaderFields: [HeaderField]
         /// Redacted, in the order in which they were recorded.
-        public var responseHeaderFields: [Fact.HeaderField]
+        public var responseHeaderFields: [HeaderField]
         /// Why it failed; nil when it did not.
         public var error: RecordedError?
         /// How it went on its way; times in microseconds since 1970.
-        public var transfer: Fact.Transfer
+        package var transfer: Fact.Transfer
 
         /// Makes an exchange.
         package init(
-            id: Fact.ID, part: Int64, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?,
+            id: FactID, part: Int64, role: ExchangeRole, method: String, url: String, state: ExchangeState?,
             status: Int?,
             openedMicroseconds: Int64, firstByteMicroseconds: Int64?, closedMicroseconds: Int64?, sentByteCount: Int64?,
             receivedByteCount: Int64?,
-            requestHeaderFields: [Fact.HeaderField], responseHeaderFields: [Fact.HeaderField], error: RecordedError?,
+            requestHeaderFields: [HeaderField], responseHeaderFields: [HeaderField], error: RecordedError?,
             transfer: Fact.Transfer = Fact.Transfer()
         ) {
             self.id = id
@@ -276,7 +276,7 @@ extension TransactionRecord.Entry {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         let setsAttributes = try members.decodeIfPresent(Bool.self, forKey: .setsAttributes) ?? false
         self.init(
-            id: try members.decode(Fact.ID.self, forKey: .id),
+            id: try members.decode(FactID.self, forKey: .id),
             kind: setsAttributes ? .attributesSet : try members.decode(TransactionRecord.Kind.self, forKey: .kind),
             part: try members.decode(Int64.self, forKey: .part),
             timeMicroseconds: try members.decode(Int64.self, forKey: .timeMicroseconds),
@@ -284,7 +284,7 @@ extension TransactionRecord.Entry {
             code: try members.decodeIfPresent(Int.self, forKey: .code),
             error: try members.decodeIfPresent(RecordedError.self, forKey: .error),
             attributes: try members.decode(Attributes.self, forKey: .attributes),
-            exchange: try members.decodeIfPresent(Fact.ID.self, forKey: .exchange),
+            exchange: try members.decodeIfPresent(FactID.self, forKey: .exchange),
             isLate: try members.decode(Bool.self, forKey: .isLate))
     }
 

@@ -16,7 +16,7 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     /// Of one that was interrupted, how its process ended; nil: that is not known, or it was not interrupted.
     public var endedBy: SourceEnd?
     /// How the part that stands for it was chosen, or not, among those of its use case; nil: all of them are delivered.
-    public var sampling: Fact.Sampling?
+    package var sampling: Fact.Sampling?
     /// Microseconds since 1970.
     package var begunMicroseconds: Int64
     /// From opening to closing; nil while there is no closing.
@@ -36,7 +36,7 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     /// The transaction below which it was begun, whether that is known here or not; nil where it stands by itself.
     public var parent: GUID?
     /// The part of ``parent`` below which it was begun, where the same source has that; nil where another one has.
-    public var parentPart: Fact.ID?
+    public var parentPart: FactID?
     /// The transactions that were begun below it and are known here; nil where there are none.
     public var children: Children?
 
@@ -60,7 +60,7 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
         durationMicroseconds: Int64?,
         error: RecordedError?, attributes: Attributes, sourceCount: Int, eventCount: Int, exchangeCount: Int,
         isWaitingForBeginner: Bool, endedBy: SourceEnd? = nil,
-        parent: GUID? = nil, parentPart: Fact.ID? = nil, children: Children? = nil, sampling: Fact.Sampling? = nil
+        parent: GUID? = nil, parentPart: FactID? = nil, children: Children? = nil, sampling: Fact.Sampling? = nil
     ) {
         self.id = id
         self.useCase = useCase

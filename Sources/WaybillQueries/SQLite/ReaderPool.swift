@@ -6,7 +6,7 @@ package import WaybillStore
 /// One asker has all of them but one at most. Who finds none free waits; the next turn is that of the asker who has the
 /// fewest at work, and of these whoever came first.
 final class ReaderPool: Sendable {
-    typealias Thread = StoreThread<Late<StoreReader>>
+    typealias Thread = StoreThread<LazyResource<StoreReader>>
 
     private struct State {
         var free: [Thread]
@@ -43,7 +43,7 @@ final class ReaderPool: Sendable {
             // An open reader has locks, with which this process must not be suspended.
             StoreThread(
                 label: label, ends: { if place.isShared { $0.forget() } },
-                make: { Late { () throws(WaybillError) in try StoreReader(place) } })
+                make: { LazyResource { () throws(WaybillError) in try StoreReader(place) } })
         }
         share = max(1, count - 1)
         state = Locked(State(free: threads))

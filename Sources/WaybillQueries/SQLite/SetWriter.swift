@@ -7,7 +7,7 @@ package import WaybillStore
 /// ones, however many are there, and none for ever.
 package final class SetWriter: Sendable {
     /// Where everything else that writes is run, too.
-    package let thread: StoreThread<Late<Store>>
+    package let thread: StoreThread<LazyResource<Store>>
     private let waiting = Locked<[Waiting]>([])
     /// Facts of one transaction beyond so many are rejected; nil: however many come.
     package let factsPerTransaction: Int?
@@ -36,7 +36,7 @@ package final class SetWriter: Sendable {
         self.committed = committed
         // A receipt promises that the facts survive a power cut: so each commit is synced before it.
         thread = StoreThread(label: "waybill.writer") {
-            Late { () throws(WaybillError) in try Store(place, commitsAreSynced: true) }
+            LazyResource { () throws(WaybillError) in try Store(place, commitsAreSynced: true) }
         }
     }
 
@@ -77,7 +77,7 @@ package final class SetWriter: Sendable {
         try await thread.run { store throws(WaybillError) in try body(store.opened()) }
     }
 
-    private func commit(to store: Late<Store>) {
+    private func commit(to store: LazyResource<Store>) {
         let (group, isMore) = waiting.withLock { waiting in
             guard let oldest = waiting.first else { return ([Waiting](), false) }
             let others = waiting.indices.dropFirst().sorted { (waiting[$0].rowCount, $0) < (waiting[$1].rowCount, $1) }
@@ -107,7 +107,7 @@ package final class SetWriter: Sendable {
 }
 
 /// Something that is opened when it is first needed; confined to its thread.
-package final class Late<Resource> {
+package final class LazyResource<Resource> {
     private let open: () throws(WaybillError) -> Resource
     private var resource: Resource?
 

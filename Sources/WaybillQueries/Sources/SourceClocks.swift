@@ -4,12 +4,12 @@ package import WaybillStore
 /// What a store knows of one source's clocks.
 public struct SourceClocks: Hashable, Sendable {
     /// In order of time; empty where none is known.
-    public var anchors: [ClockAnchor]
+    package var anchors: [ClockAnchor]
     /// Sources that it had to do with and whose clocks could be compared with its own, the one met last in front.
     public var others: [Other]
 
     /// Makes clocks.
-    public init(anchors: [ClockAnchor], others: [Other]) {
+    package init(anchors: [ClockAnchor], others: [Other]) {
         self.anchors = anchors
         self.others = others
     }

@@ -150,7 +150,7 @@ extension StoreReader {
             SELECT ifnull(sum(max(0, d.last - d.first + 1)), 0) FROM dropped d JOIN sources s ON s.id = d.source \
             WHERE s.heard_us IS NULL AND d.reason = 'sampled'
             """)
-        own.sampledCount = totals.reduce(sampled) { $0 + ($1.ledger.dropped[DropReason.sampled.rawValue] ?? 0) }
+        own.sampledCount = totals.reduce(sampled) { $0 + ($1.ledger.dropped[Ledger.DropReason.sampled.rawValue] ?? 0) }
         return own
     }
 

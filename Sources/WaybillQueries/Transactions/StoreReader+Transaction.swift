@@ -44,7 +44,7 @@ extension StoreReader {
                 id: row.guid(4), app: row.text(5), appVersion: row.text(6), device: row.text(7), os: row.text(8),
                 osVersion: row.text(9), endedBy: row.sourceEnd(10))
             return PartShare(
-                row: row.int(0), id: Fact.ID(source: source.id, sequence: row.int(1)), isLeader: row.bool(2),
+                row: row.int(0), id: FactID(source: source.id, sequence: row.int(1)), isLeader: row.bool(2),
                 storedOutcome: row.int(3),
                 source: source)
         }
@@ -71,7 +71,7 @@ extension StoreReader {
 struct PartShare {
     /// The `sources.id` of its source.
     var row: Int64
-    var id: Fact.ID
+    var id: FactID
     var isLeader: Bool
     var storedOutcome: Int
     var source: TransactionRecord.Source
@@ -79,7 +79,7 @@ struct PartShare {
     /// In order of sequence.
     var facts: [Fact] = []
     /// The exchange that its request named as a span alone; nil: none, or none that is known.
-    var foundCause: Fact.ID?
+    var foundCause: FactID?
 
     /// The span that its request named, where that was all it named.
     var toldCause: SpanID? {

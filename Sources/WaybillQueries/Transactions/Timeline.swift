@@ -68,7 +68,7 @@ struct Timeline {
     private func entry(for fact: Fact, in frame: Frame) throws(WaybillError) -> TransactionRecord.Entry {
         let share = frame.share
         var entry = TransactionRecord.Entry(
-            id: Fact.ID(source: share.id.source, sequence: fact.sequence), kind: .opened, part: share.id.sequence,
+            id: FactID(source: share.id.source, sequence: fact.sequence), kind: .opened, part: share.id.sequence,
             timeMicroseconds: share.clock.wall(fact.atMicroseconds), label: "",
             isLate: frame.closing.map { fact.sequence > $0 } ?? false)
         switch fact.content {
@@ -100,7 +100,7 @@ struct Timeline {
             entry.kind = .exchangeClosed
             entry.label = content.status.map { "\($0)" } ?? content.state.name
             entry.error = content.error
-            entry.exchange = Fact.ID(source: share.id.source, sequence: content.exchange)
+            entry.exchange = FactID(source: share.id.source, sequence: content.exchange)
         }
         return entry
     }

@@ -15,7 +15,7 @@ public struct StoreVerification: Hashable, Sendable, Codable {
     /// Each source as it was recounted.
     public var sources: [SourceBalance]
     /// Own sources that have ended and of which nothing but sums is left, by app.
-    public var totals: [AppTotal] = []
+    package var totals: [AppTotal] = []
     /// How large each table is with its indexes, the largest first; empty where this SQLite cannot tell (it lacks
     /// `dbstat`).
     public var tables: [TableSize] = []
@@ -63,7 +63,7 @@ public struct StoreVerification: Hashable, Sendable, Codable {
     }
 
     /// Makes a finding.
-    public init(
+    package init(
         problems: [String], remarks: [String] = [], transactionCount: Int? = nil, factCount: Int64,
         sources: [SourceBalance] = [],
         totals: [AppTotal] = [], tables: [TableSize] = []

@@ -83,7 +83,7 @@ struct SpanFacts {
     var encoded: [UInt8] {
         let id = GUID(high: 0, low: 0)
         let share = TransactionSet.Share(
-            source: RecordedSource(id: id), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
+            source: SourceIdentity(id: id), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             names: names, facts: facts)
         return TransactionSet(id: id, sources: [share]).encoded()
     }
@@ -150,7 +150,7 @@ struct SpanExchange {
 
     /// nil where the span is neither a client's nor a server's, or names neither a method of HTTP nor one of RPC.
     init?(_ span: ReceivedSpan, error: RecordedError?, redactor: Redactor) {
-        let role: Fact.Role
+        let role: ExchangeRole
         switch span.kind {
         case .client: role = .client
         case .server: role = .server
@@ -232,9 +232,9 @@ struct SpanExchange {
             ?? RecordedError(domain: GRPCStatus.domain, code: 0, name: name)
     }
 
-    private static func headerFields(of attributes: Attributes, _ prefix: String) -> [Fact.HeaderField] {
+    private static func headerFields(of attributes: Attributes, _ prefix: String) -> [HeaderField] {
         attributes.filter { $0.key.hasPrefix(prefix) }.sorted { $0.key < $1.key }.map {
-            Fact.HeaderField(name: String($0.key.dropFirst(prefix.count)), value: $0.value.description)
+            HeaderField(name: String($0.key.dropFirst(prefix.count)), value: $0.value.description)
         }
     }
 }
@@ -279,7 +279,7 @@ extension Redactor {
 /// Its ID is made of what names the resource, the token, and a secret of the store. So nobody can say beforehand what it
 /// will be, and who has another token cannot speak as that service.
 struct SpanSource {
-    let recorded: RecordedSource
+    let recorded: SourceIdentity
     let proof: IdentityProof?
 
     /// - Parameters:
@@ -296,7 +296,7 @@ struct SpanSource {
             message += Array("\(text.utf8.count):".utf8) + Array(text.utf8)
         }
         let id = SHA256.hash(message).withUnsafeBytes { GUID(bytes: UnsafeRawBufferPointer(rebasing: $0[..<16])) }
-        var source = RecordedSource(id: id ?? GUID(high: 0, low: 0))
+        var source = SourceIdentity(id: id ?? GUID(high: 0, low: 0))
         source.app = redactor.label(resource.text("service.name") ?? "unknown_service")
         source.appVersion = redactor.label(resource.text("service.version") ?? "")
         source.device = redactor.label(resource.text("device.model.identifier", "host.arch") ?? "")

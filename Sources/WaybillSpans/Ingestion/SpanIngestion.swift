@@ -95,7 +95,7 @@ struct SpanIngestion {
         var settledCount = 0
         for (transaction, source) in try rows.waiting(before: time, limit: limit) {
             let found = try connection.statement("SELECT uuid, app FROM sources WHERE id = ?").first(source) { row in
-                RecordedSource(id: row.guid(0), app: row.text(1))
+                SourceIdentity(id: row.guid(0), app: row.text(1))
             }
             guard let recorded = found, let row = try sources.find(source) else { continue }
             var batch = SpanBatch(of: recorded, row: source, recorded: row.recorded)
@@ -119,7 +119,7 @@ struct SpanIngestion {
     /// Finds what caused the parts that came, once for all of them: that looks at whole transactions.
     mutating func finish() throws(WaybillError) {
         let causes = SpanCauses(connection)
-        let leaders = Leaders(connection: connection)
+        let leaders = LeadingParts(connection: connection)
         for transaction in touched {
             _ = try causes.find(in: transaction)
             try leaders.decide(transaction)
@@ -150,7 +150,7 @@ struct SpanIngestion {
     // MARK: Facts
 
     /// The source's row, made where there is none; nil where somebody else speaks for it.
-    private func register(_ source: RecordedSource, proof: IdentityProof?) throws(WaybillError) -> SourceRow? {
+    private func register(_ source: SourceIdentity, proof: IdentityProof?) throws(WaybillError) -> SourceRow? {
         let share = SpanBatch.share(of: source, proof: proof)
         var ingestion = try Ingestion(share, unread: [], at: wall, connection)
         try ingestion.run(at: wall)
@@ -197,10 +197,10 @@ struct SpanIngestion {
         } else {
             count = try connection.integer(
                 "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid = ? LIMIT ?)", transaction,
-                TransactionRoom.partLimit)
+                TransactionQuota.partLimit)
         }
         defer { partCounts[transaction] = count }
-        guard count < TransactionRoom.partLimit else { return false }
+        guard count < TransactionQuota.partLimit else { return false }
         count += 1
         return true
     }
@@ -235,7 +235,7 @@ struct SpanIngestion {
     /// - Parameter wanted: Facts are counted one by one only where there may be no room for so many.
     private mutating func room(of transaction: GUID, for wanted: Int, _ batch: SpanBatch) throws(WaybillError) -> Int? {
         guard let factsPerTransaction else { return nil }
-        let room = TransactionRoom(source: batch.row, limit: factsPerTransaction, connection)
+        let room = TransactionQuota(source: batch.row, limit: factsPerTransaction, connection)
         if factCounts[transaction] == nil {
             factCounts[transaction] = (try room.mostFacts(of: transaction), false)
         }
@@ -310,7 +310,7 @@ extension SpanTree {
 
 /// Facts that are made of spans of one source, numbered behind those that it has.
 struct SpanBatch {
-    let source: RecordedSource
+    let source: SourceIdentity
     /// Its `sources.id`.
     let row: Int64
     /// The sequence of the last fact.
@@ -323,7 +323,7 @@ struct SpanBatch {
     var refusedCount = 0
     private var factCounts: [GUID: Int] = [:]
 
-    init(of source: RecordedSource, row: Int64, recorded: Int64) {
+    init(of source: SourceIdentity, row: Int64, recorded: Int64) {
         self.source = source
         self.row = row
         self.recorded = recorded
@@ -332,7 +332,7 @@ struct SpanBatch {
     func factCount(of transaction: GUID) -> Int { factCounts[transaction] ?? 0 }
 
     /// What a set would hold of the source, as yet without facts. Times are since 1970, as a span's own.
-    static func share(of source: RecordedSource, proof: IdentityProof?) -> TransactionSet.Share {
+    static func share(of source: SourceIdentity, proof: IdentityProof?) -> TransactionSet.Share {
         TransactionSet.Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)], sourceProof: proof)
     }

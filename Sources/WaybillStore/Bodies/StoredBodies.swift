@@ -105,7 +105,7 @@ extension StoreReader {
     /// What was kept of a body.
     ///
     /// - Returns: nil where nothing is known of one: none was asked for, or the room went to newer ones.
-    package func body(of exchange: Fact.ID, _ direction: BodyDirection) throws(WaybillError) -> ExchangeBody? {
+    package func body(of exchange: FactID, _ direction: ExchangeBody.Direction) throws(WaybillError) -> ExchangeBody? {
         try read { () throws(WaybillError) in
             // An older store has no such table.
             guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") != 0 else {

@@ -32,7 +32,7 @@ struct Claim {
         ).rows { row in
             Candidate(
                 id: row.int(0), recorded: row.int(1), hasEnded: row.bool(2),
-                source: RecordedSource(
+                source: SourceIdentity(
                     id: row.guid(3), installation: row.optionalGUID(4), app: row.text(5), appVersion: row.text(6),
                     device: row.text(7),
                     os: row.text(8), osVersion: row.text(9), attributes: Attributes(columnText: row.optionalText(10))),
@@ -50,7 +50,7 @@ struct Claim {
         var id: Int64
         var recorded: Int64
         var hasEnded: Bool
-        var source: RecordedSource
+        var source: SourceIdentity
         var proof: IdentityProof?
         var endedBy: SourceEnd?
     }
@@ -219,7 +219,7 @@ extension RecordedError? {
     }
 }
 
-extension [Fact.HeaderField] {
+extension [HeaderField] {
     fileprivate var estimatedByteCount: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 } }
 }
 

@@ -146,8 +146,8 @@ extension Store {
     /// The openings of the parts that a set goes on with: those that are not in the set itself.
     ///
     /// - Returns: By the opening's own ID; without those that are no longer in the store.
-    package func openings(before set: TransactionSet) throws(WaybillError) -> [Fact.ID: Fact.Opened] {
-        var openings: [Fact.ID: Fact.Opened] = [:]
+    package func openings(before set: TransactionSet) throws(WaybillError) -> [FactID: Fact.Opened] {
+        var openings: [FactID: Fact.Opened] = [:]
         for share in set.sources {
             for part in share.earlierParts {
                 let fact = try connection.statement(
@@ -157,7 +157,7 @@ extension Store {
                     """
                 ).first(share.source.id, part) { row in FactRowReader.opened(row) }
                 if case .opened(let opened) = fact?.content {
-                    openings[Fact.ID(source: share.source.id, sequence: part)] = opened
+                    openings[FactID(source: share.source.id, sequence: part)] = opened
                 }
             }
         }
@@ -173,7 +173,7 @@ extension Store {
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Returns: false when the lease is gone, because it expired or its facts were erased: then nothing is booked,
     ///   and the same facts go out again.
-    package func settle(_ set: GUID, rejections: [Rejection], at wall: Int64) throws(WaybillError) -> Bool {
+    package func settle(_ set: GUID, rejections: [Receipt.Rejection], at wall: Int64) throws(WaybillError) -> Bool {
         try write { () throws(WaybillError) in
             guard try connection.integer("SELECT EXISTS(SELECT 1 FROM leases WHERE set_id = ?)", set) != 0 else {
                 return false
@@ -198,7 +198,7 @@ extension Store {
     }
 
     private func settle(
-        _ claimed: SequenceRanges, of source: Int64, recorded: Int64, rejections: [Rejection], at wall: Int64,
+        _ claimed: SequenceRanges, of source: Int64, recorded: Int64, rejections: [Receipt.Rejection], at wall: Int64,
         in set: GUID
     ) throws(WaybillError) {
         var quarantined: Set<Int64> = []

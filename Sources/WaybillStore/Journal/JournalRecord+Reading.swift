@@ -31,10 +31,10 @@ extension JournalWordReader {
             let timeout = integer(),
             let hasCause = word()
         else { return nil }
-        var cause: Fact.ID?
+        var cause: FactID?
         if hasCause == 1 {
             guard let high = word(), let low = word(), let sequence = integer() else { return nil }
-            cause = Fact.ID(source: GUID(high: high, low: low), sequence: sequence)
+            cause = FactID(source: GUID(high: high, low: low), sequence: sequence)
         }
         guard let detail = detail(), let parent = isAtEnd ? .some(nil) : optionalGUID(),
             let parentPart = isAtEnd ? .some(nil) : optionalInteger()
@@ -73,7 +73,7 @@ extension JournalWordReader {
     }
 
     fileprivate mutating func exchangeOpened() -> Fact.ExchangeOpened? {
-        guard let role = int().flatMap({ Fact.Role(rawValue: $0) }), let method = text(),
+        guard let role = int().flatMap({ ExchangeRole(rawValue: $0) }), let method = text(),
             let scheme = optionalText(),
             let host = optionalText(), let port = optionalInt(), let path = text(), let query = optionalText(),
             let fields = headerFields()
@@ -84,7 +84,7 @@ extension JournalWordReader {
     }
 
     fileprivate mutating func exchangeClosed() -> Fact.ExchangeClosed? {
-        guard let exchange = integer(), let state = int().flatMap({ Fact.ExchangeState(rawValue: $0) }),
+        guard let exchange = integer(), let state = int().flatMap({ ExchangeState(rawValue: $0) }),
             let status = optionalInt(),
             let firstByte = optionalInteger(), let sent = optionalInteger(), let received = optionalInteger(),
             let fields = headerFields(),
@@ -181,12 +181,12 @@ extension JournalWordReader {
         }
     }
 
-    private mutating func headerFields() -> [Fact.HeaderField]? {
+    private mutating func headerFields() -> [HeaderField]? {
         guard let count = int(), count >= 0 else { return nil }
-        var fields: [Fact.HeaderField] = []
+        var fields: [HeaderField] = []
         for _ in 0..<count {
             guard let name = text(), let value = text() else { return nil }
-            fields.append(Fact.HeaderField(name: name, value: value))
+            fields.append(HeaderField(name: name, value: value))
         }
         return fields
     }

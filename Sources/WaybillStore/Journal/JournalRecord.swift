@@ -171,7 +171,7 @@ extension JournalSink {
         }
     }
 
-    fileprivate mutating func headerFields(_ fields: [Fact.HeaderField]) {
+    fileprivate mutating func headerFields(_ fields: [HeaderField]) {
         integer(fields.count)
         for field in fields {
             text(field.name)

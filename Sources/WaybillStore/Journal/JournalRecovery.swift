@@ -4,7 +4,7 @@ import WaybillCore
 /// What a journal still holds whose process is gone: read a batch at a time, so that memory does not grow with what is
 /// left.
 struct RecoveredJournal {
-    var source: RecordedSource
+    var source: SourceIdentity
     /// nil in a journal of before there were any.
     let proof: IdentityProof?
     let clocks: [ClockAnchor]

@@ -10,7 +10,7 @@ final class OwnJournal: Sendable {
     let proof = IdentityProof()
     /// The folder of the journal; `nil` if the store lies in memory.
     private let folder: URL?
-    private let source: RecordedSource
+    private let source: SourceIdentity
     private let size: JournalSize
     private let catchesSignals: Bool
     private let locked = Locked(LockedState())
@@ -22,7 +22,7 @@ final class OwnJournal: Sendable {
         var unsynced: [URL] = []
     }
 
-    init(of source: RecordedSource, in place: ResolvedLocation, size: JournalSize, catchesSignals: Bool) {
+    init(of source: SourceIdentity, in place: ResolvedLocation, size: JournalSize, catchesSignals: Bool) {
         folder = place.journalFolder
         self.source = source
         self.size = size

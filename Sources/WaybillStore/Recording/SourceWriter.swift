@@ -66,7 +66,7 @@ package final class SourceWriter: Sendable {
     ///   - timer: Calls the store's thread when a batch or a sync is due.
     ///   - writesByItself: false in tests: facts are then written when they are read.
     package init(
-        source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, capacity: Int,
+        source: SourceIdentity, place: ResolvedLocation, clock: any TransactionClock, capacity: Int,
         openLimit: Int = OpenLimit.standard, retention: Retention = Retention(),
         bodyLimit: Int64 = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
         journalSize: JournalSize = JournalSize(), journalPatience: Duration = Recorder.patience,

@@ -7,7 +7,7 @@ package import WaybillCore
 /// Confined to the store's thread.
 package final class StoreSession {
     /// The source, with the installation that the store knows.
-    package private(set) var source: RecordedSource
+    package private(set) var source: SourceIdentity
     /// Why this is not the store that was asked for, or not kept within its limits; nil when all is well.
     package var problem: WaybillError? { openingProblem ?? retentionProblem }
     private var openingProblem: WaybillError? {
@@ -53,7 +53,7 @@ package final class StoreSession {
     var seenChanges: Store.SeenChanges?
 
     init(
-        source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, retention: Retention,
+        source: SourceIdentity, place: ResolvedLocation, clock: any TransactionClock, retention: Retention,
         journal: OwnJournal, activity: ExpiringActivity? = .system,
         tell: @escaping @Sendable (WaybillError) -> Void
     ) {

@@ -51,7 +51,7 @@ extension Store {
         var ingestion = try Ingestion(books.share, unread: [], at: books.heard, connection)
         ingestion.isVouchedFor = true
         try ingestion.run(at: books.heard)
-        try Leaders(connection: connection).decide(each: ingestion.undecided)
+        try LeadingParts(connection: connection).decide(each: ingestion.undecided)
         guard let source = try SourceRows(connection: connection).find(books.share.source.id) else {
             throw WaybillError(.store, "The source \(books.share.source.id) was erased while it was read. Try again.")
         }
@@ -102,14 +102,14 @@ extension Store {
     package func rehearse(_ arrivals: [ReceivedSet], factsPerTransaction: Int?) throws(WaybillError) -> (
         results: [Result<Receipt, WaybillError>], changes: StoreChanges
     ) {
-        var facts: [Fact.ID: Fact] = [:]
+        var facts: [FactID: Fact] = [:]
         for share in arrivals.flatMap(\.set.set.sources) {
             for fact in share.facts {
-                let id = Fact.ID(source: share.source.id, sequence: fact.sequence)
+                let id = FactID(source: share.source.id, sequence: fact.sequence)
                 if facts[id] == nil { facts[id] = fact }
             }
         }
-        let fact: (Fact.ID) -> Fact? = { facts[$0] }
+        let fact: (FactID) -> Fact? = { facts[$0] }
         return try rehearse(fact) { () throws(WaybillError) in
             var results: [Result<Receipt, WaybillError>] = []
             for arrival in arrivals {
@@ -131,7 +131,7 @@ extension Store {
         try rehearse { () throws(WaybillError) in try eraseRows(scope, at: wall) }
     }
 
-    /// What one step towards limits would take away and change; see ``RecordStore/retire(_:)``.
+    /// What one step towards limits would take away and change; see `RecordStore.retire(_:)`.
     package func rehearseRetirement(_ step: (Store) throws(WaybillError) -> Int) throws(WaybillError) -> (
         factCount: Int, changes: StoreChanges
     ) {
@@ -139,7 +139,7 @@ extension Store {
     }
 
     private func rehearse<Value>(
-        _ fact: (Fact.ID) -> Fact? = { _ in nil }, _ body: () throws(WaybillError) -> Value
+        _ fact: (FactID) -> Fact? = { _ in nil }, _ body: () throws(WaybillError) -> Value
     ) throws(WaybillError) -> (Value, StoreChanges) {
         let changed = ChangedRows(connection: connection)
         try changed.begin()

@@ -253,7 +253,7 @@ struct RetentionSweep {
     ///   - excess: How many more should go; 0, or less: enough have gone.
     ///   - areTransactions: Whether what is outside of one stays.
     private mutating func remove(
-        _ order: Class, because reason: DropReason, while excess: () throws(WaybillError) -> Int,
+        _ order: Class, because reason: Ledger.DropReason, while excess: () throws(WaybillError) -> Int,
         before cutoffs: [Int64: Int64], areTransactions: Bool = false
     ) throws(WaybillError) {
         var fronts: [Int64: Front] = [:]

@@ -118,7 +118,7 @@ package struct BodyPiece: Sendable {
     /// The part and the sequence of the exchange that it belongs to.
     package var part: Int64
     package var exchange: Int64
-    package var direction: BodyDirection
+    package var direction: ExchangeBody.Direction
     /// From 0.
     package var number: Int64
     package var contentType: String?
@@ -126,7 +126,8 @@ package struct BodyPiece: Sendable {
     package var end: End?
 
     package init(
-        part: Int64, exchange: Int64, direction: BodyDirection, number: Int64, contentType: String?, bytes: [UInt8],
+        part: Int64, exchange: Int64, direction: ExchangeBody.Direction, number: Int64, contentType: String?,
+        bytes: [UInt8],
         end: End?
     ) {
         self.part = part

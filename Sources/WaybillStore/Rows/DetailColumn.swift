@@ -14,7 +14,7 @@ package struct DetailColumn {
     package var scheme: String?
     package var port: Int?
     package var query: String?
-    package var headerFields: [Fact.HeaderField] = []
+    package var headerFields: [HeaderField] = []
     package var transfer = Fact.Transfer()
 
     /// nil where there is nothing to say: most events have no detail.

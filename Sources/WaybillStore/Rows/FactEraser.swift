@@ -13,12 +13,12 @@ struct FactEraser {
     private let connection: Connection
     private let ranges: RangeRows
     private let retired: RetiredRows
-    private let reason: DropReason?
+    private let reason: Ledger.DropReason?
     /// Transactions that have to be decided again.
     private var undecided: Set<GUID> = []
 
     /// - Parameter reason: nil: facts that were received are retired.
-    init(_ connection: Connection, because reason: DropReason? = .erased) {
+    init(_ connection: Connection, because reason: Ledger.DropReason? = .erased) {
         self.connection = connection
         self.reason = reason
         ranges = RangeRows(connection: connection)
@@ -41,7 +41,7 @@ struct FactEraser {
 
     /// Brings up to date what is derived from the facts that are left.
     mutating func finish() throws(WaybillError) {
-        try Leaders(connection: connection).decide(each: undecided)
+        try LeadingParts(connection: connection).decide(each: undecided)
         undecided = []
     }
 
@@ -229,7 +229,7 @@ struct FactEraser {
 extension Fact {
     /// Whether it was given up for that reason, or goes with what was. What is left of something that was damaged
     /// stays.
-    func isAmong(_ dropped: SequenceRanges, because reason: DropReason) -> Bool {
+    func isAmong(_ dropped: SequenceRanges, because reason: Ledger.DropReason) -> Bool {
         reason == .damaged ? dropped.contains(sequence) : isAmong(dropped)
     }
 

@@ -21,7 +21,7 @@ package enum FactRowReader {
     }
 
     package static func opened(_ row: Row) -> Fact {
-        let cause = row.optionalGUID(6).map { Fact.ID(source: $0, sequence: row.int(7)) }
+        let cause = row.optionalGUID(6).map { FactID(source: $0, sequence: row.int(7)) }
         return Fact(
             sequence: row.int(0), part: row.int(0), atMicroseconds: row.int(1),
             content: .opened(
@@ -82,7 +82,7 @@ package enum FactRowReader {
             sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
             content: .exchangeOpened(
                 Fact.ExchangeOpened(
-                    role: Fact.Role(rawValue: row.int(3)) ?? .client, method: row.text(4), scheme: detail.scheme,
+                    role: ExchangeRole(rawValue: row.int(3)) ?? .client, method: row.text(4), scheme: detail.scheme,
                     host: row.optionalText(5),
                     port: detail.port, path: row.text(6), query: detail.query, headerFields: detail.headerFields)))
     }
@@ -96,7 +96,7 @@ package enum FactRowReader {
             sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
             content: .exchangeClosed(
                 Fact.ExchangeClosed(
-                    exchange: row.int(3), state: Fact.ExchangeState(rawValue: row.int(4)) ?? .failed,
+                    exchange: row.int(3), state: ExchangeState(rawValue: row.int(4)) ?? .failed,
                     status: row.optionalInt(5),
                     firstByteAtMicroseconds: row.optionalInt(6), sentByteCount: row.optionalInt(7),
                     receivedByteCount: row.optionalInt(8),

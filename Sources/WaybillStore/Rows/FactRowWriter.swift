@@ -67,7 +67,7 @@ struct FactRowWriter {
 
     /// Writes what was kept to be written together, and brings up to date what is derived from the facts of a part.
     ///
-    /// - Returns: The transactions that have got a further part, of which ``Leaders`` have to decide which leads.
+    /// - Returns: The transactions that have got a further part, of which ``LeadingParts`` have to decide which leads.
     mutating func finish() throws(WaybillError) -> Set<GUID> {
         for (part, latest) in try events.write() { parts.touch(part, latest) }
         return try parts.finish()

@@ -226,7 +226,7 @@ package struct ScannedShare: Sendable {
 /// A source whose facts are exported.
 package struct ScannedSource: Sendable {
     package var share: ScannedShare
-    package var source: RecordedSource
+    package var source: SourceIdentity
     package var clock: WallClock
     /// Whether it has ended: what it left open was interrupted.
     package var hasEnded: Bool
@@ -236,7 +236,7 @@ package struct ScannedSource: Sendable {
     package var isReceived: Bool
 
     package init(
-        share: ScannedShare, source: RecordedSource, clock: WallClock, hasEnded: Bool = false,
+        share: ScannedShare, source: SourceIdentity, clock: WallClock, hasEnded: Bool = false,
         endedBy: SourceEnd? = nil, isReceived: Bool = false
     ) {
         self.share = share
@@ -266,7 +266,7 @@ extension ScannedSource {
             heard_us IS NOT NULL, ended FROM sources WHERE id = ?
             """
         ).first(share.row) { row in
-            let source = RecordedSource(
+            let source = SourceIdentity(
                 id: row.guid(0), installation: row.optionalGUID(1), app: row.text(2), appVersion: row.text(3),
                 device: row.text(4),
                 os: row.text(5), osVersion: row.text(6), attributes: Attributes(columnText: row.optionalText(7)))

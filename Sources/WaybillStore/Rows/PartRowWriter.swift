@@ -22,7 +22,7 @@ struct PartRowWriter {
     private let source: SourceRow
     private let connection: Connection
     private let clock: WallClock
-    private let leaders: Leaders
+    private let leaders: LeadingParts
     private let opened: Statement
     private let closed: Statement
     /// No part beyond this one has a row.
@@ -44,7 +44,7 @@ struct PartRowWriter {
         self.source = source
         self.connection = connection
         clock = try WallClock(of: source.id, connection)
-        leaders = Leaders(connection: connection)
+        leaders = LeadingParts(connection: connection)
         opened = try connection.statement(Self.insertOpened)
         closed = try connection.statement(Self.insertClosed)
         newest = try connection.integer("SELECT max(sequence) FROM parts WHERE source = ?", source.id)
@@ -57,7 +57,7 @@ struct PartRowWriter {
         if !isFirst { shared.insert(content.transaction) }
         let opening = Opening(
             part: fact.sequence, content: content, latest: fact.latest,
-            listed: isFirst ? Leaders.listed(begun: clock.wall(fact.atMicroseconds), heard: source.heard) : nil)
+            listed: isFirst ? LeadingParts.listed(begun: clock.wall(fact.atMicroseconds), heard: source.heard) : nil)
         if fact.sequence > newest {
             places[fact.sequence] = openings.count
             openings.append(opening)
@@ -116,7 +116,7 @@ struct PartRowWriter {
 
     /// Writes what waits, and brings up to date what is derived from the facts of a part.
     ///
-    /// - Returns: The transactions that have got a further part, of which ``Leaders`` have to decide which leads.
+    /// - Returns: The transactions that have got a further part, of which ``LeadingParts`` have to decide which leads.
     mutating func finish() throws(WaybillError) -> Set<GUID> {
         try writeOpenings()
         let statement = try connection.statement(Self.touchPart)

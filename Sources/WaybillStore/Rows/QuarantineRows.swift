@@ -47,7 +47,7 @@ extension StoreReader {
                 (
                     source: row.int(0),
                     entry: QuarantinedFact(
-                        id: Fact.ID(source: row.guid(1), sequence: row.int(2)), reason: row.text(3),
+                        id: FactID(source: row.guid(1), sequence: row.int(2)), reason: row.text(3),
                         rejectedAtMicroseconds: row.int(4))
                 )
             }
@@ -70,7 +70,7 @@ extension Store {
     ///
     /// - Parameter wanted: Which; nil: all.
     /// - Returns: How many.
-    package func releaseQuarantined(_ wanted: Set<Fact.ID>? = nil) throws(WaybillError) -> Int {
+    package func releaseQuarantined(_ wanted: Set<FactID>? = nil) throws(WaybillError) -> Int {
         try write { () throws(WaybillError) in
             let quarantine = QuarantineRows(connection: connection)
             let ranges = RangeRows(connection: connection)
@@ -81,7 +81,7 @@ extension Store {
                 }
                 guard let uuid else { continue }
                 let facts = try quarantine.facts(of: share)
-                    .filter { wanted?.contains(Fact.ID(source: uuid, sequence: $0.sequence)) ?? true }
+                    .filter { wanted?.contains(FactID(source: uuid, sequence: $0.sequence)) ?? true }
                 for fact in facts {
                     try connection.statement("DELETE FROM quarantine WHERE source = ? AND sequence = ?").run(
                         share.row, fact.sequence)

@@ -67,7 +67,7 @@ package struct RangeRows {
 
     /// What was given up, for each reason that there was: the ranges that meet `windows` or lie beside them.
     func droppedByReason(of source: Int64, meeting windows: SequenceRanges) throws(WaybillError) -> [(
-        reason: DropReason, sequences: SequenceRanges
+        reason: Ledger.DropReason, sequences: SequenceRanges
     )] {
         let dropped = try dropped(of: source, meeting: windows)
         return Dictionary(grouping: dropped, by: \.reason).map { ($0.key, $0.value.sequences) }
@@ -113,7 +113,7 @@ package struct RangeRows {
     }
 
     private static func dropped(_ row: Row) -> DroppedRange {
-        DroppedRange(first: row.int(0), last: row.int(1), reason: DropReason(rawValue: row.text(2)) ?? .damaged)
+        DroppedRange(first: row.int(0), last: row.int(1), reason: Ledger.DropReason(rawValue: row.text(2)) ?? .damaged)
     }
 
     /// Ranges that one set tells of a source. Where there are more, a set tells those that the collector does not know.
@@ -202,7 +202,7 @@ package struct RangeRows {
         let said = Dictionary(grouping: booked + told, by: \.reason)
         var claimed = present
         var merged: [DroppedRange] = []
-        for reason in [.erased] + DropReason.allCases.filter({ $0 != .erased }) {
+        for reason in [.erased] + Ledger.DropReason.allCases.filter({ $0 != .erased }) {
             guard let ranges = said[reason] else { continue }
             let all = SequenceRanges(ranges.lazy.map { $0.first...$0.last })
             merged += all.subtracting(claimed).dropped(reason)
@@ -221,7 +221,7 @@ package struct RangeRows {
 
 extension SequenceRanges {
     /// As rows of `dropped`.
-    package func dropped(_ reason: DropReason) -> [DroppedRange] {
+    package func dropped(_ reason: Ledger.DropReason) -> [DroppedRange] {
         ranges.map { DroppedRange(first: $0.lowerBound, last: $0.upperBound, reason: reason) }
     }
 }

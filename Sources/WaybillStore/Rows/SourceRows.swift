@@ -81,7 +81,7 @@ package struct SourceRows {
     /// - Parameters:
     ///   - proof: What it shows itself by: kept of a source of this store, else the digest of it.
     ///   - heard: When it was first heard of, in microseconds since 1970; nil for a source of this store.
-    package func insert(_ source: RecordedSource, proof: IdentityProof?, heard: Int64?) throws(WaybillError)
+    package func insert(_ source: SourceIdentity, proof: IdentityProof?, heard: Int64?) throws(WaybillError)
         -> SourceRow
     {
         let digest = heard == nil ? nil : proof?.digest
@@ -293,7 +293,7 @@ package struct Totals {
     }
 
     private func add(_ ledger: Ledger, of app: String) throws(WaybillError) {
-        let dropped = { (reason: DropReason) in ledger.dropped[reason.rawValue] ?? 0 }
+        let dropped = { (reason: Ledger.DropReason) in ledger.dropped[reason.rawValue] ?? 0 }
         try connection.statement(
             """
             INSERT INTO totals(app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged, sampled) \
@@ -319,7 +319,9 @@ package struct Totals {
         ).rows { row in
             var ledger = Ledger(
                 recorded: row.count(2), delivered: row.count(4), quarantined: row.count(5), refused: row.count(3))
-            for (column, reason) in [(6, DropReason.quota), (7, .age), (8, .erased), (9, .damaged), (10, .sampled)]
+            for (column, reason) in [
+                (6, Ledger.DropReason.quota), (7, .age), (8, .erased), (9, .damaged), (10, .sampled),
+            ]
             where row.count(Int32(column)) != 0 {
                 ledger.dropped[reason.rawValue] = row.count(Int32(column))
             }

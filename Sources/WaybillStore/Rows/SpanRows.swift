@@ -126,7 +126,7 @@ extension Row {
     }
 
     func spanID(_ column: Int32) -> SpanID {
-        optionalSpanID(column) ?? SpanID(Fact.ID(source: GUID(high: 0, low: 0), sequence: 0))
+        optionalSpanID(column) ?? SpanID(FactID(source: GUID(high: 0, low: 0), sequence: 0))
     }
 }
 
@@ -167,7 +167,7 @@ package struct SpanCauses {
     /// Looks for what caused the parts of a transaction, as far as that is not known. It looks at the whole transaction:
     /// call it once for all that comes together, not for each source.
     ///
-    /// - Returns: Whether any was found: then ``Leaders`` have to decide again.
+    /// - Returns: Whether any was found: then ``LeadingParts`` have to decide again.
     package func find(in transaction: GUID) throws(WaybillError) -> Bool {
         let waiting = try connection.statement(
             "SELECT source, part, parent, span FROM spans WHERE guid = ? AND uncaused = 1 AND part IS NOT NULL AND parent IS NOT NULL"
@@ -189,9 +189,9 @@ package struct SpanCauses {
     }
 
     /// Exchanges of clients by the IDs under which others name them. Of two under one ID the lesser one counts.
-    package func exchanges(of transaction: GUID, _ wanted: Set<SpanID>) throws(WaybillError) -> [SpanID: Fact.ID] {
-        var found: [SpanID: Fact.ID] = [:]
-        func note(_ exchange: Fact.ID, as id: SpanID) {
+    package func exchanges(of transaction: GUID, _ wanted: Set<SpanID>) throws(WaybillError) -> [SpanID: FactID] {
+        var found: [SpanID: FactID] = [:]
+        func note(_ exchange: FactID, as id: SpanID) {
             guard wanted.contains(id) else { return }
             guard let other = found[id] else {
                 found[id] = exchange
@@ -206,7 +206,7 @@ package struct SpanCauses {
             WHERE p.guid = ? AND l.role = 0 AND l.method IS NOT NULL LIMIT ?
             """
         ).forEachRow(transaction, Self.exchangeLimit) { row in
-            let exchange = Fact.ID(source: row.guid(0), sequence: row.int(1))
+            let exchange = FactID(source: row.guid(0), sequence: row.int(1))
             note(exchange, as: SpanID(exchange))
         }
         // A client's span that stands for a part has its exchange behind the opening.
@@ -218,7 +218,7 @@ package struct SpanCauses {
             """)
         for span in try spans(of: transaction, wanted) {
             try exchange.forEachRow(span.source, span.part, span.fact, span.kind) { row in
-                note(Fact.ID(source: row.guid(0), sequence: row.int(1)), as: span.id)
+                note(FactID(source: row.guid(0), sequence: row.int(1)), as: span.id)
             }
         }
         return found

@@ -328,7 +328,7 @@ package final class Connection {
     package func error(_ code: Int32) -> WaybillError { SQLiteError.error(code, on: handle, at: place) }
 }
 
-/// Turns SQLite's result codes into sentences that say what to do.
+/// FairLock SQLite's result codes into sentences that say what to do.
 ///
 /// Neither sentence nor cause holds an argument of a statement: SQLite's messages name tables and columns, never
 /// values.

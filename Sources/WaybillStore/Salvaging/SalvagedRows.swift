@@ -203,7 +203,7 @@ struct SalvagedBooks {
         let leaderless = try connection.statement(
             "SELECT guid FROM parts WHERE guid IS NOT NULL GROUP BY guid HAVING count(listed_us) <> 1"
         ).rows { row in row.guid(0) }
-        let leaders = Leaders(connection: connection)
+        let leaders = LeadingParts(connection: connection)
         for transaction in leaderless { try leaders.decide(transaction) }
     }
 

@@ -4,7 +4,7 @@ package import WaybillCore
 package struct Ingestion {
     package private(set) var acceptedCount = 0
     private(set) var knownCount = 0
-    package private(set) var rejections: [Rejection] = []
+    package private(set) var rejections: [Receipt.Rejection] = []
     /// Facts of one transaction, of all its sources, beyond which they are rejected; nil: however many come.
     package var factsPerTransaction: Int?
     /// How many names the store has room for; nil: for however many come.
@@ -15,7 +15,7 @@ package struct Ingestion {
     package var isVouchedFor = false
     /// Whether the store has the rows of what it received, so that a fact can be compared with the one that has its sequence.
     var hasRows = true
-    /// The transactions of which ``Leaders`` have to decide which part leads: once for all shares that come together.
+    /// The transactions of which ``LeadingParts`` have to decide which part leads: once for all shares that come together.
     package private(set) var undecided: Set<GUID> = []
     /// Why nothing was taken, not even what the source tells of itself; nil: it was not refused.
     package private(set) var refusal: RefusedSource?
@@ -75,7 +75,7 @@ package struct Ingestion {
         try store(source, sequences, dropped: isItself ? share.dropped : [], at: wall)
         if let anchor {
             undecided.formUnion(
-                try Leaders(connection: connection).transactions(behindAnchorAt: anchor, of: source.id))
+                try LeadingParts(connection: connection).transactions(behindAnchorAt: anchor, of: source.id))
         }
         try connection.statement(
             """
@@ -143,7 +143,7 @@ package struct Ingestion {
         var refused: Set<Int64> = []
         var writer = try FactRowWriter(source, count: share.facts.count, connection)
         let twins = try StoredTwins(of: source.id, connection)
-        var room = factsPerTransaction.map { TransactionRoom(source: source.id, limit: $0, connection) }
+        var room = factsPerTransaction.map { TransactionQuota(source: source.id, limit: $0, connection) }
         var index = 0
         for fact in share.facts {
             while unread.contains(index) { index += 1 }
@@ -155,7 +155,7 @@ package struct Ingestion {
                 || !others.isEmpty && others.contains(fact.sequence)
             {
                 if hasRows, !isVouchedFor, before.contains(fact.sequence), try twins.hasOther(than: fact) {
-                    reject(fact, at: index, because: Rejection.sequenceIsTaken)
+                    reject(fact, at: index, because: Receipt.Rejection.sequenceIsTaken)
                 } else {
                     knownCount += 1
                 }
@@ -275,7 +275,8 @@ package struct Ingestion {
     private static let erased = "erased"
 
     private mutating func reject(_ fact: Fact, at index: Int, because reason: String) {
-        rejections.append(Rejection(source: share.source.id, sequence: fact.sequence, index: index, reason: reason))
+        rejections.append(
+            Receipt.Rejection(source: share.source.id, sequence: fact.sequence, index: index, reason: reason))
     }
 
     /// Hands over each fact with its place in the list as it was sent.

@@ -93,7 +93,7 @@ extension Store {
         }
         // Each looks at a whole transaction, which all of these sources may have a part of.
         for transaction in touched where try causes.find(in: transaction) { undecided.insert(transaction) }
-        try Leaders(connection: connection).decide(each: undecided)
+        try LeadingParts(connection: connection).decide(each: undecided)
         return receipt
     }
 

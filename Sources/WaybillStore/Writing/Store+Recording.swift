@@ -12,7 +12,7 @@ extension Store {
     /// Adds a source that records into this very store; one that is there stays as it is.
     ///
     /// - Parameter proof: What its sets will show that they are its.
-    package func register(_ source: RecordedSource, proof: IdentityProof = IdentityProof()) throws(WaybillError) {
+    package func register(_ source: SourceIdentity, proof: IdentityProof = IdentityProof()) throws(WaybillError) {
         ownSources[source.id] = try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
             if let row = try rows.find(source.id) { return OwnSource(id: row.id, latest: nil) }
@@ -38,7 +38,7 @@ extension Store {
             if let anchor = try rows.add(batch.clocks, to: source.id),
                 anchor <= ownSources[batch.source]?.latest ?? .max
             {
-                let leaders = Leaders(connection: connection)
+                let leaders = LeadingParts(connection: connection)
                 try leaders.decide(each: try leaders.transactions(behindAnchorAt: anchor, of: source.id))
             }
             let sequences = batch.facts.sequences
@@ -67,7 +67,7 @@ extension Store {
             ? ranges.droppedByReason(
                 of: source.id, meeting: touched.union(SequenceRanges(each: facts.flatMap(\.roots)))) : []
         let held = HeldParts(connection: connection)
-        var late: [DropReason: SequenceRanges] = [:]
+        var late: [Ledger.DropReason: SequenceRanges] = [:]
         var writer = try FactRowWriter(source, count: facts.count, connection)
         for fact in facts where !settled.contains(fact.sequence) {
             // What belongs to something that was given up before it was delivered is given up with it.
@@ -80,7 +80,7 @@ extension Store {
                 _ = try writer.write(fact)
             }
         }
-        try Leaders(connection: connection).decide(each: try writer.finish())
+        try LeadingParts(connection: connection).decide(each: try writer.finish())
         try held.decide(of: source.id)
         // From a journal that was left behind.
         if source.hasEnded { try held.release(of: source.id) }

@@ -57,23 +57,33 @@ def press(page, name, rule=None):
         page.get_by_role("button", name=f"{name} “{rule}”" if rule else name, exact=True).click()
 
 
-def add(page, name, **fields):
-    """Fills in the form of a new rule; fields by their labels, `action` by its name."""
-    page.get_by_role("link", name="Add a rule").click()
-    page.get_by_role("heading", level=1, name="New rule").wait_for()
-    fill(page, name=name, **fields)
+def editor(page):
+    return page.get_by_label("Rule as JSON")
+
+
+def shown(page):
+    """The rule in the editor."""
+    return json.loads(editor(page).input_value())
+
+
+def write(page, rule):
+    """Writes a rule, or any text, into the editor, and saves it."""
+    editor(page).fill(rule if isinstance(rule, str) else json.dumps(rule, indent=2, ensure_ascii=False))
     press(page, "Save")
 
 
-def fill(page, action=None, **fields):
-    if action:
-        page.get_by_label(action, exact=True).check()
-    for field, text in fields.items():
-        place = page.locator(f"[name='{field.replace('_', '-')}']")
-        if place.evaluate("e => e.localName") == "select":
-            place.select_option(text)
-        else:
-            place.fill(text)
+def add(page, name, start="Answer it", **members):
+    """Adds a rule: begins with a template, and gives members other values."""
+    page.get_by_role("link", name="Add a rule").click()
+    page.get_by_role("heading", level=1, name="New rule").wait_for()
+    page.get_by_role("link", name=start, exact=True).click()
+    page.wait_for_url("**?template=*")
+    write(page, shown(page) | {"name": name} | members)
+
+
+def edit(page, name):
+    page.get_by_role("link", name=f"Edit “{name}”").click()
+    page.get_by_role("heading", level=1, name="Edit a rule").wait_for()
 
 
 def names(page):
@@ -120,8 +130,8 @@ def test_a_rule_is_added_turned_off_edited_and_removed(script, app, visit):
     user = visit(app, script=script)
     page = user.open("/controls")
     assert app.send()["body"].startswith("GET from the server")
-    add(page, "orders are down", path="/orders", status="503", headers="Content-Type: application/json",
-        text='{"error":"maintenance"}')
+    answer = {"status": 503, "headers": [["Content-Type", "application/json"]], "text": '{"error":"maintenance"}'}
+    add(page, "orders are down", match={"path": "/orders"}, mock=answer)
     assert page.get_by_role("heading", level=1, name="Controls").count() == 1
     assert app.send()["status"] == 200, "rules are off"
     press(page, "Turn rules on")
@@ -135,10 +145,9 @@ def test_a_rule_is_added_turned_off_edited_and_removed(script, app, visit):
     press(page, "Enable", "orders are down")
     assert app.send()["status"] == 503
 
-    page.get_by_role("link", name="Edit “orders are down”").click()
-    assert page.locator("[name=text]").input_value() == '{"error":"maintenance"}'
-    fill(page, status="200", text="[]", name="orders are empty", delay="200ms")
-    press(page, "Save")
+    edit(page, "orders are down")
+    assert shown(page) == {"name": "orders are down", "match": {"path": "/orders"}, "mock": answer}
+    write(page, {"name": "orders are empty", "match": {"path": "/orders"}, "mock": {"text": "[]", "delay_us": 200_000}})
     assert names(page) == ["orders are empty", "from the app"]
     outcome = app.send()
     assert (outcome["status"], outcome["body"]) == (200, "[]") and outcome["seconds"] >= 0.2
@@ -163,15 +172,16 @@ def test_a_rule_is_added_turned_off_edited_and_removed(script, app, visit):
 def test_every_kind_of_rule_does_what_it_says(app, visit):
     page = visit(app).open("/controls")
     press(page, "Turn rules on")
-    add(page, "fails", action="Fail it", path="/fail", code="notConnectedToInternet", after="100ms")
+    add(page, "fails", "Fail it", match={"path": "/fail"}, fail={"code": "notConnectedToInternet", "delay_us": 100_000})
     outcome = app.send("/fail")
     assert outcome["error"] == -1009 and outcome["seconds"] >= 0.1
-    add(page, "slow", action="Slow it down", path="/slow", latency="300ms", rate="100000")
+    add(page, "slow", "Slow it down", match={"path": "/slow"},
+        throttle={"latency_us": 300_000, "bytes_per_second": 100_000})
     outcome = app.send("/slow")
     assert outcome["status"] == 200 and outcome["seconds"] >= 0.3
-    add(page, "cut", action="Cut the answer", path="/cut", bytes="100")
+    add(page, "cut", "Cut the answer", match={"path": "/cut"}, cut={"after_bytes": 100})
     assert app.send("/cut")["error"] == -1005
-    add(page, "once", path="/once", times="1", status="429")
+    add(page, "once", match={"path": "/once"}, times=1, mock={"status": 429})
     assert [app.send("/once")["status"] for _ in range(2)] == [429, 200]
     page.reload()
     assert page.get_by_text("Has acted on 1 request, all that it is for.").count() == 1
@@ -186,13 +196,14 @@ def test_every_kind_of_rule_does_what_it_says(app, visit):
 def test_every_condition_decides_which_requests_are_meant(app, visit):
     page = visit(app).open("/controls")
     press(page, "Turn rules on")
-    add(page, "meant", method="post", host="127.0.0.*", host_as="glob", path="^/v[12]/", path_as="regex",
-        url="?PAGE=1", url_as="contains", status="418",
-        field_0="Authorization", field_0_value="Bearer a", field_0_value_as="contains")
+    add(page, "meant", mock={"status": 418}, match={
+        "method": "post", "host": {"glob": "127.0.0.*"}, "path": {"regex": "^/v[12]/"}, "url": {"contains": "?PAGE=1"},
+        "headers": {"Authorization": {"contains": "Bearer a"}}})
     assert app.send("/v1/x?page=1", method="POST", token="abc")["status"] == 200, "capital letters"
-    page.get_by_role("link", name="Edit “meant”").click()
-    page.get_by_label("Whole URL: any case").check()
-    press(page, "Save")
+    edit(page, "meant")
+    rule = shown(page)
+    rule["match"]["url"]["ignores_case"] = True
+    write(page, rule)
     assert app.send("/v1/x?page=1", method="POST", token="abc")["status"] == 418
     for path, items in [
             ("/v1/x?page=1", {"method": "GET", "token": "abc"}), ("/v3/x?page=1", {"method": "POST", "token": "abc"}),
@@ -205,7 +216,7 @@ def test_the_first_rule_acts_and_the_order_can_be_changed(app, visit):
     page = visit(app).open("/controls")
     press(page, "Turn rules on")
     for status in ("501", "502", "503"):
-        add(page, f"answer {status}", status=status)
+        add(page, f"answer {status}", match={}, mock={"status": int(status)})
     assert names(page) == ["answer 503", "answer 502", "answer 501", "from the app"]
     assert app.send()["status"] == 503
     assert page.get_by_role("button", name="Up “answer 503”").count() == 0
@@ -225,42 +236,50 @@ def test_a_rule_of_the_app_keeps_its_secrets_and_no_page_shows_them(app, visit):
     assert all(secret in json.dumps(before) for secret in SECRETS), "there is something to hide"
     assert app.send("/account", token="app-hunter22sunny")["body"].count("token-hunter22sunny") == 1
     for _ in range(2):
-        page.get_by_role("link", name="Edit “from the app”").click()
+        edit(page, "from the app")
         assert not any(secret in page.content() for secret in SECRETS)
-        assert page.locator("[name=field-0-value]").input_value() == "[redacted]"
+        assert shown(page)["match"]["headers"] == {"Authorization": "[redacted]"}
         press(page, "Save")
         assert app.rules() == before
-    page.get_by_role("link", name="Edit “from the app”").click()
-    fill(page, status="201", headers=page.locator("[name=headers]").input_value() + "\nX-New: 1")
-    press(page, "Save")
+    edit(page, "from the app")
+    rule = shown(page)
+    rule["mock"] |= {"status": 201, "headers": rule["mock"]["headers"] + [["X-New", "1"]]}
+    write(page, rule)
     assert app.rules()[0]["mock"] == before[0]["mock"] | {
         "status": 201, "headers": before[0]["mock"]["headers"] + [["X-New", "1"]]}
 
-    page.get_by_role("link", name="Edit “from the app”").click()
-    fill(page, text=page.locator("[name=text]").input_value().replace("Ada", "Eve"))
-    press(page, "Save")
-    assert "Write in full what is to stand for [redacted]" in page.get_by_role("alert").inner_text()
+    edit(page, "from the app")
+    rule = shown(page)
+    rule["mock"]["text"] = rule["mock"]["text"].replace("Ada", "Eve")
+    write(page, rule)
+    assert "/mock/text: write in full what [redacted] stands for" in page.get_by_role("alert").inner_text()
     assert not any(secret in page.content() for secret in SECRETS)
     told_of_refusals(user)
-    fill(page, text='{"name":"Eve"}')
-    press(page, "Save")
+    rule["mock"]["text"] = '{"name":"Eve"}'
+    write(page, rule)
     assert app.rules()[0]["mock"]["text"] == '{"name":"Eve"}'
 
 
 def test_a_mistake_is_told_where_it_is_and_what_was_typed_stays(app, visit):
     user = visit(app, 390)
     page = user.open("/controls")
-    add(page, "broken", path="(", path_as="regex", status="503", text="<b>\n\"kept\"")
-    assert page.get_by_role("alert").inner_text() == \
-        "“(” is no regular expression: mend it, or choose another way to compare."
-    assert page.evaluate("document.activeElement.name") == "path"
-    assert page.locator("[name=text]").input_value() == "<b>\n\"kept\""
-    assert page.locator("[name=path-as]").input_value() == "regex"
+    typed = """
+        {"name": "broken", "match": {"path": {"regex": "("}},
+         "mock": {"status": 503, "text": "<b>\\n\\"kept\\""}"""
+    add(page, "broken", match={"path": {"regex": "("}})
+    assert page.get_by_role("alert").inner_text() == "The rule was not saved. " \
+        "/match/path/regex: a regular expression of at most 2048 characters was expected."
+    assert page.evaluate("document.activeElement.name") == "rule"
+    assert shown(page)["match"] == {"path": {"regex": "("}}
     user.picture("controls-mistake", full=True)
     user.assert_accessible()
     told_of_refusals(user)
-    fill(page, path="^/x$")
-    press(page, "Save")
+    write(page, typed)
+    assert page.get_by_role("alert").inner_text() == \
+        f"The rule was not saved. Line 3, column {len(typed.splitlines()[2]) + 1}: the document ends too early."
+    assert editor(page).input_value() == typed
+    told_of_refusals(user)
+    write(page, typed.replace('"("', '"^/x$"') + "}")
     assert names(page) == ["broken", "from the app"]
     assert app.rules()[0]["mock"]["text"] == "<b>\n\"kept\""
 
@@ -283,12 +302,10 @@ def test_it_is_all_done_by_keyboard(app, visit):
     page.get_by_text("Rules are on.").wait_for()
     go("Add a rule")
     page.get_by_role("heading", name="New rule").wait_for()
-    page.locator("[name=name]").focus()
-    page.keyboard.type("typed")
-    page.locator("[name=status]").focus()
+    editor(page).focus()
     page.keyboard.press("Control+a")
-    page.keyboard.type("410")
-    page.keyboard.press("Enter")
+    page.keyboard.type('{"name": "typed", "mock": {"status": 410}}')
+    go("Save")
     page.get_by_role("heading", name="typed").wait_for()
     assert app.send()["status"] == 410
     # It goes on where the rule is.
@@ -316,26 +333,30 @@ def test_the_pages_fit_and_can_be_read(width, scheme, script, app, visit):
     user = visit(app, width, scheme, script)
     page = user.open("/controls")
     press(page, "Turn rules on")
-    add(page, "a rule with a rather long name, as testers write them when they are in no hurry", path="/v1/orders/*",
-        path_as="glob", host="api.example.com", status="503", delay="250ms", delay_longest="2s",
-        headers="Content-Type: application/json", text='{"error":"maintenance"}', times="3")
-    add(page, "no network", action="Fail it", code="notConnectedToInternet")
+    add(page, "a rule with a rather long name, as testers write them when they are in no hurry", times=3,
+        match={"host": "api.example.com", "path": {"glob": "/v1/orders/*"}},
+        mock={"status": 503, "delay_us": 250_000, "longest_delay_us": 2_000_000,
+              "headers": [["Content-Type", "application/json"]], "text": '{"error":"maintenance"}'})
+    add(page, "no network", "Fail it")
     press(page, "Disable", "no network")
     for name in ("controls", "controls/rule", None):
         if name:
             user.open(f"/{name}", name.replace("/", "-"), full=True)
         else:
             page.goto(f"{app.url}/controls")
-            page.get_by_role("link", name="Edit “from the app”").click()
+            edit(page, "from the app")
             user.picture("controls-edit", full=True)
         user.assert_readable()
         if script:
             assert user.fits(), page.url
             assert user.assert_accessible() > 15
-    for action in ("Fail it", "Slow it down", "Cut the answer", "Answer it"):
-        page.get_by_label(action, exact=True).check()
-        assert page.locator("fieldset > div:not(.line):visible").count() == 1, f"{action}: one set of fields is shown"
-        user.picture(f"controls-{action.split()[0].lower()}", full=True)
+    user.open("/controls/rule")
+    for action, member in (("Fail it", "fail"), ("Slow it down", "throttle"), ("Cut the answer", "cut"),
+                           ("Answer it", "mock")):
+        page.get_by_role("link", name=action, exact=True).click()
+        page.wait_for_url(f"**?template={member}")
+        assert shown(page).keys() == {"name", "match", member}, f"{action}: the template does one thing"
+        user.picture(f"controls-{member}", full=True)
 
 
 def test_nothing_but_its_own_pages_changes_anything(app, visit, tmp_path):
@@ -347,7 +368,7 @@ def test_nothing_but_its_own_pages_changes_anything(app, visit, tmp_path):
         connection.close()
     status, page = app.ask("POST", "/controls", change="explode")
     assert status == 400 and "There is no change “explode”" in page
-    assert app.ask("POST", "/controls/rule", name="long", text="x" * (2 << 20))[0] == 413
+    assert app.ask("POST", "/controls/rule", rule="x" * (2 << 20))[0] == 413
     app.send()
     assert app.recorded() == 1
     assert len(app.rules()) == 1

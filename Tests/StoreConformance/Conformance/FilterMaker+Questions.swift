@@ -5,8 +5,7 @@ package import WaybillQueries
 extension FilterMaker {
     /// Some questions of each kind, about what is known.
     package mutating func questions(_ known: NaiveAnswers) -> [AnyQuestion] {
-        var login = TransactionFilter()
-        login.useCase = 3
+        let login = TransactionFilter([.useCase(3)])
         let names = Set(known.names.filter { $0.name.event != nil }.map(\.name.name)).sorted()
         let points =
             [TransactionPoint.begun, .finished, .event("event 0"), .event("event 2"), .event("no such")]

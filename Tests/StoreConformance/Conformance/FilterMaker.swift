@@ -21,17 +21,30 @@ package struct FilterMaker {
 
     package mutating func filter() -> TransactionFilter {
         var filter = TransactionFilter()
-        if random.oneIn(4) { filter.useCase = random.oneIn(5) ? 4 : 3 }
-        if random.oneIn(4) { filter.outcomes = outcomes() }
-        if random.oneIn(4) { filter.sinceMicroseconds = times.randomElement(using: &random) }
-        if random.oneIn(4) { filter.untilMicroseconds = times.randomElement(using: &random) }
-        if random.oneIn(8) {
-            filter.text = ["api.example", "ogi", "nowhere", "yes=true"].randomElement(using: &random)
-        }
+        filter.conditions = indexed(oneIn: 4)
         for _ in 0..<Int.random(in: 0...3, using: &random) { filter.conditions.append(condition()) }
         if random.oneIn(3) { filter.beginner = random.oneIn(2) ? .unknown : .any }
         filter.order = TransactionFilter.Order.allCases.randomElement(using: &random) ?? .newest
         return filter
+    }
+
+    /// Conditions that an index finds, each in one of so many filters; seldom two of a kind.
+    private mutating func indexed(oneIn count: Int) -> [FilterCondition] {
+        var conditions: [FilterCondition] = []
+        for _ in 0..<(random.oneIn(6) ? 2 : 1) {
+            if random.oneIn(count) { conditions.append(.useCase(random.oneIn(5) ? 4 : 3)) }
+            if random.oneIn(count) { conditions.append(.outcome(outcomes())) }
+            if random.oneIn(count), let time = times.randomElement(using: &random) {
+                conditions.append(.sinceMicroseconds(time))
+            }
+            if random.oneIn(count), let time = times.randomElement(using: &random) {
+                conditions.append(.untilMicroseconds(time))
+            }
+        }
+        // Nobody can write a filter as text that lets no outcome through.
+        let sets = conditions.compactMap { if case .outcome(let outcomes) = $0 { outcomes } else { nil } }
+        let isContradiction = sets.count == 2 && sets[0].isDisjoint(with: sets[1])
+        return isContradiction ? [] : conditions
     }
 
     private mutating func outcomes() -> Set<TransactionOutcome> {
@@ -62,7 +75,7 @@ package struct FilterMaker {
             .sampled(.chosen), .sampled(.unchosen), .sampled(.none), .oneIn(1), .oneIn(2), .oneIn(7),
             .tookMoreThan(.microseconds(took)), .tookLessThan(.microseconds(took)),
             .text("api.example"),
-            .text("NSURLErrorDomain"), .text("ogi"), .text("nowhere"),
+            .text("NSURLErrorDomain"), .text("ogi"), .text("nowhere"), .text("yes=true"),
         ]
         let states = ExchangeRecord.State.allCases.map(FilterCondition.exchange)
         let relatives: [FilterCondition] = [
@@ -83,15 +96,7 @@ package struct FilterMaker {
 
     package mutating func exchangeFilter() -> ExchangeFilter {
         var filter = ExchangeFilter()
-        if random.oneIn(5) { filter.useCase = random.oneIn(5) ? 4 : 3 }
-        if random.oneIn(5) { filter.outcomes = outcomes() }
-        if random.oneIn(5) { filter.sinceMicroseconds = times.randomElement(using: &random) }
-        if random.oneIn(5) { filter.untilMicroseconds = times.randomElement(using: &random) }
-        if random.oneIn(5) { filter.methods = [random.oneIn(2) ? "POST" : "GET"] }
-        if random.oneIn(8) {
-            filter.text = ["api.example", "https", "accept", "slow", "POST http", "nowhere"].randomElement(
-                using: &random)
-        }
+        filter.conditions = indexed(oneIn: 5)
         for _ in 0..<Int.random(in: 0...2, using: &random) { filter.conditions.append(exchangeCondition()) }
         return filter
     }
@@ -112,6 +117,7 @@ package struct FilterMaker {
             .useCase(3), .useCase(4), .sampled(.unchosen), .sampled(.none), .oneIn(3), .event("event of 1"),
             .event("event 2"),
             .attribute("yes", value: "true"), .attribute("none", value: nil), .text("login"), .text("example.com"),
+            .text("https"), .text("accept"), .text("slow"), .text("POST http"), .text("nowhere"),
             .parent(.known), .child(.known), .root(.outcome(.failed)),
         ]
         let condition = all.randomElement(using: &random) ?? .text("")

@@ -104,7 +104,7 @@ struct StoreScript {
             history.dropped.append(
                 DroppedRange(
                     first: Int64(first), last: Int64(last),
-                    reason: DropReason.allCases.randomElement(using: &random) ?? .age))
+                    reason: Ledger.DropReason.allCases.randomElement(using: &random) ?? .age))
             next = last + 2
         }
     }

@@ -3,7 +3,7 @@ package import WaybillCore
 
 /// What a source did from its start to its end: the truth that stores are compared with.
 package struct SourceHistory: Sendable {
-    package var source: RecordedSource
+    package var source: SourceIdentity
     package var clocks: [ClockAnchor]
     package var names: [RecordedName]
     package var facts: [Fact]
@@ -15,7 +15,7 @@ package struct SourceHistory: Sendable {
     package var dropped: [DroppedRange] = []
 
     package init(
-        source: RecordedSource, clocks: [ClockAnchor], names: [RecordedName], facts: [Fact], hasEnded: Bool,
+        source: SourceIdentity, clocks: [ClockAnchor], names: [RecordedName], facts: [Fact], hasEnded: Bool,
         refused: Int64
     ) {
         (self.source, self.clocks, self.names) = (source, clocks, names)
@@ -52,7 +52,7 @@ package struct HistoryMaker {
     }
 
     private mutating func history(of number: Int) -> SourceHistory {
-        let source = RecordedSource(
+        let source = SourceIdentity(
             id: random.guid(), installation: random.oneIn(2) ? random.guid() : nil, app: "app \(number % 2)",
             appVersion: "1.\(number)",
             device: "device", os: "Linux", osVersion: "6", attributes: random.oneIn(2) ? ["environment": "test"] : [:])
@@ -122,7 +122,7 @@ package struct HistoryMaker {
                 .opened(
                     Fact.Opened(
                         transaction: transaction, useCase: 3, isJoined: isJoined, timeoutMicroseconds: 1_000_000,
-                        cause: isJoined && random.oneIn(2) ? Fact.ID(source: random.guid(), sequence: 7) : nil,
+                        cause: isJoined && random.oneIn(2) ? FactID(source: random.guid(), sequence: 7) : nil,
                         parent: parent, parentPart: parentPart,
                         attributes: attributes(), sampling: sampling())),
                 part: nil)
@@ -142,7 +142,7 @@ package struct HistoryMaker {
                         host: random.oneIn(2) ? "api.example.com" : nil, port: random.oneIn(3) ? 8080 : nil,
                         path: "/login",
                         query: random.oneIn(3) ? "a=%22" : nil,
-                        headerFields: random.oneIn(2) ? [Fact.HeaderField(name: "Accept", value: "\"*/*\"")] : [])),
+                        headerFields: random.oneIn(2) ? [HeaderField(name: "Accept", value: "\"*/*\"")] : [])),
                 part: part)
         case 5, 6:
             guard !recording.openExchanges.isEmpty else { return }

@@ -26,7 +26,7 @@ package struct NetworkMixer {
                     opened.method = random.oneIn(3) ? "GET" : "POST"
                     histories[history].facts[fact].content = .exchangeOpened(opened)
                 case .exchangeClosed(var closed):
-                    closed.state = Fact.ExchangeState.allCases.randomElement(using: &random) ?? .failed
+                    closed.state = ExchangeState.allCases.randomElement(using: &random) ?? .failed
                     closed.status =
                         [nil, 101, 200, 204, 304, 399, 400, 404, 500, 599, 600].randomElement(using: &random) ?? nil
                     closed.sentByteCount = random.oneIn(2) ? Int64.random(in: 0...9_000, using: &random) : nil

@@ -11,11 +11,7 @@ extension NaiveAnswers {
     }
 
     private func passesUnfolded(_ filter: TransactionFilter, _ run: Run) -> Bool {
-        isLetThrough(run, by: filter.beginner) && (filter.useCase.map { $0 == run.leader.opened.useCase } ?? true)
-            && (filter.outcomes.isEmpty || filter.outcomes.contains(run.outcome))
-            && run.begun >= filter.sinceMicroseconds ?? .min && run.begun < filter.untilMicroseconds ?? .max
-            && ((filter.text ?? "").isEmpty || mentions(filter.text ?? "", run))
-            && filter.conditions.allSatisfy { passes($0, run) }
+        isLetThrough(run, by: filter.beginner) && filter.conditions.allSatisfy { passes($0, run) }
     }
 
     func isLetThrough(_ run: Run, by beginner: TransactionFilter.Beginner) -> Bool {
@@ -63,6 +59,9 @@ extension NaiveAnswers {
         let source = histories[run.leader.source].source
         return switch condition {
         case .useCase(let code): run.leader.opened.useCase == code
+        case .outcome(let outcomes): outcomes.isEmpty || outcomes.contains(run.outcome)
+        case .sinceMicroseconds(let time): run.begun >= time
+        case .untilMicroseconds(let time): run.begun < time
         case .event(let name): run.events.contains { $0.name == name }
         case .error(let pattern):
             run.parts.flatMap(\.facts).contains { error(of: $0).map { matches($0, pattern) } ?? false }
@@ -236,15 +235,7 @@ extension NaiveAnswers {
 
     package func passes(_ filter: ExchangeFilter, _ exchange: NaiveExchange) -> Bool {
         let run = runs.first { $0.id == exchange.transaction }
-        let status = exchange.closing?.closed.status
-        return (filter.useCase.map { $0 == run?.leader.opened.useCase } ?? true)
-            && (filter.outcomes.isEmpty || run.map { filter.outcomes.contains($0.outcome) } ?? false)
-            && exchange.wall >= filter.sinceMicroseconds ?? .min && exchange.wall < filter.untilMicroseconds ?? .max
-            && (filter.methods.isEmpty || filter.methods.contains { equal($0, exchange.opened.method) })
-            && (filter.statuses.map { range in status.map { range.contains($0) } ?? false } ?? true)
-            && (filter.states.isEmpty || filter.states.contains(exchange.state))
-            && ((filter.text ?? "").isEmpty || mentions(filter.text ?? "", exchange))
-            && filter.conditions.allSatisfy { passes($0, exchange, run) }
+        return filter.conditions.allSatisfy { passes($0, exchange, run) }
     }
 
     private func passes(_ condition: FilterCondition, _ exchange: NaiveExchange, _ run: Run?) -> Bool {
@@ -252,6 +243,8 @@ extension NaiveAnswers {
         let (opened, closed) = (exchange.opened, exchange.closing?.closed)
         let source = histories[exchange.source].source
         switch condition {
+        case .sinceMicroseconds(let time): return exchange.wall >= time
+        case .untilMicroseconds(let time): return exchange.wall < time
         case .host(let host):
             return opened.host.map { equal($0, host) || $0.lowercased().hasSuffix(".\(host.lowercased())") } ?? false
         case .path(let path):
@@ -275,7 +268,7 @@ extension NaiveAnswers {
         case .text(let text): return mentions(text, exchange)
         case .not(let condition): return !passes(condition, exchange, run)
         // What is said of its transaction was asked above, and of exchanges nothing says `exchange:`.
-        case .useCase, .event, .attribute, .sampled, .oneIn, .exchange, .parent, .root, .child: return false
+        case .useCase, .outcome, .event, .attribute, .sampled, .oneIn, .exchange, .parent, .root, .child: return false
         }
     }
 

@@ -4,14 +4,14 @@ import WaybillStore
 
 extension NaiveAnswers {
     /// Those of some facts that are there as lines of an export, in order of source, part and sequence.
-    func lines(of chosen: Set<Fact.ID>) throws(WaybillError) -> [UInt8] {
+    func lines(of chosen: Set<FactID>) throws(WaybillError) -> [UInt8] {
         var found: [(source: ScannedSource, part: ScannedPart, fact: Fact, opening: Fact?)] = []
         for (number, history) in histories.enumerated() {
             let source = ScannedSource(
                 share: ScannedShare(row: Int64(number)), source: history.source, clock: WallClock(history.clocks),
                 hasEnded: history.hasEnded, endedBy: history.endedBy)
             for fact in facts[number].sorted(by: { ($0.part, $0.sequence) < ($1.part, $1.sequence) })
-            where chosen.contains(Fact.ID(source: history.source.id, sequence: fact.sequence)) {
+            where chosen.contains(FactID(source: history.source.id, sequence: fact.sequence)) {
                 let opening = facts[number].first { $0.sequence == fact.part }
                 var part = ScannedPart(sequence: fact.part, opened: opening, closed: nil, useCaseName: nil)
                 if case .opened(let opened) = opening?.content {

@@ -284,7 +284,9 @@ extension NaiveAnswers {
     private func answer(_ query: DropOffQuestion) throws(WaybillError) -> DropOffAnswer {
         guard query.filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case.") }
         var filter = query.filter
-        if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
+        if !filter.conditions.contains(where: { if case .outcome = $0 { true } else { false } }) {
+            filter.conditions.append(.outcome([.abandoned, .interrupted, .timedOut]))
+        }
         let runs = passing(filter)
         let events = Dictionary(grouping: runs) { inOrder($0).last?.name }.map { name, runs in
             let durations = runs.compactMap { run in inOrder(run).last.map { (microseconds(run.begin, $0), run.weight) }
@@ -360,9 +362,9 @@ extension NaiveAnswers {
     private func answer(_ query: NetworkQuestion) throws(WaybillError) -> NetworkAnswer {
         var found = exchanges.filter { passes(query.filter, $0) }
         if let transactions = query.transactions {
-            guard query.filter.useCase == nil, query.filter.outcomes.isEmpty,
-                !query.filter.conditions.contains(where: { $0.isOfTransaction })
-            else { throw WaybillError(.setting, "Transactions are chosen in one place.") }
+            guard !query.filter.conditions.contains(where: { $0.isOfTransaction }) else {
+                throw WaybillError(.setting, "Transactions are chosen in one place.")
+            }
             let chosen = Set(passing(transactions).map(\.id))
             found = found.filter { $0.transaction.map(chosen.contains) ?? false }
         }
@@ -413,7 +415,7 @@ extension NaiveAnswers {
     private func weight(_ exchange: NaiveExchange) -> Int64 {
         guard let run = runs.first(where: { $0.id == exchange.transaction }),
             let part = run.parts.first(where: {
-                $0.id == Fact.ID(source: exchange.id.source, sequence: exchange.fact.part)
+                $0.id == FactID(source: exchange.id.source, sequence: exchange.fact.part)
             }), let sampling = part.opened.sampling
         else { return Weights.one * exchange.sampledOneIn }
         return exchange.sampledOneIn

@@ -16,7 +16,7 @@ extension NaiveAnswers {
             isWaitingForBeginner: run.leader.opened.isJoined,
             endedBy: run.outcome == .interrupted ? histories[run.leader.source].endedBy : nil,
             parent: run.leader.opened.parent,
-            parentPart: run.leader.opened.parentPart.map { Fact.ID(source: run.leader.id.source, sequence: $0) },
+            parentPart: run.leader.opened.parentPart.map { FactID(source: run.leader.id.source, sequence: $0) },
             children: children(of: run).isEmpty
                 ? nil
                 : .init(
@@ -101,7 +101,7 @@ extension NaiveAnswers {
 
     private func entry(_ fact: Fact, in part: Part) -> TransactionRecord.Entry {
         var entry = TransactionRecord.Entry(
-            id: Fact.ID(source: part.id.source, sequence: fact.sequence), kind: .opened, part: part.fact.sequence,
+            id: FactID(source: part.id.source, sequence: fact.sequence), kind: .opened, part: part.fact.sequence,
             timeMicroseconds: wall(fact.atMicroseconds, part.source), label: "",
             isLate: part.closing.map { $0.fact.sequence < fact.sequence } ?? false)
         switch fact.content {
@@ -123,7 +123,7 @@ extension NaiveAnswers {
         case .exchangeClosed(let content):
             (entry.kind, entry.error) = (.exchangeClosed, content.error)
             entry.label = content.status.map { "\($0)" } ?? content.state.name
-            entry.exchange = Fact.ID(source: part.id.source, sequence: content.exchange)
+            entry.exchange = FactID(source: part.id.source, sequence: content.exchange)
         }
         return entry
     }

@@ -32,7 +32,7 @@ package struct NaiveAnswers {
         var facts: [Fact]
         package var closing: (fact: Fact, closed: Fact.Closed)?
         var begun: Int64
-        var id: Fact.ID
+        var id: FactID
         /// Those that count: of each name the latest value.
         var attributes: Attributes {
             facts.reduce(into: opened.attributes) { attributes, fact in
@@ -69,8 +69,8 @@ package struct NaiveAnswers {
         package var id: GUID { leader.opened.transaction }
         package var begun: Int64 { leader.begun }
         package var closing: (fact: Fact, closed: Fact.Closed)? { leader.closing }
-        var facts: [Fact.ID] {
-            parts.flatMap { part in part.facts.map { Fact.ID(source: part.id.source, sequence: $0.sequence) } }
+        var facts: [FactID] {
+            parts.flatMap { part in part.facts.map { FactID(source: part.id.source, sequence: $0.sequence) } }
         }
         /// For how many it stands, in millionths.
         package var weight: Int64 {
@@ -106,7 +106,7 @@ package struct NaiveAnswers {
             return Part(
                 source: source, fact: fact, opened: opened, facts: own, closing: closing,
                 begun: wall(fact.atMicroseconds, source),
-                id: Fact.ID(source: histories[source].source.id, sequence: fact.sequence))
+                id: FactID(source: histories[source].source.id, sequence: fact.sequence))
         }
     }
 
@@ -160,7 +160,7 @@ package struct NaiveAnswers {
     // MARK: Names
 
     /// Adds what a launch calls its codes: names of its version, and its own where its version has others.
-    static func add(_ names: [RecordedName], of source: RecordedSource, to all: inout Set<Name>) {
+    static func add(_ names: [RecordedName], of source: SourceIdentity, to all: inout Set<Name>) {
         var said: [RecordedName] = []
         for name in names {
             var its = Name(app: source.app, version: source.appVersion, name: name)

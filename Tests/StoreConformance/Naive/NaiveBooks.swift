@@ -13,7 +13,7 @@ struct NaiveBooks: Sendable {
         /// Also what was retired.
         var received: Set<Int64> = []
         var retired: Set<Int64> = []
-        var dropped: [Int64: DropReason] = [:]
+        var dropped: [Int64: Ledger.DropReason] = [:]
         /// Of the secret of who spoke for it first.
         var proofDigest: [UInt8]?
 
@@ -39,12 +39,12 @@ struct NaiveBooks: Sendable {
     func answers(now: Int64) -> NaiveAnswers { NaiveAnswers(histories: entries.map(\.history), names: names, now: now) }
 
     /// All that are there.
-    var facts: Set<Fact.ID> {
-        Set(entries.flatMap { entry in entry.facts.map { Fact.ID(source: entry.id, sequence: $0.sequence) } })
+    var facts: Set<FactID> {
+        Set(entries.flatMap { entry in entry.facts.map { FactID(source: entry.id, sequence: $0.sequence) } })
     }
 
     /// Those that came behind a cursor, or a position of a list: the number of an arrival.
-    func facts(after cursor: String) throws(QueryFailure) -> Set<Fact.ID> {
+    func facts(after cursor: String) throws(QueryFailure) -> Set<FactID> {
         guard let number = Int64(cursor), (0...lastArrival).contains(number) else {
             throw .parameter("after", "That is no cursor.")
         }
@@ -52,14 +52,14 @@ struct NaiveBooks: Sendable {
     }
 
     /// Those that came at a time or later.
-    func facts(since time: Int64) -> Set<Fact.ID> { arrived { $0.time >= time } }
+    func facts(since time: Int64) -> Set<FactID> { arrived { $0.time >= time } }
 
     private func arrived(_ isMeant: ((number: Int64, source: GUID, sequences: Set<Int64>, time: Int64)) -> Bool) -> Set<
-        Fact.ID
+        FactID
     > {
         Set(
             arrivals.filter(isMeant).flatMap { arrival in
-                arrival.sequences.map { Fact.ID(source: arrival.source, sequence: $0) }
+                arrival.sequences.map { FactID(source: arrival.source, sequence: $0) }
             })
     }
 
@@ -80,7 +80,7 @@ struct NaiveBooks: Sendable {
     {
         func reject(_ index: Int, _ reason: String) {
             receipt.rejections.append(
-                Rejection(
+                Receipt.Rejection(
                     source: share.source.id, sequence: share.facts[index].sequence, index: places[index], reason: reason
                 ))
         }
@@ -134,7 +134,7 @@ struct NaiveBooks: Sendable {
             } else if entry.received.contains(fact.sequence) {
                 let stored = entry.facts.first { $0.sequence == fact.sequence }
                 if let stored, !stored.isTwin(of: fact) {
-                    reject(index, Rejection.sequenceIsTaken)
+                    reject(index, Receipt.Rejection.sequenceIsTaken)
                 } else {
                     receipt.knownCount += 1
                 }
@@ -187,7 +187,7 @@ struct NaiveBooks: Sendable {
             let time = date.microseconds
             transactions = Set(answers.runs.filter { $0.begun < time }.map(\.id))
             let early = Set(answers.exchanges.filter { $0.fact.part == 0 && $0.wall < time }.map(\.id))
-            outside = { entry, fact in fact.part == 0 && early.contains(Fact.ID(source: entry.id, sequence: fact.root))
+            outside = { entry, fact in fact.part == 0 && early.contains(FactID(source: entry.id, sequence: fact.root))
             }
         case .installation(let installation):
             erased.insert(installation)
@@ -243,7 +243,7 @@ struct NaiveBooks: Sendable {
             answers.runs.map(\.facts)
             + answers.exchanges.filter { $0.fact.part == 0 }.map { exchange in
                 [exchange.fact, exchange.closing?.fact].compactMap(\.self).map {
-                    Fact.ID(source: exchange.id.source, sequence: $0.sequence)
+                    FactID(source: exchange.id.source, sequence: $0.sequence)
                 }
             }
         let old = Set(units.filter { fresh.isDisjoint(with: $0) }.flatMap(\.self))
@@ -382,7 +382,7 @@ extension Fact {
     }
 }
 
-extension DropReason {
+extension Ledger.DropReason {
     /// Which of two reasons stands.
     fileprivate var rank: Int { self == .erased ? -1 : Self.allCases.firstIndex(of: self) ?? 0 }
 }

@@ -4,7 +4,7 @@ package import WaybillQueries
 /// An exchange with all that is known of it.
 package struct NaiveExchange {
     package var source: Int
-    package var id: Fact.ID
+    package var id: FactID
     package var fact: Fact
     package var opened: Fact.ExchangeOpened
     package var closing: (fact: Fact, closed: Fact.ExchangeClosed)?
@@ -43,7 +43,7 @@ extension NaiveAnswers {
                 if case .opened(let opened) = other.content { part = opened }
             }
             return NaiveExchange(
-                source: source, id: Fact.ID(source: histories[source].source.id, sequence: fact.sequence), fact: fact,
+                source: source, id: FactID(source: histories[source].source.id, sequence: fact.sequence), fact: fact,
                 opened: opened,
                 closing: closing, state: state(of: closing?.1, in: source), wall: wall(fact.atMicroseconds, source),
                 transaction: part?.transaction, useCase: part?.useCase)

@@ -1,31 +1,31 @@
 import Foundation
-public import WaybillCore
-public import WaybillExport
-public import WaybillQueries
+package import WaybillCore
+package import WaybillExport
+package import WaybillQueries
 import WaybillStore
 
 /// A store in memory that answers everything by looking at every fact: slow, short, and what others are compared with.
 ///
 /// It exports NDJSON alone, retires by age alone, and does not say why a page or an answer is empty.
-public final class NaiveStore: AnsweringStore, ExportingStore {
+package final class NaiveStore: AnsweringStore, ExportingStore {
     private let clock: any TransactionClock
     private let books = Locked(NaiveBooks())
 
     /// Makes an empty one.
     ///
     /// - Parameter clock: Decides what has timed out, and how old something is.
-    public init(clock: any TransactionClock) { self.clock = clock }
+    package init(clock: any TransactionClock) { self.clock = clock }
 
     /// All that can be seen of it now.
     var everything: NaiveAnswers { state.answers(now: clock.wallMicroseconds()) }
 
     private var state: NaiveBooks { books.withLock { $0 } }
 
-    public func add(_ set: ReceivedSet) -> Receipt { books.withLock { $0.add(set.set, at: set.atMicroseconds) } }
+    package func add(_ set: ReceivedSet) -> Receipt { books.withLock { $0.add(set.set, at: set.atMicroseconds) } }
 
-    public func erase(_ scope: ErasureScope) -> Erasure { books.withLock { $0.erase(scope) } }
+    package func erase(_ scope: ErasureScope) -> Erasure { books.withLock { $0.erase(scope) } }
 
-    public func retire(_ limits: RetirementLimits) throws(WaybillError) -> Int {
+    package func retire(_ limits: RetirementLimits) throws(WaybillError) -> Int {
         guard limits.maximumByteCount == nil else { throw WaybillError(.setting, "A naive store has no size.") }
         guard limits.maximumTransactionCount == nil else {
             throw WaybillError(.setting, "A naive store retires by age alone.")
@@ -35,7 +35,7 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
         return books.withLock { $0.retire(receivedBefore: cutoff) }
     }
 
-    public func verify() -> StoreVerification {
+    package func verify() -> StoreVerification {
         let entries = state.entries
         var verification = StoreVerification(ledgersOf: entries.map(\.record))
         verification.remarks = []
@@ -50,7 +50,7 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
 
     // MARK: Transactions
 
-    public func transactions(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<TransactionSummary>
+    package func transactions(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<TransactionSummary>
     {
         let (books, answers) = (state, everything)
         let filter: TransactionFilter = try request.filter(names: names(), now: answers.now)
@@ -66,7 +66,7 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
         return changes
     }
 
-    public func transaction(_ key: String) throws -> TransactionRecord {
+    package func transaction(_ key: String) throws -> TransactionRecord {
         let answers = everything
         return try answers.record(found(answers.runs.first { $0.id.description == key }))
     }
@@ -87,7 +87,7 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
 
     // MARK: Exchanges and sources
 
-    public func exchanges(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<ExchangeRecord> {
+    package func exchanges(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<ExchangeRecord> {
         let answers = everything
         let filter: ExchangeFilter = try request.filter(names: names(), now: answers.now)
         let found = answers.exchanges.filter { answers.passes(filter, $0) }
@@ -95,16 +95,16 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
         return try page(found.map(answers.record), request)
     }
 
-    public func exchange(_ key: String) throws -> ExchangeRecord {
+    package func exchange(_ key: String) throws -> ExchangeRecord {
         let answers = everything
         return try answers.record(found(answers.exchanges.first { $0.id.description == key }))
     }
 
-    public func bodies(of exchanges: [Fact.ID], limit: Int) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+    package func bodies(of exchanges: [FactID], limit: Int) -> (bodies: [FactID: ExchangeBodies], isCut: Bool) {
         ([:], false)
     }
 
-    public func sources(_ request: ListRequest) throws -> RecordPage<SourceRecord> {
+    package func sources(_ request: ListRequest) throws -> RecordPage<SourceRecord> {
         let filter = try request.sourceFilter()
         let found = state.entries.map(\.record).filter { source in
             let words =
@@ -148,7 +148,7 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
         }
     }
 
-    public func nameConflicts(_ request: ListRequest) throws -> RecordPage<NameConflict> {
+    package func nameConflicts(_ request: ListRequest) throws -> RecordPage<NameConflict> {
         try page(nameConflicts(), request)
     }
 
@@ -178,7 +178,8 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
 
     // MARK: Questions and exports
 
-    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) throws -> AnyAnswer {
+    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) throws -> AnyAnswer
+    {
         let answers = everything
         var question = question
         if case .network(var network) = question, !parameters.isEmpty {
@@ -195,10 +196,10 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
         }
     }
 
-    public func export(_ facts: ExportedFacts, as format: TextFormat) throws -> ExportStream {
+    package func export(_ facts: ExportedFacts, as format: TextFormat) throws -> ExportStream {
         guard format == .ndjson else { throw WaybillError(.setting, "A naive store exports NDJSON alone.") }
         let (books, answers) = (state, everything)
-        let chosen: Set<Fact.ID>
+        let chosen: Set<FactID>
         switch facts {
         case .of(let request):
             var filter: TransactionFilter = try request.filter(names: names(), now: answers.now)

@@ -143,7 +143,7 @@ import WaybillTesting
     }
 
     @Test func whatIsReservedIsGivenBack() throws {
-        let room = SharedRoom(limit: 10)
+        let room = SharedBudget(limit: 10)
         do {
             let first = room.reservation(for: open)
             try first.grow(by: 6)
@@ -158,7 +158,7 @@ import WaybillTesting
 
     /// Breaks when one token, or one project, can keep all others from being taken in.
     @Test func oneTokenHasHalfOfTheRoomAndOneProjectThreeQuarters() throws {
-        let room = SharedRoom(limit: 100)
+        let room = SharedBudget(limit: 100)
         let (one, second, others) = (try bearer(), try bearer(), try bearer(#require(ProjectName("shop"))))
         let first = room.reservation(for: one)
         try first.grow(by: 50)
@@ -177,9 +177,9 @@ import WaybillTesting
 
     /// Else a set that is allowed would never find room.
     @Test func aShareHoldsTheLargestBody() throws {
-        let room = SharedRoom(limit: 100, largest: 90)
+        let room = SharedBudget(limit: 100, largest: 90)
         try room.reservation(for: bearer()).grow(by: 90)
-        let small = SharedRoom(limit: 80, largest: 90)
+        let small = SharedBudget(limit: 80, largest: 90)
         try small.reservation(for: bearer()).grow(by: 80)
         #expect(throws: Problem.overloaded) { try small.reservation(for: bearer()).grow(by: 81) }
     }

@@ -66,7 +66,7 @@ import WaybillTesting
     /// has that one dropped.
     @Test func aNameStandsForTheCodesThatHaveIt() async throws {
         func post(_ names: [RecordedName], to server: CollectorServer) async throws -> [SamplingRate] {
-            let source = RecordedSource(id: GUID())
+            let source = SourceIdentity(id: GUID())
             let opened = Fact.Opened(transaction: GUID(), useCase: 1, timeoutMicroseconds: 1_000)
             let share = TransactionSet.Share(
                 source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)], names: names,

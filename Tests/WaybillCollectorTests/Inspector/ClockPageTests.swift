@@ -30,7 +30,7 @@ import WaybillQueries
     /// A login of the same client, so many seconds after the other; without an outcome it is open.
     private func other(after seconds: Int, useCase: Int = 0, _ outcome: TransactionOutcome?) -> (GUID, TransactionSet) {
         let id = GUID()
-        let source = RecordedSource(
+        let source = SourceIdentity(
             id: GUID(), app: "app", appVersion: "1.3", device: "iPhone17,1", os: "iOS", osVersion: "18.1")
         var facts = [
             Fact(

@@ -31,7 +31,7 @@ import WaybillQueries
         let url = try #require(URL(string: "https://api.example.com/file"))
         let exchange = transactions.openExchange(ExchangeRequest(url: url))
         exchange.responded(
-            ExchangeResponse(status: 200, headerFields: [Fact.HeaderField(name: "Content-Type", value: type)]))
+            ExchangeResponse(status: 200, headerFields: [HeaderField(name: "Content-Type", value: type)]))
         exchange.received(Data(bytes))
         exchange.finish()
         let id = try #require(try await transactions.exchanges().rows.first?.id)

@@ -140,7 +140,7 @@ import WaybillQueries
                 "The server's part stands inside the request that caused it.")
             #expect(page.contains("<details id=\"x0-3\">"))
             #expect(page.contains("server 9.00 ms"))
-            let request = try await server.get("/network/\(Fact.ID(source: login.client.id, sequence: 3))").text
+            let request = try await server.get("/network/\(FactID(source: login.client.id, sequence: 3))").text
             #expect(request.contains("href=\"../transactions/\(login.transaction)#x0-3\""))
             #expect(try await server.get("/network").text.contains("href=\"network/\(login.client.id):3\""))
         }

@@ -263,7 +263,9 @@ import FoundationNetworking
             (post.form, post.fields["origin"]) = (form, origin)
             return post
         }
-        let long = "name=long&on=yes&action=mock&status=200&text=" + String(repeating: "%C3%A4", count: 20_000)
+        let long =
+            "rule=%7B%22name%22:%22long%22,%22mock%22:%7B%22text%22:%22" + String(repeating: "%C3%A4", count: 20_000)
+            + "%22%7D%7D"
         try await CollectorServer.run(inspector.router()) { server in
             for address in ["/controls", "/controls/rule", "/controls/rule/x"] {
                 try await compare(request(address), inspector, server)
@@ -271,10 +273,11 @@ import FoundationNetworking
             }
             for origin in [nil, "http://127.0.0.1", "https://evil.example", "waybill://app", "null"] {
                 try await compare(post("/controls", "change=obey-rules", origin: origin), inspector, server)
-                try await compare(post("/controls/rule", "name=&action=cut", origin: origin), inspector, server)
+                try await compare(
+                    post("/controls/rule", "rule=%7B%22cut%22:%7B%7D%7D", origin: origin), inspector, server)
             }
             try await compare(post("/controls", "change=nothing"), inspector, server)
-            try await compare(post("/controls/rule/x", "name=a"), inspector, server)
+            try await compare(post("/controls/rule/x", "rule=%7B%7D"), inspector, server)
             let added = try await RawClient.send("POST", "/controls/rule", to: server.port, body: Data(long.utf8))
             #expect(added.status == 303 && added.header("Location")?.hasPrefix("/controls#") == true)
             #expect(try await server.get("/controls").text.contains("are answered with 200 and 40"))

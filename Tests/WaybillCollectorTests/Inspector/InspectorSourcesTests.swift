@@ -115,7 +115,7 @@ import WaybillStore
             let set = try #require(
                 try store.lease(
                     owner: GUID(), now: 0, expiresIn: 1000, limit: LeaseLimit(factCount: 4), isAlive: { _ in false }))
-            let rejection = Rejection(source: login.client.id, sequence: 2, index: 1, reason: "code unknown")
+            let rejection = Receipt.Rejection(source: login.client.id, sequence: 2, index: 1, reason: "code unknown")
             #expect(try store.settle(set.id, rejections: [rejection], at: LoginHistory.begun))
         }
         try await CollectorServer.run(try Inspector(file: file).router()) { server in

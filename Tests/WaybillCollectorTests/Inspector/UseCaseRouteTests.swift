@@ -202,9 +202,9 @@ import WaybillCore
 
     @Test func theUsualOrderIsThatOfMost() {
         let histories = [["a", "b", "a", "c"], ["b", "a", "c"], ["a", "b", "rare"], ["a", "b", "c"]]
-        #expect(UsualOrder(of: histories).names == ["a", "b", "c"])
-        #expect(UsualOrder(of: []).names.isEmpty)
-        #expect(UsualOrder(of: [(0..<30).map { "event \($0)" }]).names.count == 8)
+        #expect(TypicalOrder(of: histories).names == ["a", "b", "c"])
+        #expect(TypicalOrder(of: []).names.isEmpty)
+        #expect(TypicalOrder(of: [(0..<30).map { "event \($0)" }]).names.count == 8)
     }
 }
 #endif

@@ -40,7 +40,7 @@ import WaybillQueries
     @Test func pagesFollowEachOtherWithoutRepeats() async throws {
         try await CollectorServer.run(collector) { server async throws in
             for _ in 0..<7 { _ = try await server.post(LoginHistory().clientSet()) }
-            var ids: Set<Fact.ID> = []
+            var ids: Set<FactID> = []
             var sizes: [Int] = []
             var cursor: String? = ""
             try await eventually("the last page comes") {
@@ -88,7 +88,7 @@ import WaybillQueries
                 "\(login.client.id):3", "\(code):3", "\(code.lowercased()):3", "\(code.prefix(3)):3", "\(code)%3A3",
             ] {
                 let record: ExchangeRecord = try await server.value("/v1/exchanges/\(key)")
-                #expect(record.id == Fact.ID(source: login.client.id, sequence: 3))
+                #expect(record.id == FactID(source: login.client.id, sequence: 3))
                 #expect(
                     record.transaction == login.transaction && record.useCaseName == "login"
                         && record.exchange.status == 401)

@@ -27,7 +27,7 @@ import WaybillStore
                 set.sources[0].facts[index].content = .opened(content)
             case .exchangeOpened(var content):
                 content.query = "access_token=\(Self.secret)"
-                content.headerFields = [Fact.HeaderField(name: "Authorization", value: token)]
+                content.headerFields = [HeaderField(name: "Authorization", value: token)]
                 set.sources[0].facts[index].content = .exchangeOpened(content)
             case .closed(var content):
                 content.error = RecordedError(domain: "LoginError", code: 3, text: "refused \(token)")

@@ -20,7 +20,7 @@ import WaybillTesting
         limits.requestsPerSecond = 1_000_000
         let collector = try Collector(folder: folder.url, access: .tokens, limits: limits, clock: clock)
         try await CollectorServer.run(collector) { server in
-            let store = CollectorStore(try #require(URL(string: "http://127.0.0.1:\(server.port)")), token: token)
+            let store = RemoteStore(try #require(URL(string: "http://127.0.0.1:\(server.port)")), token: token)
             let findings = await StoreConformance(seeds: seed..<seed + 1, clock: clock) { _ in store }.findings()
             #expect(findings.isEmpty, "\(findings)")
         }

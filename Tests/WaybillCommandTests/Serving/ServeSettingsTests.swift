@@ -30,25 +30,23 @@ import WaybillCore
 
     /// Breaks when a setting is read under another name than the one that is printed, or printed from another one.
     @Test func everySettingHasTheSameNameInEveryPlace() async throws {
-        let values: [ServeSetting: String] = [
-            .host: "127.0.0.1", .insecure: "true", .allowPlainHttp: "true", .tlsCert: "a.pem", .tlsKey: "b.pem",
-            .tlsKeyPassword: "hunter22",
-            .logLevel: "info",
-            .secretNames: "customer-number,member", .visibleNames: "code,key",
-            .sample: "login=0.1,0.5",
-            .otlp: "http://127.0.0.1:4318", .otlpHeaders: "api-key=hunter22",
+        let values = [
+            "host": "127.0.0.1", "insecure": "true", "allowPlainHttp": "true", "tlsCert": "a.pem", "tlsKey": "b.pem",
+            "tlsKeyPassword": "hunter22", "logLevel": "info", "secretNames": "customer-number,member",
+            "visibleNames": "code,key", "sample": "login=0.1,0.5", "otlp": "http://127.0.0.1:4318",
+            "otlpHeaders": "api-key=hunter22",
         ]
         var environment: [String: String] = [:]
         var members: [String] = []
         var lines: [String] = []
         var arguments: [String] = []
-        for (index, setting) in ServeSetting.allCases.enumerated() {
-            let words = setting.rawValue.replacing(#/[A-Z]/#) { "-" + $0.output.lowercased() }
-            let value = values[setting] ?? "\(index + 1)"
+        for (index, setting) in ServeSetting.all.enumerated() {
+            let words = setting.name.replacing(#/[A-Z]/#) { "-" + $0.output.lowercased() }
+            let value = values[setting.name] ?? "\(index + 1)"
             environment["WAYBILL_" + words.uppercased().replacing("-", with: "_")] = value
             members.append(
-                "\"\(setting.rawValue)\": " + (values[setting] == nil || value == "true" ? value : "\"\(value)\""))
-            lines.append("\(setting.rawValue) = \(setting.isSecret ? "[hidden]" : value)")
+                "\"\(setting.name)\": " + (values[setting.name] == nil || value == "true" ? value : "\"\(value)\""))
+            lines.append("\(setting.name) = \(setting.isSecret ? "[hidden]" : value)")
             if !setting.isSecret { arguments += value == "true" ? ["--\(words)"] : ["--\(words)", value] }
         }
         #expect(try await ServeSettings(environment: environment).lines == lines)

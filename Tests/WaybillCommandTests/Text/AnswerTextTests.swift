@@ -83,18 +83,18 @@ import WaybillCore
     /// Broken, a p99 of 360 ms stands alone where four of five requests took thirty seconds and failed.
     @Test func timeoutsAreToldBesideThePercentilesThatDoNotCountThem() {
         let answer = AnyAnswer.network(NetworkQuestion(), NetworkAnswer(exchanges: 20, groups: [Self.timedOut]))
-        let lines = Redactor.off.redacted(answer).text(about: "").lines(Palette(isColored: false), width: 200)
+        let lines = Redactor.off.redacted(answer).lines(about: "", Palette(isColored: false), width: 200)
         #expect(lines.contains("Durations above are of completed exchanges, whatever their status."))
         #expect(lines.contains("Canceled ones (1) count in neither."))
         #expect(lines.contains { $0.contains("POST api.example.com/login: 16, p50 30.00 s, at most 30.00 s") })
-        let csv = String(decoding: Redactor.off.redacted(answer).csv.bytes, as: UTF8.self)
+        let csv = String(decoding: Redactor.off.redacted(answer).csv, as: UTF8.self)
         #expect(csv.contains("failed_p99_us") && csv.contains(",16,30000000,"))
     }
 
     /// Broken, a percentile of all is taken for one of those that succeeded.
     @Test func durationsSayWhichOutcomesTheyCount() {
         for answer in Self.answers {
-            let lines = Redactor.off.redacted(answer).text(about: "login").lines(Palette(isColored: false), width: 200)
+            let lines = Redactor.off.redacted(answer).lines(about: "login", Palette(isColored: false), width: 200)
             switch answer {
             case .summary: #expect(!lines[0].contains("P95"), "No times, and so none that could mislead.")
             case .duration:
@@ -112,7 +112,7 @@ import WaybillCore
     }
 
     private func lines(_ answer: AnyAnswer, width: Int, isColored: Bool = false) -> [String] {
-        Redactor.off.redacted(answer).text(about: "login").lines(Palette(isColored: isColored), width: width)
+        Redactor.off.redacted(answer).lines(about: "login", Palette(isColored: isColored), width: width)
     }
 
     @Test(arguments: answers, [80, 100, 200]) func tablesHaveRoom(answer: AnyAnswer, width: Int) {
@@ -130,9 +130,12 @@ import WaybillCore
     }
 
     @Test(arguments: answers) func everyRowOfCSVHasEveryColumn(answer: AnyAnswer) {
-        let table = Redactor.off.redacted(answer).csv
-        #expect(!table.rows.isEmpty)
-        #expect(table.rows.allSatisfy { $0.count == table.columns.count })
+        let tables = Redactor.off.redacted(answer).tables()
+        #expect(!tables[0].rows.isEmpty)
+        for table in tables { #expect(table.rows.allSatisfy { $0.cells.count == table.columns.count }) }
+        let lines = String(decoding: Redactor.off.redacted(answer).csv, as: UTF8.self).split(separator: "\r\n")
+        let commas = lines[0].count { $0 == "," }
+        #expect(lines.count > 1 && lines.allSatisfy { $0.count { $0 == "," } == commas })
     }
 }
 #endif

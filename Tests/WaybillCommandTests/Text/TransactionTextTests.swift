@@ -130,16 +130,16 @@ private enum Login {
     static func record() throws -> TransactionRecord {
         let app = try #require(GUID("01890a5d-0000-7000-8000-00000000000a"))
         let server = try #require(GUID("01890a5d-0000-7000-8000-00000000000b"))
-        let exchange = Fact.ID(source: app, sequence: 3)
-        let serverExchange = Fact.ID(source: server, sequence: 2)
+        let exchange = FactID(source: app, sequence: 3)
+        let serverExchange = FactID(source: server, sequence: 2)
         let error = RecordedError(domain: "LoginError", code: 3)
         func entry(
             _ source: GUID, _ sequence: Int64, _ kind: TransactionRecord.Kind, _ at: Int64, _ label: String,
             error: RecordedError? = nil,
-            attributes: Attributes = [:], exchange: Fact.ID? = nil
+            attributes: Attributes = [:], exchange: FactID? = nil
         ) -> TransactionRecord.Entry {
             TransactionRecord.Entry(
-                id: Fact.ID(source: source, sequence: sequence), kind: kind, part: 1, timeMicroseconds: begun + at,
+                id: FactID(source: source, sequence: sequence), kind: kind, part: 1, timeMicroseconds: begun + at,
                 label: label,
                 error: error, attributes: attributes, exchange: exchange)
         }
@@ -157,10 +157,10 @@ private enum Login {
             ],
             parts: [
                 TransactionRecord.Part(
-                    id: Fact.ID(source: app, sequence: 1), isJoined: false, cause: nil, openedMicroseconds: begun,
+                    id: FactID(source: app, sequence: 1), isJoined: false, cause: nil, openedMicroseconds: begun,
                     closedMicroseconds: begun + 15_000, outcome: .failed, error: error, attributes: ["variant": "B"]),
                 TransactionRecord.Part(
-                    id: Fact.ID(source: server, sequence: 1), isJoined: true, cause: exchange,
+                    id: FactID(source: server, sequence: 1), isJoined: true, cause: exchange,
                     openedMicroseconds: begun + 3000,
                     closedMicroseconds: begun + 12_000, outcome: .succeeded, error: nil, attributes: [:]),
             ],

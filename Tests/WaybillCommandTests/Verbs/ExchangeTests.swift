@@ -16,7 +16,7 @@ import WaybillQueries
     }
 
     private var store: String { folder.url.path }
-    private var exchange: Fact.ID { Fact.ID(source: login.client.id, sequence: 3) }
+    private var exchange: FactID { FactID(source: login.client.id, sequence: 3) }
 
     @Test func aListOfTheNetworkHasALineForEachExchange() async throws {
         let list = try await Command.waybill("list", store, "--network")

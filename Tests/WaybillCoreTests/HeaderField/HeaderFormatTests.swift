@@ -5,7 +5,7 @@ import WaybillLegacy
 /// The field in its two forms: broken, the halves of a fleet tell two stories of one transaction.
 @Suite(.timeLimit(.minutes(5))) struct HeaderFormatTests {
     private static let old = "TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7"
-    private let legacy = HeaderFormat.legacy(name: "fp-apptxn-id")
+    private let legacy = TransactionHeader.Format.legacy(name: "fp-apptxn-id")
     private let header: TransactionHeader
 
     init() throws {
@@ -14,7 +14,7 @@ import WaybillLegacy
     }
 
     @Test func theStandardFormIsSentAndReadUnderItsNameAlone() {
-        let format = HeaderFormat.standard(name: "X-Transaction")
+        let format = TransactionHeader.Format.standard(name: "X-Transaction")
         #expect(format.fields(header) == ["X-Transaction": header.description])
         let (header, old) = (header.description, Self.old)
         #expect(format.read { $0 == "X-Transaction" ? header : nil }.header == self.header)

@@ -38,7 +38,7 @@ import WaybillCore
     }
 
     @Test func aTransactionSaysThatItsLastBytesAreRandomAndAnotherIDDoesNot() throws {
-        let span = SpanID(Fact.ID(source: GUID(), sequence: 1))
+        let span = SpanID(FactID(source: GUID(), sequence: 1))
         #expect(TraceParent(of: GUID(), parent: span)?.flags == 3)
         let old = try #require(GUID("f47ac10b-58cc-4372-a567-0e02b2c3d479"))
         #expect(TraceParent(of: old, parent: span)?.flags == 1)

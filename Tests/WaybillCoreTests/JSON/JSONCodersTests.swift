@@ -28,7 +28,7 @@ import WaybillQueries
             ).rows
                 == page.rows)
         let exchange = TransactionRecord.Exchange(
-            id: Fact.ID(source: .fixed(2), sequence: 7), part: 0, role: .server, method: "GET", url: "/",
+            id: FactID(source: .fixed(2), sequence: 7), part: 0, role: .server, method: "GET", url: "/",
             state: .canceled, status: nil,
             openedMicroseconds: 1, firstByteMicroseconds: 2, closedMicroseconds: 3, sentByteCount: 4,
             receivedByteCount: nil,
@@ -55,7 +55,7 @@ import WaybillQueries
             try JSONDecoder.waybill().decode([TransactionOutcome].self, from: Data(#"["great"]"#.utf8))
         }
         #expect(throws: DecodingError.self) {
-            try JSONDecoder.waybill().decode([Fact.Role].self, from: Data("[0]".utf8))
+            try JSONDecoder.waybill().decode([ExchangeRole].self, from: Data("[0]".utf8))
         }
     }
 

@@ -85,8 +85,8 @@ import WaybillCore
         #expect(redactor.value("x", named: name) == "[redacted]")
         #expect(redactor.attributes([name: 5]).0 == [name: "[redacted]"])
         #expect(
-            redactor.headerFields([Fact.HeaderField(name: name, value: "x")]) == [
-                Fact.HeaderField(name: name, value: "[redacted]")
+            redactor.headerFields([HeaderField(name: name, value: "x")]) == [
+                HeaderField(name: name, value: "[redacted]")
             ])
     }
 
@@ -187,10 +187,10 @@ import WaybillCore
             [(name: "Location", value: "https://u:p@h/?code=1&token=2"), (name: "", value: "x")] + fields)
         #expect(redacted.count == Limits.headerFields)
         #expect(
-            redacted.first == Fact.HeaderField(name: "Location", value: "https://[redacted]@h/?code=1&token=[redacted]")
+            redacted.first == HeaderField(name: "Location", value: "https://[redacted]@h/?code=1&token=[redacted]")
         )
         #expect(
-            redacted.last == Fact.HeaderField(name: "N62", value: String(repeating: "v", count: Limits.fieldLength)))
+            redacted.last == HeaderField(name: "N62", value: String(repeating: "v", count: Limits.fieldLength)))
     }
 
     @Test func anErrorKeepsWhatIsNoSecret() {

@@ -94,7 +94,7 @@ import WaybillCore
         ]
         let opened = Fact.Opened(
             transaction: transaction, useCase: 0, isJoined: true, timeoutMicroseconds: 0,
-            cause: Fact.ID(source: source, sequence: 9),
+            cause: FactID(source: source, sequence: 9),
             attributes: attributes)
         #expect(share.facts[0] == Fact(sequence: 1, part: 1, atMicroseconds: 0, content: .opened(opened)))
         #expect(

@@ -101,7 +101,8 @@ import WaybillCore
     }
 
     @Test func aReceiptCutsReasonsThatNobodyCouldReadBack() throws {
-        let rejection = Rejection(source: .fixed(1), sequence: 1, index: 0, reason: String(repeating: "é", count: 5000))
+        let rejection = Receipt.Rejection(
+            source: .fixed(1), sequence: 1, index: 0, reason: String(repeating: "é", count: 5000))
         let receipt = try Receipt.decode(Receipt(set: .fixed(0), acceptedCount: 0, rejections: [rejection]).encoded())
         #expect(receipt.rejections.first?.reason.unicodeScalars.count == Limits.textLength)
     }
@@ -110,7 +111,7 @@ import WaybillCore
         func set(_ count: UInt64) -> TransactionSet {
             let shares = (0..<count).map { number in
                 TransactionSet.Share(
-                    source: RecordedSource(id: .fixed(number)),
+                    source: SourceIdentity(id: .fixed(number)),
                     clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)])
             }
             return TransactionSet(id: .fixed(0), sources: shares)

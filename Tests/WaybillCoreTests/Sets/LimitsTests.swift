@@ -6,8 +6,8 @@ import WaybillCore
     /// Two UTF-8 bytes, one scalar.
     static func text(_ count: Int) -> String { String(repeating: "é", count: count) }
 
-    static func rejections(_ content: Fact.Content, attributes: Attributes = [:]) throws -> [Rejection] {
-        let source = RecordedSource(id: .fixed(1), attributes: attributes)
+    static func rejections(_ content: Fact.Content, attributes: Attributes = [:]) throws -> [Receipt.Rejection] {
+        let source = SourceIdentity(id: .fixed(1), attributes: attributes)
         let share = TransactionSet.Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             facts: [Fact(sequence: 5, part: 4, atMicroseconds: 0, content: content)])
@@ -71,7 +71,7 @@ import WaybillCore
 
     /// Broken, a WebSocket that was open for a day would be a fact of many megabytes.
     @Test func aWebSocketHasSoManyMessagesAndNoMore() throws {
-        func rejections(_ count: Int, reason: Int = 1) throws -> [Rejection] {
+        func rejections(_ count: Int, reason: Int = 1) throws -> [Receipt.Rejection] {
             let message = Fact.WebSocket.Message(atMicroseconds: 1, isSent: true, isText: true, byteCount: 1)
             let socket = Fact.WebSocket(
                 sentMessageCount: Int64(count), closeReason: Self.text(reason),
@@ -79,7 +79,7 @@ import WaybillCore
             let closed = Fact.ExchangeClosed(
                 exchange: 4, state: .completed, transfer: Fact.Transfer(webSocket: socket))
             let share = TransactionSet.Share(
-                source: RecordedSource(id: .fixed(1)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
+                source: SourceIdentity(id: .fixed(1)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
                 facts: [Fact(sequence: 5, part: 0, atMicroseconds: 0, content: .exchangeClosed(closed))])
             return try TransactionSet.decode(TransactionSet(id: .fixed(0), sources: [share]).encoded()).rejections
         }
@@ -102,7 +102,7 @@ import WaybillCore
         let reasons = Dictionary(uniqueKeysWithValues: (0..<32).map { ("\($0)", Limits.largestInteger) })
         let ledger = Ledger(recorded: Limits.largestInteger, dropped: reasons)
         let share = TransactionSet.Share(
-            source: RecordedSource(id: .fixed(1)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
+            source: SourceIdentity(id: .fixed(1)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             ledger: ledger)
         let decoded = try TransactionSet.decode(TransactionSet(id: .fixed(0), sources: [share]).encoded())
         #expect(decoded.set.sources.first?.ledger.isBalanced == false)
@@ -113,7 +113,7 @@ import WaybillCore
     {
         func share(_ count: Int, _ id: UInt64) -> TransactionSet.Share {
             var share = TransactionSet.Share(
-                source: RecordedSource(id: .fixed(id)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)])
+                source: SourceIdentity(id: .fixed(id)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)])
             switch member {
             case "names": share.names = (0..<count).map { RecordedName(useCase: $0, name: "a") }
             case "clocks":

@@ -9,15 +9,15 @@ import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct CurlCommandTests {
     private func exchange(
-        _ method: String = "POST", _ url: String = "https://api.example.com/login", role: Fact.Role = .client,
+        _ method: String = "POST", _ url: String = "https://api.example.com/login", role: ExchangeRole = .client,
         fields: [(String, String)] = [], sent: Int64? = nil, redirects: [Fact.Redirect] = []
     ) -> TransactionRecord.Exchange {
         TransactionRecord.Exchange(
-            id: Fact.ID(source: GUID(), sequence: 2), part: 1, role: role, method: method, url: url, state: .completed,
+            id: FactID(source: GUID(), sequence: 2), part: 1, role: role, method: method, url: url, state: .completed,
             status: 200,
             openedMicroseconds: 0, firstByteMicroseconds: nil, closedMicroseconds: 1, sentByteCount: sent,
             receivedByteCount: nil,
-            requestHeaderFields: fields.map { Fact.HeaderField(name: $0.0, value: $0.1) }, responseHeaderFields: [],
+            requestHeaderFields: fields.map { HeaderField(name: $0.0, value: $0.1) }, responseHeaderFields: [],
             error: nil,
             transfer: Fact.Transfer(redirects: redirects))
     }

@@ -45,10 +45,10 @@ import WaybillTesting
         _ method: String, _ url: String, fields: [(String, String)] = [], body: [UInt8], redirects: [Fact.Redirect] = []
     ) throws -> String {
         let exchange = TransactionRecord.Exchange(
-            id: Fact.ID(source: GUID(), sequence: 2), part: 1, role: .client, method: method, url: url,
+            id: FactID(source: GUID(), sequence: 2), part: 1, role: .client, method: method, url: url,
             state: .completed, status: 200, openedMicroseconds: 0, firstByteMicroseconds: nil, closedMicroseconds: 1,
             sentByteCount: Int64(body.count), receivedByteCount: nil,
-            requestHeaderFields: fields.map { Fact.HeaderField(name: $0.0, value: $0.1) }, responseHeaderFields: [],
+            requestHeaderFields: fields.map { HeaderField(name: $0.0, value: $0.1) }, responseHeaderFields: [],
             error: nil, transfer: Fact.Transfer(redirects: redirects))
         let command = try #require(CurlCommand(exchange, body: ExchangeBody.whole(body)))
         return command.text + " --silent --output /dev/null --max-time 30 --noproxy '*' --http1.1"

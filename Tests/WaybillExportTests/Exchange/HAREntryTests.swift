@@ -151,7 +151,7 @@ import WaybillStore
         let record = SampleExchange.record { exchange in
             exchange.transfer.receivedWireByteCount = nil
             if let encoding {
-                exchange.responseHeaderFields.append(Fact.HeaderField(name: "content-encoding", value: encoding))
+                exchange.responseHeaderFields.append(HeaderField(name: "content-encoding", value: encoding))
             }
         }
         #expect(try entry(record)["response"]["bodySize"].number == size)
@@ -255,8 +255,8 @@ import WaybillStore
         let record = SampleExchange.record {
             $0.url = "https://api.example.com/a?token=\(secret)&page=1"
             $0.requestHeaderFields = [
-                Fact.HeaderField(name: "Authorization", value: "Bearer \(secret)"),
-                Fact.HeaderField(name: "Cookie", value: "sid=\(secret)"),
+                HeaderField(name: "Authorization", value: "Bearer \(secret)"),
+                HeaderField(name: "Cookie", value: "sid=\(secret)"),
             ]
             $0.error = RecordedError(domain: "d", code: 1, text: "refused \(secret)")
             $0.transfer.redirects = [
@@ -278,7 +278,7 @@ import WaybillStore
         let record = SampleExchange.record {
             $0.method = text
             $0.url = "https://host.example/\(text)?\(text)=\(text)"
-            $0.requestHeaderFields = [Fact.HeaderField(name: text, value: text)]
+            $0.requestHeaderFields = [HeaderField(name: text, value: text)]
         }
         #expect(
             try entry(record, bodies: ExchangeBodies(response: ExchangeBody.whole(Array(text.utf8))))["request"]["url"]

@@ -27,7 +27,7 @@ import WaybillTesting
     private func record(_ path: String, status: Int? = 200) {
         var request = ExchangeRequest(
             method: "GET", url: URL(string: "https://api.example.com\(path)") ?? URL(filePath: "/"))
-        request.headerFields = [Fact.HeaderField(name: "Accept", value: "text/plain")]
+        request.headerFields = [HeaderField(name: "Accept", value: "text/plain")]
         let exchange = transactions.openExchange(request)
         guard let status else { return exchange.cancel() }
         exchange.responded(ExchangeResponse(status: status))
@@ -45,13 +45,12 @@ import WaybillTesting
         #expect(first.rows.map(\.state) == [.canceled, .completed])
         let second = try await transactions.exchanges(limit: 2, after: first.next)
         #expect(second.rows.map(\.useCaseName) == ["login"] && second.next == nil)
-        var filter = ExchangeFilter()
-        filter.statuses = 500...599
+        let filter = ExchangeFilter([.status(500...599)])
         let failed = try await transactions.exchanges(matching: filter).rows
         #expect(failed.map(\.exchange.url) == ["https://api.example.com/out"])
         let id = try #require(failed.first?.id)
         #expect(try await transactions.exchange(id) == failed.first)
-        #expect(try await transactions.exchange(Fact.ID(source: GUID(), sequence: 1)) == nil)
+        #expect(try await transactions.exchange(FactID(source: GUID(), sequence: 1)) == nil)
     }
 
     @Test(arguments: ExchangeFormat.allCases) func exchangesAreOneFileTheOldestFirst(format: ExchangeFormat)
@@ -83,15 +82,14 @@ import WaybillTesting
         let file = folder.file("one")
         _ = try await transactions.export(as: format, to: file)
         #expect(try String(contentsOf: file, encoding: .utf8) == text)
-        #expect(try await transactions.exchange(Fact.ID(source: GUID(), sequence: 1), as: format) == nil)
+        #expect(try await transactions.exchange(FactID(source: GUID(), sequence: 1), as: format) == nil)
     }
 
     @Test func theGuidesSampleDoesWhatItSays() async throws {
         let logs = folder.url
         record("/only", status: 503)
 
-        var filter = ExchangeFilter()
-        filter.statuses = 500...599
+        let filter = ExchangeFilter([.status(500...599)])
         let page = try await transactions.exchanges(matching: filter)
         try await transactions.export(as: .har, matching: filter, to: logs.appending(path: "failed.har"))
         if let first = page.rows.first {
@@ -110,7 +108,7 @@ import WaybillTesting
         policy.maximumByteCount = 100
         options.network.bodies = policy
         let transactions = TransactionManager(store: .directory(folder.file("bodies")), options: options)
-        let field = Fact.HeaderField(name: "Content-Type", value: "application/json")
+        let field = HeaderField(name: "Content-Type", value: "application/json")
         let url = try #require(URL(string: "https://api.example.com/kept"))
         let exchange = transactions.openExchange(ExchangeRequest(method: "POST", url: url, headerFields: [field]))
         exchange.sent(Data(#"{"name":"it's","iban":"DE02120300000000202051"}"#.utf8))
@@ -132,8 +130,7 @@ import WaybillTesting
 
     @Test func nothingToExportLeavesNoFile() async throws {
         record("/only")
-        var filter = ExchangeFilter()
-        filter.methods = ["POST"]
+        let filter = ExchangeFilter([.method(["POST"])])
         let file = folder.file("none.har")
         let error = await #expect(throws: WaybillError.self) {
             try await transactions.export(as: .har, matching: filter, to: file)
@@ -145,7 +142,7 @@ import WaybillTesting
 
     @Test func withRecordingOffThereIsNothing() async throws {
         #expect(try await TransactionManager.disabled.exchanges().rows.isEmpty)
-        #expect(try await TransactionManager.disabled.exchange(Fact.ID(source: GUID(), sequence: 1), as: .curl) == nil)
+        #expect(try await TransactionManager.disabled.exchange(FactID(source: GUID(), sequence: 1), as: .curl) == nil)
         await #expect(throws: WaybillError.self) {
             try await TransactionManager.disabled.export(as: .har, to: folder.file("x.har"))
         }

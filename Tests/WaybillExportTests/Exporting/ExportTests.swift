@@ -29,8 +29,7 @@ import WaybillTesting
 
         try await transactions.export(as: .ndjson, to: logs.appending(path: "facts.ndjson.gz"))
 
-        var failed = TransactionFilter()
-        failed.outcomes = [.failed]
+        let failed = TransactionFilter([.outcome([.failed])])
         do {
             try await transactions.export(as: .csv, matching: failed, to: logs.appending(path: "failed.csv"))
         } catch let error as WaybillError where error.code == .notFound {
@@ -101,8 +100,7 @@ import WaybillTesting
     @Test func anSQLiteExportIsAStoreOfTheTransactionsThatMatch() async throws {
         transactions.perform(Login.self) { $0.log(.requestSent) }
         transactions.perform(Login.self) { $0.finish(.failed, error: RecordedError(domain: "d", code: 7)) }
-        var failed = TransactionFilter()
-        failed.outcomes = [.failed]
+        let failed = TransactionFilter([.outcome([.failed])])
         let file = folder.file("failed.sqlite")
         #expect(try await transactions.export(as: .sqlite, matching: failed, to: file).factCount == 2)
         let reader = try StoreReader(.file(file))
@@ -146,8 +144,7 @@ import WaybillTesting
     {
         let file = folder.file("facts")
         try Data("old".utf8).write(to: file)
-        var filter = TransactionFilter()
-        filter.useCase = 99
+        let filter = TransactionFilter([.useCase(99)])
         let error = await #expect(throws: WaybillError.self) {
             try await transactions.export(as: format, matching: filter, to: file)
         }

@@ -177,10 +177,10 @@ import WaybillStore
         }
     }
 
-    private func facts() throws -> [Fact.ID] {
+    private func facts() throws -> [FactID] {
         try increments().flatMap(\.files).flatMap { file in
             try Data(contentsOf: lake.appending(path: file.name)).split(separator: 0x0A).map {
-                try JSONDecoder().decode(Fact.ID.self, from: $0)
+                try JSONDecoder().decode(FactID.self, from: $0)
             }
         }
     }

@@ -20,8 +20,7 @@ private enum Login: Int, UseCase {
             clock.advance(by: .milliseconds(run % 2 == 0 ? 10 : 30))
             login.finish()
         }
-        var logins = TransactionFilter()
-        logins.useCase = Login.code
+        let logins = TransactionFilter([.useCase(Login.code)])
         let hourAgo = Date(timeIntervalSince1970: 0)
         var printed: [String] = []
         func print(_ items: any CustomStringConvertible...) {
@@ -36,8 +35,7 @@ private enum Login: Int, UseCase {
                 == "The p50 of “B” is longer than that of “A”: 30.0 ms against 10.0 ms, a difference of +20.0 ms (95 % interval +20.0 ms to +20.0 ms). That is more than noise."
         )
 
-        var lastHour = ExchangeFilter()
-        lastHour.since = hourAgo
+        let lastHour = ExchangeFilter([.since(hourAgo)])
         let answer = try await transactions.answer(NetworkQuestion(filter: lastHour))
         for group in answer.groups {
             print(

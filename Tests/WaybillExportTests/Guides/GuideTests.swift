@@ -21,8 +21,7 @@ import WaybillTesting
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try String(contentsOf: file, encoding: .utf8).contains("\(good.id.supportCode)"))
 
-        var failed = TransactionFilter()
-        failed.outcomes = [.failed, .timedOut]
+        let failed = TransactionFilter([.outcome([.failed, .timedOut])])
         let failures = try await transactions.report(matching: failed, to: folder.appending(path: "failures.html"))
         let html = try String(contentsOf: failures, encoding: .utf8)
         #expect(html.contains("\(bad.id.supportCode)"))

@@ -46,8 +46,7 @@ private enum Login: Int, UseCase {
             printed.append(items.map(\.description).joined(separator: " "))
         }
 
-        var logins = TransactionFilter()
-        logins.useCase = Login.code
+        let logins = TransactionFilter([.useCase(Login.code)])
         let question = DurationQuestion(
             filter: logins, from: .event("requestSent"), to: .finished, segmentation: .attribute("variant"))
         let answer = try await transactions.answer(question)
@@ -63,8 +62,7 @@ private enum Login: Int, UseCase {
         var totals: [Duration] = []
         func print(_ leg: Leg, _ total: Duration, _ median: Duration) { totals.append(total) }
 
-        var logins = TransactionFilter()
-        logins.useCase = Login.code
+        let logins = TransactionFilter([.useCase(Login.code)])
         let answer = try await transactions.answer(LegsQuestion(filter: logins, segmentation: .appVersion))
         for share in answer.total.legs { print(share.leg, share.total, share.statistics.p50 ?? .zero) }
         #expect(answer.total.withoutExchange == 1)

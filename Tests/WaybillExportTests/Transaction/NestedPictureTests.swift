@@ -20,7 +20,7 @@ import WaybillQueries
 
     private func child(
         _ name: String, of parent: GUID, at time: Int64, took: Int64?, _ outcome: TransactionOutcome = .succeeded,
-        in part: Fact.ID? = nil
+        in part: FactID? = nil
     ) -> TransactionSummary {
         TransactionSummary(
             id: GUID(), useCase: 1, useCaseName: name, outcome: outcome, begunMicroseconds: begun + time,

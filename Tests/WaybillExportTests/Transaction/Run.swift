@@ -18,7 +18,7 @@ struct Run {
             id: GUID(), useCase: useCase, useCaseName: name, outcome: .open, begunMicroseconds: begun,
             durationMicroseconds: nil,
             error: nil, attributes: [:], sourceCount: 1, eventCount: 0, exchangeCount: 0, isWaitingForBeginner: false)
-        let opening = Fact.ID(source: client.id, sequence: 1)
+        let opening = FactID(source: client.id, sequence: 1)
         let part = TransactionRecord.Part(
             id: opening, isJoined: false, cause: nil, openedMicroseconds: begun, closedMicroseconds: nil,
             outcome: .open, error: nil,
@@ -39,7 +39,7 @@ struct Run {
 
     /// - Parameter status: nil: it failed.
     mutating func exchange(_ method: String, _ path: String, _ status: Int?, from start: Int64, to end: Int64) {
-        let id = Fact.ID(source: client.id, sequence: sequence + 1)
+        let id = FactID(source: client.id, sequence: sequence + 1)
         record.exchanges.append(
             TransactionRecord.Exchange(
                 id: id, part: 1, role: .client, method: method, url: "https://api.example.com\(path)",
@@ -63,7 +63,7 @@ struct Run {
         record.sources.append(server)
         record.parts.append(
             TransactionRecord.Part(
-                id: Fact.ID(source: server.id, sequence: sequence + 1), isJoined: true,
+                id: FactID(source: server.id, sequence: sequence + 1), isJoined: true,
                 cause: record.exchanges.last?.id,
                 openedMicroseconds: begun + time, closedMicroseconds: nil, outcome: .open, error: nil, attributes: [:]))
         var offset = offset
@@ -75,14 +75,14 @@ struct Run {
     private mutating func add(
         _ kind: TransactionRecord.Kind, _ label: String, at time: Int64, error: RecordedError? = nil,
         attributes: Attributes = [:],
-        by source: TransactionRecord.Source, exchange: Fact.ID? = nil
+        by source: TransactionRecord.Source, exchange: FactID? = nil
     ) {
         sequence += 1
         let part = source.id == client.id ? 1 : record.parts.last?.id.sequence ?? 1
         let place = record.timeline.firstIndex { $0.timeMicroseconds > begun + time } ?? record.timeline.endIndex
         record.timeline.insert(
             TransactionRecord.Entry(
-                id: Fact.ID(source: source.id, sequence: sequence), kind: kind, part: part,
+                id: FactID(source: source.id, sequence: sequence), kind: kind, part: part,
                 timeMicroseconds: begun + time, label: label,
                 error: error, attributes: attributes, exchange: exchange), at: place)
     }

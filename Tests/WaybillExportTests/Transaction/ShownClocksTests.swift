@@ -104,7 +104,7 @@ import WaybillCore
     @Test func whatAnExchangeOfTheOtherSourceTookIsNoDifferenceOfTwoClocks() throws {
         var record = run(offset: ahead)
         let server = try #require(record.sources.last)
-        let id = Fact.ID(source: server.id, sequence: 100)
+        let id = FactID(source: server.id, sequence: 100)
         let opened: Int64 = 1_300_000_000 + 4000
         record.exchanges.append(
             TransactionRecord.Exchange(
@@ -115,7 +115,7 @@ import WaybillCore
         for (offset, kind) in [TransactionRecord.Kind.exchangeOpened, .exchangeClosed].enumerated() {
             record.timeline.append(
                 TransactionRecord.Entry(
-                    id: Fact.ID(source: server.id, sequence: 100 + Int64(offset)), kind: kind,
+                    id: FactID(source: server.id, sequence: 100 + Int64(offset)), kind: kind,
                     part: record.parts[1].id.sequence, timeMicroseconds: opened + 2000 * Int64(offset), label: "GET /",
                     exchange: id))
         }
@@ -134,14 +134,14 @@ import WaybillCore
         record.exchanges = []
         let sources = (0..<20_000).map { _ in GUID() }
         for (index, source) in sources.enumerated() {
-            let cause = index == 0 ? nil : Fact.ID(source: sources[index - 1], sequence: 2)
+            let cause = index == 0 ? nil : FactID(source: sources[index - 1], sequence: 2)
             record.parts.append(
                 TransactionRecord.Part(
-                    id: Fact.ID(source: source, sequence: 1), isJoined: index > 0, cause: cause, openedMicroseconds: 1,
+                    id: FactID(source: source, sequence: 1), isJoined: index > 0, cause: cause, openedMicroseconds: 1,
                     closedMicroseconds: 2, outcome: .succeeded, error: nil, attributes: [:]))
             record.exchanges.append(
                 TransactionRecord.Exchange(
-                    id: Fact.ID(source: source, sequence: 2), part: 1, role: .client, method: "GET", url: "/",
+                    id: FactID(source: source, sequence: 2), part: 1, role: .client, method: "GET", url: "/",
                     state: .completed, status: 200, openedMicroseconds: 1, firstByteMicroseconds: nil,
                     closedMicroseconds: 2, sentByteCount: nil, receivedByteCount: nil, requestHeaderFields: [],
                     responseHeaderFields: [], error: nil))

@@ -57,8 +57,9 @@ import WaybillCore
         let steps = OutcomeSteps(rates, steps: TimeSteps(covering: rates.map(\.startMicroseconds), in: .gmt))
         #expect(steps.outcomes.reduce(0) { $0 + ($1[.succeeded] ?? 0) } == 499 * 250)
         #expect(steps.outcomes.reduce(0) { $0 + ($1[.failed] ?? 0) } == 500)
-        #expect(steps.csv.rows.count == steps.steps.count)
-        #expect(steps.csv.rows.allSatisfy { $0.count == steps.csv.columns.count })
+        let table = steps.table
+        #expect(table.rows.count == steps.steps.count)
+        #expect(table.rows.allSatisfy { $0.cells.count == table.columns.count })
     }
 
     /// Minutes of data in steps of an hour would be one column as wide as the page.
@@ -132,19 +133,19 @@ import WaybillCore
     @Test func oneWideIntervalDoesNotSetTheScale() {
         let reach = Whisker.reach([(0.1, 0.05, 0.15), (0.2, -0.1, 0.5), (0.1, -1, 139.858)])
         #expect(reach > 0.5 && reach < 1)
-        let wide = Whisker(value: 0.1, low: -0.1, high: 139.858, reach: reach, tone: "").html.text
+        let wide = Whisker((0.1, -0.1, 139.858), reach: reach, tone: "").html.text
         #expect(wide.matches(of: #/y1=5/#).count == 1, "only the end that is in the picture has a bar")
         #expect(Whisker.reach([(0, -0.5, 0.5), (0, -100, 100)]) <= 100)
     }
 
     @Test func anIntervalWithoutAnEndGoesToTheEdge() {
-        let whole = Whisker(value: 0.5, low: -0.5, high: 1, reach: 1, tone: "failed").html.text
+        let whole = Whisker((0.5, -0.5, 1), reach: 1, tone: "failed").html.text
         #expect(whole.contains("x1=26.500% x2=97% y1=10"))
         #expect(whole.matches(of: #/y1=5 y2=15/#).count == 2)
-        let open = Whisker(value: 0.5, low: nil, high: 1, reach: 1, tone: "").html.text
+        let open = Whisker((0.5, nil, 1), reach: 1, tone: "").html.text
         #expect(open.contains("x1=0% x2=97% y1=10"))
         #expect(open.matches(of: #/y1=5 y2=15/#).count == 1)
-        #expect(!Whisker(value: nil, low: nil, high: nil, reach: 1, tone: "").html.text.contains("circle"))
-        #expect(!Whisker(value: 0, low: 0, high: 0, reach: Whisker.reach([]), tone: "").html.text.contains("nan"))
+        #expect(!Whisker((nil, nil, nil), reach: 1, tone: "").html.text.contains("circle"))
+        #expect(!Whisker((0, 0, 0), reach: Whisker.reach([]), tone: "").html.text.contains("nan"))
     }
 }

@@ -62,10 +62,10 @@ private struct ExtremeRound {
     private mutating func chain() -> TransactionSet {
         let transaction = random.guid()
         let limit = Limits.largestInteger
-        var cause: Fact.ID?
+        var cause: FactID?
         let shares = (0..<Int.random(in: 2...700, using: &random)).map { _ -> TransactionSet.Share in
             let id = random.guid()
-            defer { cause = Fact.ID(source: id, sequence: 2) }
+            defer { cause = FactID(source: id, sequence: 2) }
             let facts = [
                 Fact(
                     sequence: 1, part: 1, atMicroseconds: 0,
@@ -81,7 +81,7 @@ private struct ExtremeRound {
                     content: .exchangeClosed(Fact.ExchangeClosed(exchange: 2, state: .completed))),
             ]
             return TransactionSet.Share(
-                source: RecordedSource(id: id, app: "app"),
+                source: SourceIdentity(id: id, app: "app"),
                 clocks: [
                     ClockAnchor(atMicroseconds: 0, offsetMicroseconds: -limit),
                     ClockAnchor(atMicroseconds: 1_000_000, offsetMicroseconds: limit),

@@ -158,7 +158,7 @@ import WaybillStore
     @Test func headerFieldsPhasesAndTheCommandAreOnThePage() {
         let page = page {
             $0.requestHeaderFields = [
-                Fact.HeaderField(name: "X-A", value: "1"), Fact.HeaderField(name: "X-A", value: "2"),
+                HeaderField(name: "X-A", value: "1"), HeaderField(name: "X-A", value: "2"),
             ]
         }
         #expect(page.contains("<tr><th scope=row>X-A<td>1<tr><th scope=row>X-A<td>2"))

@@ -220,7 +220,7 @@ import WaybillStore
         let source = record.sources[0].id
         record.timeline = times.enumerated().map { index, entry in
             TransactionRecord.Entry(
-                id: Fact.ID(source: source, sequence: Int64(index + 1)), kind: .event, part: 1,
+                id: FactID(source: source, sequence: Int64(index + 1)), kind: .event, part: 1,
                 timeMicroseconds: entry.0,
                 label: entry.1)
         }

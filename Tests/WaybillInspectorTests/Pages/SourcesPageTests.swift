@@ -145,9 +145,9 @@ import WaybillStore
         var facts = RejectedFacts()
         let source = GUID()
         for sequence: Int64 in [4, 2, 9] {
-            facts.add(Rejection(source: source, sequence: sequence, index: 0, reason: "too many"), at: sequence)
+            facts.add(Receipt.Rejection(source: source, sequence: sequence, index: 0, reason: "too many"), at: sequence)
         }
-        facts.add(Rejection(source: source, sequence: nil, index: 0, reason: "no fact"), at: 10)
+        facts.add(Receipt.Rejection(source: source, sequence: nil, index: 0, reason: "no fact"), at: 10)
         #expect(facts.groups.map(\.reason) == ["no fact", "too many"], "What came last is in front.")
         #expect(facts.groups[1].count == 3 && facts.groups[1].first == 2 && facts.groups[1].last == 9)
         #expect(facts.groups[1].firstMicroseconds == 4 && facts.groups[1].lastMicroseconds == 9)
@@ -157,7 +157,7 @@ import WaybillStore
         #expect(page.contains("without a readable sequence"))
         #expect(page.contains("<dt>Turned away<dd>4 requests without a token"))
         for index in Int64(0)..<600 {
-            facts.add(Rejection(source: GUID(), sequence: 1, index: 0, reason: "r"), at: index)
+            facts.add(Receipt.Rejection(source: GUID(), sequence: 1, index: 0, reason: "r"), at: index)
         }
         #expect(facts.groups.count == 500 && facts.othersCount == 104, "It takes no more than so much memory.")
     }
@@ -182,7 +182,7 @@ import WaybillStore
             sequence: 2, part: 1, atMicroseconds: 5,
             content: .event(Fact.Event(code: 1, attributes: ["password": "hunter2", "a": "b"])))
         let entry = QuarantinedFact(
-            id: Fact.ID(source: GUID(), sequence: 2), reason: "too \"large\"", rejectedAtMicroseconds: 9, fact: fact)
+            id: FactID(source: GUID(), sequence: 2), reason: "too \"large\"", rejectedAtMicroseconds: 9, fact: fact)
         let text = String(decoding: QuarantineJSON.bytes(Redactor().redacted([entry])), as: UTF8.self)
         #expect(text.contains("\"reason\":\"too \\\"large\\\"\",\"rejected_at_us\":9,\"fact\":{\"kind\":\"event\""))
         #expect(!text.contains("hunter2"))
@@ -216,7 +216,7 @@ import WaybillStore
             state.own = DeliveryState.Own(
                 pendingCount: 0, deliveredCount: 1, sending: nil, settled: summary, pause: nil, totals: [total])
             var rejections = RejectedFacts()
-            rejections.add(Rejection(source: GUID(), sequence: 1, index: 0, reason: text), at: 0)
+            rejections.add(Receipt.Rejection(source: GUID(), sequence: 1, index: 0, reason: text), at: 0)
             let use = NameConflict.Use(name: text, app: text, versions: [text])
             let details = SourceDetails(
                 clocks: clocks, gaps: [], transactions: [summary], latestFact: .now, firstArrival: .now)

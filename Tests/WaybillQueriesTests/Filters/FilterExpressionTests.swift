@@ -39,14 +39,13 @@ import WaybillTesting
     }
 
     @Test func everyTermReachesTheFilter() throws {
-        var expected = TransactionFilter()
-        expected.useCase = 0
-        expected.outcomes = [.failed, .timedOut]
-        expected.sinceMicroseconds = now - 86_400_000_000
-        expected.untilMicroseconds = 150_000_000_000
+        var expected = TransactionFilter([
+            .useCase(0), .outcome([.failed, .timedOut]), .sinceMicroseconds(now - 86_400_000_000),
+            .untilMicroseconds(150_000_000_000),
+        ])
         expected.order = .longest
         expected.beginner = .any
-        expected.conditions = [
+        expected.conditions += [
             .event("requestSent"), .error("401"), .attribute("variant", value: "B"), .attribute("beta", value: nil),
             .status(400...499),
             .exchange(.failed), .app("shop"), .appVersion("1.2"), .device("iPhone17,1"), .os("iOS 18"),
@@ -74,7 +73,7 @@ import WaybillTesting
     }
 
     @Test func aSecondUseCaseIsOneMoreCondition() throws {
-        #expect(try filter("useCase:0 useCase:3").conditions == [.useCase(3)])
+        #expect(try filter("useCase:0 useCase:3").conditions == [.useCase(0), .useCase(3)])
         #expect(try filter("-useCase:login").conditions == [.not(.useCase(0))])
     }
 
@@ -166,6 +165,25 @@ import WaybillTesting
         #expect(try JSONDecoder().decode(TransactionFilter.self, from: json) == filter)
         #expect(String(decoding: json, as: UTF8.self).contains(#""-event:paid""#))
         #expect(try JSONDecoder().decode(TransactionFilter.self, from: Data("{}".utf8)) == TransactionFilter())
+    }
+
+    /// Breaks when JSON has a condition that the filter did not have, or loses one.
+    @Test func whatJSONHasNoMemberForIsAText() throws {
+        let filters = [
+            TransactionFilter([.outcome([.failed]), .outcome([.open])]),
+            TransactionFilter([.useCase(1), .not(.outcome([.failed])), .useCase(2), .text("a"), .text("b")]),
+        ]
+        let texts = [#"["outcome:failed","outcome:open"]"#, #"["-outcome:failed","useCase:2","a","b"]"#]
+        for (filter, conditions) in zip(filters, texts) {
+            let json = try JSONEncoder().encode(filter)
+            #expect(String(decoding: json, as: UTF8.self).contains(#""conditions":\#(conditions)"#))
+            let read = try JSONDecoder().decode(TransactionFilter.self, from: json)
+            #expect(
+                read.conditions.map(\.description)
+                    == filter.conditions.map(\.description).map {
+                        $0 == "-outcome:failed" ? "outcome:open,succeeded,canceled,abandoned,interrupted,timed_out" : $0
+                    })
+        }
     }
 
     @Test(arguments: [

@@ -6,24 +6,13 @@ import Testing
 
 /// The JSON of questions and answers is public: it is what `POST /v1/answers` takes and gives.
 @Suite(.timeLimit(.minutes(5))) struct QuestionJSONTests {
-    private static var logins: TransactionFilter {
-        var filter = TransactionFilter()
-        filter.useCase = 0
-        filter.outcomes = [.timedOut]
-        filter.sinceMicroseconds = 5
-        filter.text = "x"
-        filter.conditions = [.not(.event("paid"))]
-        return filter
-    }
+    private static let logins = TransactionFilter([
+        .useCase(0), .outcome([.timedOut]), .sinceMicroseconds(5), .text("x"), .not(.event("paid")),
+    ])
 
-    private static var failed: ExchangeFilter {
-        var filter = ExchangeFilter()
-        filter.methods = ["GET"]
-        filter.statuses = 400...499
-        filter.states = [.inProgress]
-        filter.conditions = [.not(.host("example.com"))]
-        return filter
-    }
+    private static let failed = ExchangeFilter([
+        .method(["GET"]), .status(400...499), .state([.inProgress]), .not(.host("example.com")),
+    ])
 
     private static let filter =
         #""filter":{"beginner":"known","conditions":["-event:paid"],"order":"newest","outcomes":["timed_out"],"since_us":5,"text":"x","use_case":0}"#
@@ -216,7 +205,7 @@ import Testing
         #expect(funnel.windowMicroseconds == nil)
         let now: Int64 = 1_760_000_000_000_001
         let example = NetworkGroup.Example(
-            id: Fact.ID(source: GUID(), sequence: 1), transaction: nil, opened: Date(microseconds: now),
+            id: FactID(source: GUID(), sequence: 1), transaction: nil, opened: Date(microseconds: now),
             duration: .microseconds(3),
             status: nil, error: nil)
         #expect((example.openedMicroseconds, example.durationMicroseconds) == (now, 3))

@@ -24,13 +24,14 @@ import WaybillStore
 
     @Test func aDateOfAFilterIsTheMicrosecondsThatItHolds() {
         var (transactions, exchanges) = (TransactionFilter(), ExchangeFilter())
-        #expect(
-            transactions.since == nil && transactions.until == nil && exchanges.since == nil && exchanges.until == nil)
+        #expect(transactions.sinceMicroseconds == nil && transactions.untilMicroseconds == nil)
+        #expect(exchanges.sinceMicroseconds == nil && exchanges.untilMicroseconds == nil)
         let (since, until) = (Date(microseconds: Self.wall), Date(microseconds: Self.wall + 1))
-        (transactions.since, transactions.until, exchanges.since, exchanges.until) = (since, until, since, until)
+        transactions.conditions = [.since(since), .until(until)]
+        exchanges.conditions = [.since(since), .until(until)]
         #expect((transactions.sinceMicroseconds, transactions.untilMicroseconds) == (Self.wall, Self.wall + 1))
         #expect((exchanges.sinceMicroseconds, exchanges.untilMicroseconds) == (Self.wall, Self.wall + 1))
-        #expect(transactions.since == since && exchanges.until == until)
+        #expect(transactions.conditions == [.sinceMicroseconds(Self.wall), .untilMicroseconds(Self.wall + 1)])
     }
 
     @Test func aDurationIsTheMicrosecondsThatTheRecordHolds() {

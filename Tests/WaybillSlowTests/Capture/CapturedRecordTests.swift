@@ -73,7 +73,7 @@ struct CapturedRecordTests {
     /// redirects it went.
     private func records() async -> [String] {
         await tx.flush()
-        let facts = transport.sets.flatMap { $0.sources.flatMap(\.facts) }
+        let facts = transport.transactionSets.flatMap { $0.sources.flatMap(\.facts) }
         return facts.compactMap { fact in
             guard case .exchangeClosed(let closed) = fact.content else { return nil }
             var line =

@@ -49,7 +49,7 @@ struct SessionProofTests {
             let told = try #require(request.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) })
             let source = try #require(told.source)
             let (transaction, exchange): (GUID, TransactionRecord.Exchange) = try #require(
-                exchanges[Fact.ID(source: source, sequence: told.exchange ?? 0)])
+                exchanges[FactID(source: source, sequence: told.exchange ?? 0)])
             #expect(transaction == told.transaction)
             #expect(exchange.url == base.appending(path: String(request.path.dropFirst())).absoluteString)
             #expect(exchange.state == .completed)

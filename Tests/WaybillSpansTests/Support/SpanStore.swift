@@ -106,7 +106,7 @@ final class Trace {
         count += 1
         let begun = SpanStore.wall + start
         return ReceivedSpan(
-            transaction: transaction, id: SpanID(Fact.ID(source: transaction, sequence: 1_000_000 + Int64(count))),
+            transaction: transaction, id: SpanID(FactID(source: transaction, sequence: 1_000_000 + Int64(count))),
             parent: parent, isParentRemote: isRemote, kind: kind, name: name, startMicroseconds: begun,
             endMicroseconds: begun + took, attributes: attributes, events: [], links: [], hasFailed: false,
             statusMessage: "")
@@ -159,9 +159,9 @@ struct App {
     }
 
     /// Asks a server; gives what the request's `traceparent` calls the caller.
-    mutating func ask(_ path: String) -> (exchange: Fact.ID, span: SpanID) {
+    mutating func ask(_ path: String) -> (exchange: FactID, span: SpanID) {
         add(.exchangeOpened(Fact.ExchangeOpened(method: "GET", scheme: "https", host: "shop.example", path: path)))
-        let id = Fact.ID(source: source, sequence: Int64(facts.count))
+        let id = FactID(source: source, sequence: Int64(facts.count))
         add(.exchangeClosed(Fact.ExchangeClosed(exchange: id.sequence, state: .completed, status: 200)))
         return (id, SpanID(id))
     }
@@ -170,7 +170,7 @@ struct App {
 
     func set(_ range: ClosedRange<Int64>? = nil) -> TransactionSet {
         var share = TransactionSet.Share(
-            source: RecordedSource(id: source, app: "app", appVersion: "1"),
+            source: SourceIdentity(id: source, app: "app", appVersion: "1"),
             clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: SpanStore.wall)])
         share.facts = facts.filter { range?.contains($0.sequence) ?? true }
         share.ledger = Ledger(recorded: Int64(facts.count), pending: Int64(facts.count))

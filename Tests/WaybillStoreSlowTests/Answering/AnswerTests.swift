@@ -34,8 +34,7 @@ import WaybillTesting
                 histories: histories, now: (end ?? 0) + 960_000 + Int64.random(in: 0...60_000, using: &random))
             let names = Set((0...3).map { "event \($0)" } + histories.indices.map { "event of \($0)" } + ["event of 9"])
             points = [.begun, .finished] + names.sorted().map { .event($0) }
-            filter = TransactionFilter()
-            filter.useCase = 3
+            filter = TransactionFilter([.useCase(3)])
         }
 
         mutating func point() -> TransactionPoint { points.randomElement(using: &random) ?? .begun }

@@ -112,7 +112,7 @@ import WaybillTesting
         let second = client.openExchange(part: part, at: 2)
         for (exchange, span) in [(first, 2...6), (second, 3...7)] {
             let joined = server.open(
-                login, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: span.lowerBound)
+                login, joined: true, cause: FactID(source: client.id, sequence: exchange), at: span.lowerBound)
             server.close(joined, .succeeded, at: span.upperBound)
         }
         client.closeExchange(Fact.ExchangeClosed(exchange: first, state: .completed), part: part, at: 7)
@@ -129,7 +129,7 @@ import WaybillTesting
             let part = client.open(login, at: start)
             let exchange = client.openExchange(part: part, at: start + 1)
             let joined = server.open(
-                login, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: 5_000 + start + 1 + away
+                login, joined: true, cause: FactID(source: client.id, sequence: exchange), at: 5_000 + start + 1 + away
             )
             server.close(joined, .succeeded, at: 5_000 + start + 4 + away)
             client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part, at: start + 7)

@@ -124,19 +124,16 @@ import WaybillTesting
         var it = try Case(seed: seed)
         let all = it.naive.exchanges
         var query = NetworkQuestion()
-        query.filter.methods = ["GET"]
+        query.filter = ExchangeFilter([.method(["GET"])])
         it.check(try it.ask(query), of: all.filter { $0.opened.method == "GET" }, query, "seed \(seed), methods")
-        query.filter = ExchangeFilter()
-        query.filter.statuses = 400...499
+        query.filter = ExchangeFilter([.status(400...499)])
         it.check(
             try it.ask(query), of: all.filter { (400...499).contains($0.closing?.closed.status ?? 0) }, query,
             "seed \(seed), statuses")
-        query.filter = ExchangeFilter()
         if let time = all.map(\.wall).randomElement(using: &it.random) {
-            query.filter.sinceMicroseconds = time
+            query.filter = ExchangeFilter([.sinceMicroseconds(time)])
             it.check(try it.ask(query), of: all.filter { $0.wall >= time }, query, "seed \(seed), since")
-            query.filter.sinceMicroseconds = nil
-            query.filter.untilMicroseconds = time
+            query.filter = ExchangeFilter([.untilMicroseconds(time)])
             it.check(try it.ask(query), of: all.filter { $0.wall < time }, query, "seed \(seed), until")
         }
         let outcome = TransactionOutcome.allCases.randomElement(using: &it.random) ?? .failed
@@ -145,12 +142,10 @@ import WaybillTesting
             return all.filter { $0.transaction.map(chosen.contains) == true }
         }
         let ended = it.naive.runs.filter { $0.outcome == outcome }
-        query.filter = ExchangeFilter()
-        query.filter.outcomes = [outcome]
+        query.filter = ExchangeFilter([.outcome([outcome])])
         it.check(try it.ask(query), of: exchanges(of: ended), query, "seed \(seed), outcome")
         query.filter = ExchangeFilter()
-        query.transactions = TransactionFilter()
-        query.transactions?.outcomes = [outcome]
+        query.transactions = TransactionFilter([.outcome([outcome])])
         let begun = it.naive.begun.filter { $0.outcome == outcome }
         it.check(try it.ask(query), of: exchanges(of: begun), query, "seed \(seed), transactions")
         query.transactions = TransactionFilter()
@@ -163,7 +158,7 @@ import WaybillTesting
     @Test func transactionsAreChosenInOnePlace() throws {
         let it = try Case(seed: 1)
         var query = NetworkQuestion(transactions: TransactionFilter())
-        query.filter.useCase = 3
+        query.filter = ExchangeFilter([.useCase(3)])
         #expect { try it.ask(query) } throws: { ($0 as? WaybillError)?.code == .setting }
     }
 }

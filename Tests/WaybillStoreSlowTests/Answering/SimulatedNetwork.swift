@@ -22,8 +22,8 @@ struct SimulatedNetwork {
     /// A fact that has no sequence yet.
     final class Planned {
         enum Kind {
-            case opened(GUID, cause: Planned?), closed, exchangeOpened(Fact.Role), exchangeClosed(
-                Fact.ExchangeState, firstByte: Int64?)
+            case opened(GUID, cause: Planned?), closed, exchangeOpened(ExchangeRole), exchangeClosed(
+                ExchangeState, firstByte: Int64?)
         }
 
         let machine: Int
@@ -45,7 +45,7 @@ struct SimulatedNetwork {
 
     var random: RandomNumbers
     private(set) var clocks: [Clock] = []
-    private var sources: [RecordedSource] = []
+    private var sources: [SourceIdentity] = []
     private var planned: [Planned] = []
     private let clientCount: Int
 
@@ -58,7 +58,7 @@ struct SimulatedNetwork {
                     start: -Int64.random(in: 0...5_000_000_000, using: &random),
                     millionths: Int.random(in: -49...49, using: &random)))
             sources.append(
-                RecordedSource(
+                SourceIdentity(
                     id: random.guid(), app: number < clientCount ? "app" : "server", appVersion: "1.\(number)",
                     device: "device",
                     os: "Linux",
@@ -188,7 +188,7 @@ struct SimulatedNetwork {
                 .opened(
                     Fact.Opened(
                         transaction: guid, useCase: 3, isJoined: planned.machine >= clientCount,
-                        cause: cause.map { Fact.ID(source: sources[$0.machine].id, sequence: $0.sequence) }))
+                        cause: cause.map { FactID(source: sources[$0.machine].id, sequence: $0.sequence) }))
             case .closed: .closed(Fact.Closed(outcome: .succeeded))
             case .exchangeOpened(let role): .exchangeOpened(Fact.ExchangeOpened(role: role, method: "GET", path: "/"))
             case .exchangeClosed(let state, let firstByte):

@@ -67,7 +67,7 @@ struct FaultyStore: AnsweringStore, ExportingStore {
 
     func exchange(_ key: String) throws -> ExchangeRecord { try store.exchange(key) }
 
-    func bodies(of exchanges: [Fact.ID], limit: Int) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+    func bodies(of exchanges: [FactID], limit: Int) -> (bodies: [FactID: ExchangeBodies], isCut: Bool) {
         store.bodies(of: exchanges, limit: limit)
     }
 

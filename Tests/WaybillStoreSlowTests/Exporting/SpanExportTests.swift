@@ -75,7 +75,7 @@ import WaybillTesting
         try store.ingest(writer.set(4...4))
         let second = try reader.spans(.after(first.cursor))
         #expect(second.map(\.name) == ["GET"])
-        #expect(second.first?.parentSpanId == SpanID(Fact.ID(source: writer.id, sequence: part)).description)
+        #expect(second.first?.parentSpanId == SpanID(FactID(source: writer.id, sequence: part)).description)
     }
 
     @Test func aJoinedPartIsAChildOfItsCauseAndElseOfTheBeginner() throws {
@@ -86,7 +86,7 @@ import WaybillTesting
         client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 204), part: part)
         client.close(part, .succeeded)
         told.close(
-            told.open(transaction, joined: true, cause: Fact.ID(source: client.id, sequence: exchange)), .succeeded)
+            told.open(transaction, joined: true, cause: FactID(source: client.id, sequence: exchange)), .succeeded)
         untold.close(untold.open(transaction, joined: true), .succeeded)
         let (store, place) = try Store.inMemory()
         for writer in [client, told, untold] { try store.ingest(writer.set()) }
@@ -107,7 +107,7 @@ import WaybillTesting
         let trace = try #require(transaction.traceID)
         let told = Attributes(["traceparent": .string("00-\(trace)-b7ad6b7169203331-01")])
         server.close(server.open(transaction, joined: true, attributes: told), .succeeded)
-        let cause = Fact.ID(source: client.id, sequence: exchange)
+        let cause = FactID(source: client.id, sequence: exchange)
         both.close(both.open(transaction, joined: true, cause: cause, attributes: told), .succeeded)
         let (store, place) = try Store.inMemory()
         for writer in [client, server, both] { try store.ingest(writer.set()) }
@@ -150,7 +150,7 @@ import WaybillTesting
             case .exchangeClosed(let content) where closedParts.contains(fact.part): start = content.exchange
             default: return nil
             }
-            return SpanID(Fact.ID(source: history.source.id, sequence: start)).description
+            return SpanID(FactID(source: history.source.id, sequence: start)).description
         }
     }
 }

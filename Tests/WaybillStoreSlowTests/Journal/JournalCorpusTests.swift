@@ -50,7 +50,7 @@ import WaybillCore
     /// Small journals with facts of every kind. `RENEW_CORPUS=1` makes them what the fuzzer begins with.
     static func seeds(in scratch: TemporaryDirectory) throws -> [[UInt8]] {
         try everyContent.map { contents in
-            let source = RecordedSource(id: GUID(high: 7, low: 7), app: "shop", appVersion: "1")
+            let source = SourceIdentity(id: GUID(high: 7, low: 7), app: "shop", appVersion: "1")
             let description = TransactionSet(
                 id: source.id,
                 sources: [
@@ -96,8 +96,8 @@ extension JournalCorpusTests {
     private static let everyContent: [[Fact.Content]] = {
         let error = RecordedError(domain: "d", code: -1, text: "é")
         let attributes: Attributes = ["a": "x", "b": -7, "c": 0.5, "d": true]
-        let fields = [Fact.HeaderField(name: "Accept", value: "*/*")]
-        let cause = Fact.ID(source: GUID(high: 1, low: 2), sequence: 9)
+        let fields = [HeaderField(name: "Accept", value: "*/*")]
+        let cause = FactID(source: GUID(high: 1, low: 2), sequence: 9)
         return [
             [
                 .opened(Fact.Opened(transaction: GUID(high: 3, low: 4), useCase: 3, attributes: attributes)),

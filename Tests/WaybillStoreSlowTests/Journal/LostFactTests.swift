@@ -10,7 +10,7 @@ import WaybillCore
 /// What is lost with a journal, or with a store that a power cut rolled back, is counted.
 @Suite(.timeLimit(.minutes(10))) struct LostFactTests {
     private let folder: TemporaryDirectory
-    private let source = RecordedSource(id: GUID(), app: "shop", appVersion: "1.4.0")
+    private let source = SourceIdentity(id: GUID(), app: "shop", appVersion: "1.4.0")
     private let store: Store
 
     init() throws {

@@ -91,9 +91,10 @@ import WaybillTesting
         let (store, place) = try Store.inMemory()
         defer { withExtendedLifetime(store) {} }
         let reader = try StoreReader(place)
-        var filters = [TransactionFilter(), TransactionFilter(), TransactionFilter()]
-        filters[1].useCase = 3
-        filters[2].conditions = [.event("paid"), .not(.error("401"))]
+        let filters = [
+            TransactionFilter(), TransactionFilter([.useCase(3)]),
+            TransactionFilter([.event("paid"), .not(.error("401"))]),
+        ]
         for var filter in filters {
             filter.order = order
             let query = ListQuery(

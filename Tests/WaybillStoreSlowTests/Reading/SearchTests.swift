@@ -46,8 +46,7 @@ import WaybillTesting
         }
         try store.ingest(app.set())
         let reader = try StoreReader(place)
-        var filter = TransactionFilter()
-        filter.conditions = [.attribute("marker", value: "x")]
+        let filter = TransactionFilter([.attribute("marker", value: "x")])
         let asked = Locked(0)
         let budget = SearchBudget(stretch: 10) {
             asked.withLock {
@@ -79,10 +78,8 @@ import WaybillTesting
         }
         try store.ingest(app.set())
         let reader = try StoreReader(place)
-        var filter = TransactionFilter()
+        var filter = TransactionFilter((useCase.map { [.useCase($0)] } ?? []) + [.event("never")])
         filter.order = order
-        filter.useCase = useCase
-        filter.conditions = [.event("never")]
         var steps: [Int] = []
         var cursor: String?
         try eventually("the last page comes") {
@@ -112,8 +109,7 @@ import WaybillTesting
         try store.ingest(app.set())
         let reader = try StoreReader(place)
         for text in [wanted.description, wanted.supportCode.description, wanted.supportCode.description.lowercased()] {
-            var filter = TransactionFilter()
-            filter.text = text
+            var filter = TransactionFilter([.text(text)])
             let budget = SearchBudget(stretch: 1) { true }
             let (page, progress) = try reader.transactions(
                 matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
@@ -130,7 +126,7 @@ import WaybillTesting
                 return false
             }
             #expect(found == (text == wanted.description ? [wanted] : [mention, wanted]))
-            filter.outcomes = [.canceled]
+            filter.conditions.append(.outcome([.canceled]))
             let (none, _) = try reader.transactions(
                 matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
             #expect(none.rows.isEmpty, "The other conditions hold for it, too.")
@@ -161,18 +157,18 @@ import WaybillTesting
             try store.ingest(writer.set())
         }
         let reader = try StoreReader(place)
-        var filters = Array(repeating: ExchangeFilter(), count: 5)
-        filters[1].methods = ["POST"]
-        filters[2].text = "/3"
-        filters[3].useCase = 1
-        filters[3].outcomes = [.failed]
-        filters[4].sinceMicroseconds = FactWriter.wall
-        filters[4].untilMicroseconds = FactWriter.wall + 30_000_000
+        let filters = [
+            ExchangeFilter(), ExchangeFilter([.method(["POST"])]), ExchangeFilter([.text("/3")]),
+            ExchangeFilter([.useCase(1), .outcome([.failed])]),
+            ExchangeFilter([
+                .sinceMicroseconds(FactWriter.wall), .untilMicroseconds(FactWriter.wall + 30_000_000),
+            ]),
+        ]
         for filter in filters {
-            var all: [Fact.ID] = []
+            var all: [FactID] = []
             try reader.forEachExchange(matching: filter, now: FactWriter.wall) { all.append($0.id) }
             for stretch in [1, 4, 30] {
-                var found: [Fact.ID] = []
+                var found: [FactID] = []
                 var cursor: String?
                 try eventually("the last page comes") {
                     let (page, _) = try reader.exchanges(
@@ -210,9 +206,7 @@ import WaybillTesting
         let app = FactWriter()
         app.close(app.open(GUID()), .failed)
         try store.ingest(app.set())
-        var filter = TransactionFilter()
-        filter.outcomes = [.failed]
-        filter.conditions = [.event("sent")]
+        let filter = TransactionFilter([.outcome([.failed]), .event("sent")])
         let reader = try StoreReader(place)
         #expect(
             try reader.whyEmpty(filter, now: FactWriter.wall, budget: SearchBudget(stretch: 1) { true })

@@ -25,7 +25,7 @@ import WaybillTesting
 
     private func writer() -> SourceWriter {
         SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 50_000,
+            source: SourceIdentity(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 50_000,
             writesByItself: false)
     }
 

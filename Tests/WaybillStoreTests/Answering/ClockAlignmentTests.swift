@@ -20,10 +20,10 @@ import WaybillCore
             let part = client.open(last, at: start)
             let exchange = client.openExchange(part: part, at: start + 1)
             let joined = server.open(
-                last, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: start + 2)
+                last, joined: true, cause: FactID(source: client.id, sequence: exchange), at: start + 2)
             let inner = server.openExchange(part: joined, at: start + 3)
             let deep = database.open(
-                last, joined: true, cause: Fact.ID(source: server.id, sequence: inner), at: start + 4)
+                last, joined: true, cause: FactID(source: server.id, sequence: inner), at: start + 4)
             database.close(deep, .succeeded, at: start + 6)
             server.closeExchange(Fact.ExchangeClosed(exchange: inner, state: .completed), part: joined, at: start + 7)
             server.close(joined, .succeeded, at: start + 8)
@@ -93,7 +93,7 @@ import WaybillCore
         let login = GUID()
         let part = client.open(login)
         client.close(part, .succeeded)
-        server.close(server.open(login, joined: true, cause: Fact.ID(source: client.id, sequence: 99)), .succeeded)
+        server.close(server.open(login, joined: true, cause: FactID(source: client.id, sequence: 99)), .succeeded)
         server.close(server.open(login, joined: true), .succeeded)
         let (store, place) = try Store.inMemory()
         for writer in [client, server] { try store.ingest(writer.set()) }
@@ -145,7 +145,7 @@ import WaybillCore
     @Test func whatManyWrongClocksAddUpToStaysWithinTheFormat() throws {
         let (store, place) = try Store.inMemory()
         let login = GUID()
-        var cause: Fact.ID?
+        var cause: FactID?
         for _ in 0..<700 {
             let writer = FactWriter("app")
             writer.clocks = [
@@ -157,7 +157,7 @@ import WaybillCore
             writer.close(part, .succeeded, at: 2)
             writer.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part, at: 3)
             try store.ingest(writer.set())
-            cause = Fact.ID(source: writer.id, sequence: exchange)
+            cause = FactID(source: writer.id, sequence: exchange)
         }
         let record = try #require(try StoreReader(place).transaction(login, now: FactWriter.wall))
         let offsets = try #require(record.clocks?.offsets)

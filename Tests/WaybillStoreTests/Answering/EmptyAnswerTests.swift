@@ -32,8 +32,7 @@ import WaybillCore
         writer.close(part, .succeeded)
         writer.close(writer.open(GUID(high: 1, low: 2)), .failed)
         try store.ingest(writer.set())
-        var filter = TransactionFilter()
-        filter.useCase = 0
+        let filter = TransactionFilter([.useCase(0)])
         return filter
     }
 
@@ -48,8 +47,7 @@ import WaybillCore
     }
 
     @Test func ofAnEmptyStoreEveryAnswerSaysSo() throws {
-        var filter = TransactionFilter()
-        filter.useCase = 0
+        let filter = TransactionFilter([.useCase(0)])
         for query in everything(filter) {
             #expect(try why(query) == "There is no transaction here: the store is empty.", "\(query)")
         }
@@ -58,7 +56,7 @@ import WaybillCore
 
     @Test func aFilterThatLetsNothingThroughIsNamed() throws {
         var filter = try fill()
-        filter.outcomes = [.canceled]
+        filter.conditions.append(.outcome([.canceled]))
         for query in everything(filter) {
             #expect(try why(query) == "None of the 2 transactions of login here is canceled.", "\(query)")
         }
@@ -87,8 +85,7 @@ import WaybillCore
             try why(LegsQuestion(filter: filter))
                 == "None of the 2 transactions that count was closed with an exchange: 0 without a close, 2 without an exchange."
         )
-        var gets = ExchangeFilter()
-        gets.methods = ["GET"]
+        let gets = ExchangeFilter([.method(["GET"])])
         #expect(
             try why(NetworkQuestion(filter: gets, transactions: filter))
                 == "None of the 2 transactions that count has an exchange that passes the filter.")

@@ -30,7 +30,7 @@ import WaybillTesting
             [row.int(0), row.int(1), row.int(2)]
         }
         #expect(keys.count > 100, "else there is nothing far")
-        var rows = try ForwardRows("SELECT part, after, source FROM events AS e", key: ("source", "part"), connection)
+        var rows = try RowCursor("SELECT part, after, source FROM events AS e", key: ("source", "part"), connection)
         defer { rows.stop() }
         var random = RandomNumbers(seed: 4)
         var place = 0
@@ -57,7 +57,7 @@ import WaybillTesting
             row in
             [row.int(0), row.int(1), row.int(2)]
         }
-        var rows = try ForwardRows(
+        var rows = try RowCursor(
             "SELECT part, code FROM events AS o", key: ("source", "part"), only: ("code", [1, 3]), connection)
         defer { rows.stop() }
         var left = 0
@@ -86,7 +86,7 @@ import WaybillTesting
                 "INSERT INTO events(source, part, after, at_us, code) VALUES (1, ?, 0, 0, ?)"
             ).run(Int64(number), code)
         }
-        var rows = try ForwardRows(
+        var rows = try RowCursor(
             "SELECT part, code FROM events AS a", key: ("source", "part"), only: ("code", wanted), store.connection)
         defer { rows.stop() }
         var found: [Int] = []

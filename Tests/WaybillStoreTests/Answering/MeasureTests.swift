@@ -27,8 +27,7 @@ import WaybillCore
     }
 
     private func ask(_ attribute: String = "bytes", by segmentation: Segmentation? = nil) throws -> MeasureAnswer {
-        var filter = TransactionFilter()
-        filter.useCase = 0
+        let filter = TransactionFilter([.useCase(0)])
         return try reader.answer(
             MeasureQuestion(filter: filter, attribute: attribute, segmentation: segmentation), now: FactWriter.wall)
     }

@@ -23,7 +23,7 @@ import WaybillTesting
     }
 
     private func piece(
-        _ exchange: (part: Int64, sequence: Int64), _ text: String, direction: BodyDirection = .response,
+        _ exchange: (part: Int64, sequence: Int64), _ text: String, direction: ExchangeBody.Direction = .response,
         number: Int64 = 0,
         end: BodyPiece.End? = nil
     ) -> BodyPiece {
@@ -43,10 +43,11 @@ import WaybillTesting
         BodyPiece.End(byteCount: Int64(text.utf8.count), omission: nil, hash: nil)
     }
 
-    private func body(_ exchange: (part: Int64, sequence: Int64), _ direction: BodyDirection = .response) throws
+    private func body(_ exchange: (part: Int64, sequence: Int64), _ direction: ExchangeBody.Direction = .response)
+        throws
         -> ExchangeBody?
     {
-        try StoreReader(place).body(of: Fact.ID(source: app.id, sequence: exchange.sequence), direction)
+        try StoreReader(place).body(of: FactID(source: app.id, sequence: exchange.sequence), direction)
     }
 
     private func count(_ store: Store? = nil) throws -> Int {
@@ -92,7 +93,7 @@ import WaybillTesting
             [piece(exchange, "x", end: BodyPiece.End(byteCount: 9, omission: .limit, hash: (1, 2)))], of: app.id,
             limit: 1 << 20)
         let elsewhere = try StoreReader(otherPlace).body(
-            of: Fact.ID(source: app.id, sequence: exchange.sequence), .response)?.hash
+            of: FactID(source: app.id, sequence: exchange.sequence), .response)?.hash
         #expect(hashes[0] == hashes[1] && hashes[0] != hashes[2])
         #expect(elsewhere != nil && elsewhere != hashes[0])
     }
@@ -172,7 +173,7 @@ import WaybillTesting
         let file = folder.file("copy.sqlite")
         try store.snapshot(to: file)
         #expect(
-            try StoreReader(.file(file)).body(of: Fact.ID(source: app.id, sequence: exchange.sequence), .response)
+            try StoreReader(.file(file)).body(of: FactID(source: app.id, sequence: exchange.sequence), .response)
                 == nil)
         let bytes = try Data(contentsOf: file)
         #expect(bytes.range(of: Data(try Zlib.compressed(Array(text.utf8)))) == nil)
@@ -205,11 +206,11 @@ import WaybillTesting
         let old = try Connection(place.uri(), .create, at: "memory")
         try old.execute("PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 2")
         for migration in Schema.migrations.prefix(2) { try old.execute(migration.script) }
-        #expect(try StoreReader(place).body(of: Fact.ID(source: app.id, sequence: 1), .response) == nil)
+        #expect(try StoreReader(place).body(of: FactID(source: app.id, sequence: 1), .response) == nil)
         let store = try Store(place)
         let exchange = try exchange(in: store)
         _ = try store.append([piece(exchange, "x", end: whole("x"))], of: app.id, limit: 1 << 20)
-        let id = Fact.ID(source: app.id, sequence: exchange.sequence)
+        let id = FactID(source: app.id, sequence: exchange.sequence)
         #expect(try StoreReader(place).body(of: id, .response)?.isWhole == true)
         try store.connection.execute("PRAGMA trusted_schema = ON")  // as in a person's shell
         #expect(

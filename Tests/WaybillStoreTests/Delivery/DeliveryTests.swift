@@ -163,7 +163,7 @@ import WaybillCore
         let before = try store.dump()
         #expect(
             try !store.settle(
-                set.id, rejections: [Rejection(source: app.id, sequence: 1, index: 0, reason: "no")], at: 0))
+                set.id, rejections: [Receipt.Rejection(source: app.id, sequence: 1, index: 0, reason: "no")], at: 0))
         #expect(try store.dump() == before)
     }
 
@@ -190,10 +190,10 @@ import WaybillCore
         try app.record(into: store)
         let set = try #require(try store.lease())
         let rejections = [
-            Rejection(source: app.id, sequence: 2, index: 1, reason: "no"),
-            Rejection(source: app.id, sequence: nil, index: 3, reason: "unreadable"),
-            Rejection(source: GUID(), sequence: 1, index: 0, reason: "of another source"),
-            Rejection(source: app.id, sequence: 17, index: 9, reason: "not in the set"),
+            Receipt.Rejection(source: app.id, sequence: 2, index: 1, reason: "no"),
+            Receipt.Rejection(source: app.id, sequence: nil, index: 3, reason: "unreadable"),
+            Receipt.Rejection(source: GUID(), sequence: 1, index: 0, reason: "of another source"),
+            Receipt.Rejection(source: app.id, sequence: 17, index: 9, reason: "not in the set"),
         ]
         #expect(try store.settle(set.id, rejections: rejections, at: 5))
         #expect(try store.ledgers() == [app.id: Ledger(recorded: 4, delivered: 2, quarantined: 2)])
@@ -261,7 +261,7 @@ import WaybillCore
         #expect(set.sources.first?.dropped == [DroppedRange(first: 3, last: 4, reason: .damaged)])
         #expect(
             try store.settle(
-                set.id, rejections: [Rejection(source: app.id, sequence: nil, index: 2, reason: "no")], at: 0))
+                set.id, rejections: [Receipt.Rejection(source: app.id, sequence: nil, index: 2, reason: "no")], at: 0))
         #expect(
             try store.ledgers() == [app.id: Ledger(recorded: 6, delivered: 3, quarantined: 1, dropped: ["damaged": 2])])
         #expect(try store.connection.integer("SELECT sequence FROM quarantine") == 5)

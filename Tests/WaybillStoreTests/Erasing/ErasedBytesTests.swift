@@ -39,7 +39,7 @@ import WaybillCore
             Fact.ExchangeOpened(method: "GET", host: marker, path: "/\(marker)"), part: part)
         app.closeExchange(
             Fact.ExchangeClosed(
-                exchange: exchange, state: .completed, headerFields: [Fact.HeaderField(name: "Server", value: marker)]),
+                exchange: exchange, state: .completed, headerFields: [HeaderField(name: "Server", value: marker)]),
             part: part)
         app.close(part, .failed, error: RecordedError(code: 1, text: marker))
         app.openExchange(Fact.ExchangeOpened(method: "GET", host: "outside-\(marker)", path: "/"), part: 0)

@@ -48,7 +48,7 @@ import WaybillCore
         app.close(app.open(GUID()), .succeeded)
         try app.record(into: store)
         let row = try #require(try SourceRows(connection: store.connection).find(app.id))
-        for reason in [DropReason.quota, .age, .erased, .erased] {
+        for reason in [Ledger.DropReason.quota, .age, .erased, .erased] {
             try store.write { () throws(WaybillError) in
                 var eraser = FactEraser(store.connection, because: reason)
                 try eraser.erase(SequenceRanges([1...2]), of: row)
@@ -277,7 +277,8 @@ import WaybillCore
         try write()
         let set = try #require(try store.lease())
         _ = try store.settle(
-            set.id, rejections: [Rejection(source: app.id, sequence: 2, index: 1, reason: "bad: hunter2")], at: 0)
+            set.id, rejections: [Receipt.Rejection(source: app.id, sequence: 2, index: 1, reason: "bad: hunter2")],
+            at: 0)
         _ = try erase(.all)
         #expect(
             try store.connection.statement("SELECT reason FROM quarantine").rows { row in row.text(0) } == ["erased"])

@@ -55,7 +55,7 @@ import WaybillTesting
         for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
         let expected = Set(
             histories.flatMap { history in
-                history.sentFacts.map { Fact.ID(source: history.source.id, sequence: $0.sequence) }
+                history.sentFacts.map { FactID(source: history.source.id, sequence: $0.sequence) }
             })
         let lines = try StoreReader(place).lines(.everything)
         #expect(lines.count == expected.count)
@@ -74,7 +74,7 @@ import WaybillTesting
         let reader = try StoreReader(place)
         var sets = SetMaker(random: maker.random)
         var cursor = ExportCursor()
-        var found: [Fact.ID] = []
+        var found: [FactID] = []
         var recorded = 0
         for set in sets.sets(of: histories) + [TransactionSet(id: GUID(), sources: [])] {
             if maker.random.oneIn(2) {
@@ -134,12 +134,11 @@ import WaybillTesting
         writer.close(part, .succeeded)
         let (store, place) = try Store.inMemory()
         try writer.record(into: store)
-        var filter = TransactionFilter()
-        filter.outcomes = [.succeeded]
+        var filter = TransactionFilter([.outcome([.succeeded])])
         let reader = try StoreReader(place)
         let lines = try reader.lines(.transactions(filter, now: FactWriter.wall))
         #expect(lines.map(\.id.sequence) == [1, 2, 6])
-        filter.outcomes = [.failed]
+        filter.conditions = [.outcome([.failed])]
         #expect(try reader.lines(.transactions(filter, now: FactWriter.wall)).map(\.id.sequence) == [3, 4])
         #expect(try reader.lines(.everything).count == 6)
     }
@@ -154,7 +153,7 @@ import WaybillTesting
         _ = try store.ingest(other.set(1...1), receivedAt: FactWriter.wall + 10_000_000)
         _ = try store.ingest(other.set(2...2), receivedAt: FactWriter.wall + 50_000_000)
         let lines = try StoreReader(place).lines(.since(FactWriter.wall + 50_000_000))
-        #expect(Set(lines.map(\.id)) == [Fact.ID(source: own.id, sequence: 2), Fact.ID(source: other.id, sequence: 2)])
+        #expect(Set(lines.map(\.id)) == [FactID(source: own.id, sequence: 2), FactID(source: other.id, sequence: 2)])
     }
 
     /// Breaks when a column, a span or a name goes out as it was recorded; with a redactor that is off, each of them
@@ -174,11 +173,11 @@ import WaybillTesting
         let exchange = writer.openExchange(
             Fact.ExchangeOpened(
                 method: "GET", host: "api.example.com", path: "/a/Bearer%20hunter2", query: "token=hunter2",
-                headerFields: [Fact.HeaderField(name: "Cookie", value: "hunter2")]), part: part)
+                headerFields: [HeaderField(name: "Cookie", value: "hunter2")]), part: part)
         writer.closeExchange(
             Fact.ExchangeClosed(
                 exchange: exchange, state: .failed,
-                headerFields: [Fact.HeaderField(name: "Set-Cookie", value: "hunter2")],
+                headerFields: [HeaderField(name: "Set-Cookie", value: "hunter2")],
                 error: RecordedError(domain: "d", code: 2, text: "Bearer hunter2-of-exchange")), part: part)
         writer.close(part, .failed, error: RecordedError(domain: "d", code: 3, text: "Bearer hunter2-of-part"))
         let (store, place) = try Store.inMemory()
@@ -231,7 +230,7 @@ import WaybillTesting
 struct Line: Decodable {
     var source: GUID
     var sequence: Int64
-    var id: Fact.ID { Fact.ID(source: source, sequence: sequence) }
+    var id: FactID { FactID(source: source, sequence: sequence) }
 
     static func lines(_ piece: [UInt8]) throws -> [Line] {
         try piece.split(separator: 0x0A).map { try JSONDecoder().decode(Line.self, from: Data($0)) }

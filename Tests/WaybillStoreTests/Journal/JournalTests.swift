@@ -9,7 +9,7 @@ import WaybillCore
 /// written alike.
 @Suite(.timeLimit(.minutes(5))) struct JournalTests {
     private let folder: TemporaryDirectory
-    private let source = RecordedSource(id: GUID(), app: "shop", appVersion: "1.4.0", attributes: ["lane": "test"])
+    private let source = SourceIdentity(id: GUID(), app: "shop", appVersion: "1.4.0", attributes: ["lane": "test"])
     private let anchor = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_700_000_000_000_000)
 
     init() throws { folder = try TemporaryDirectory() }
@@ -44,8 +44,8 @@ import WaybillCore
     private let contents: [Fact.Content] = {
         let error = RecordedError(domain: "NSURLErrorDomain", code: -1009, text: "offline ✈️")
         let fields = [
-            Fact.HeaderField(name: "Accept", value: "*/*"),
-            Fact.HeaderField(name: "X-Long", value: String(repeating: "é", count: 300)),
+            HeaderField(name: "Accept", value: "*/*"),
+            HeaderField(name: "X-Long", value: String(repeating: "é", count: 300)),
         ]
         let attributes: Attributes = [
             "a": "", "b": -7, "c": 0.5, "d": true, "ü": .string(String(repeating: "x", count: 17)),
@@ -55,7 +55,7 @@ import WaybillCore
             .opened(
                 Fact.Opened(
                     transaction: GUID(), useCase: 0, isJoined: true, timeoutMicroseconds: 0,
-                    cause: Fact.ID(source: GUID(), sequence: 9))),
+                    cause: FactID(source: GUID(), sequence: 9))),
             .opened(Fact.Opened(transaction: GUID(), useCase: 1, parent: GUID(), parentPart: 1)),
             .opened(Fact.Opened(transaction: GUID(), useCase: 1, parent: GUID(), attributes: ["a": 1])),
             .event(

@@ -77,8 +77,7 @@ import WaybillCore
         #expect(try reader.transaction(madeUp, now: FactWriter.wall)?.exchanges.count == 1, "its ID is enough")
         let page = try reader.exchanges(matching: ExchangeFilter(), limit: 9, after: nil, now: FactWriter.wall)
         #expect(page.rows.count == 3, "exchanges are shown, with their transactions")
-        var ofUseCase = ExchangeFilter()
-        ofUseCase.conditions = [.not(.useCase(0))]
+        let ofUseCase = ExchangeFilter([.not(.useCase(0))])
         let others = try reader.exchanges(matching: ofUseCase, limit: 9, after: nil, now: FactWriter.wall)
         #expect(others.rows.compactMap(\.transaction).contains(madeUp))
     }
@@ -122,10 +121,10 @@ import WaybillCore
             client.open(transaction, attributes: ["by": "client"])
             impostor.open(transaction, attributes: ["by": "impostor"])
         }
-        server.open(shared, joined: true, cause: Fact.ID(source: client.id, sequence: 7))
+        server.open(shared, joined: true, cause: FactID(source: client.id, sequence: 7))
         server.open(other, joined: true)
         // What it says of itself proves nothing.
-        impostor.open(shared, joined: true, cause: Fact.ID(source: impostor.id, sequence: 7))
+        impostor.open(shared, joined: true, cause: FactID(source: impostor.id, sequence: 7))
         for index in order { try store.ingest([client, impostor, server][index].set()) }
         func leader(_ id: GUID) throws -> AttributeValue? {
             try reader.all(TransactionFilter()).first { $0.id == id }?.attributes["by"]

@@ -50,7 +50,7 @@ import WaybillCore
         let set = try #require(try store.lease())
         let reasons: [Int64: String] = [2: "code unknown", 4: "too large", 5: "code unknown"]
         let rejections = reasons.map {
-            Rejection(source: app.id, sequence: $0.key, index: Int($0.key - 1), reason: $0.value)
+            Receipt.Rejection(source: app.id, sequence: $0.key, index: Int($0.key - 1), reason: $0.value)
         }
         #expect(try store.settle(set.id, rejections: rejections, at: 77))
         let state = try state()

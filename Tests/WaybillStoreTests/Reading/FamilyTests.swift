@@ -190,8 +190,7 @@ import WaybillCore
     /// Breaks when payments cannot be told apart by what became of their checkout.
     @Test func questionsTellChildrenApartByTheirParent() throws {
         _ = try shop()
-        var filter = TransactionFilter()
-        filter.useCase = 2
+        let filter = TransactionFilter([.useCase(2)])
         let byOutcome = try reader.answer(
             DurationQuestion(filter: filter, segmentation: Segmentation("parent.outcome")), now: FactWriter.wall)
         #expect(byOutcome.segments.map(\.value) == [nil, "failed", "succeeded"])

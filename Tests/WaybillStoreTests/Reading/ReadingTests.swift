@@ -66,17 +66,24 @@ import WaybillCore
 
         let now = FactWriter.wall + 100_000_000
         for (outcome, id) in ids {
-            var filter = TransactionFilter()
-            filter.outcomes = [outcome]
+            let filter = TransactionFilter([.outcome([outcome])])
             let found = try reader.all(filter, at: now)
             #expect(found.map(\.id) == [id] && found.map(\.outcome) == [outcome])
             #expect(try reader.transaction(id, now: now)?.summary.outcome == outcome)
         }
-        var filter = TransactionFilter()
-        filter.outcomes = [.open, .timedOut, .failed]
+        let filter = TransactionFilter([.outcome([.open, .timedOut, .failed])])
         #expect(
             Set(try reader.all(filter, at: now).map(\.id))
                 == Set([TransactionOutcome.open, .timedOut, .failed].compactMap { ids[$0] }))
+        let both = TransactionFilter([.outcome([.open, .failed]), .outcome([.failed, .canceled])])
+        #expect(try reader.all(both, at: now).map(\.id) == [ids[.failed]])
+        let neither = TransactionFilter([.outcome([.open]), .outcome([.failed])])
+        #expect(try reader.all(neither, at: now).isEmpty)
+        let others = TransactionFilter([.not(.outcome([.open, .timedOut]))])
+        #expect(
+            Set(try reader.all(others, at: now).map(\.id))
+                == Set(ids.filter { $0.key != .open && $0.key != .timedOut }.values))
+        #expect(try reader.all(TransactionFilter([.outcome([])]), at: now).count == ids.count)
     }
 
     /// Breaks when a transaction counts as timed out while another source still records into it, or never does.
@@ -101,13 +108,13 @@ import WaybillCore
             return try reader.all(filter).map { ($0.begunMicroseconds - FactWriter.wall) / 1_000_000 }
         }
         #expect(try seconds { _ in } == [3, 2, 1, 0])
-        #expect(try seconds { $0.useCase = 1 } == [3, 1])
-        #expect(try seconds { $0.sinceMicroseconds = FactWriter.wall + 1_000_000 } == [3, 2, 1])
-        #expect(try seconds { $0.untilMicroseconds = FactWriter.wall + 1_000_000 } == [0])
+        #expect(try seconds { $0.conditions.append(.useCase(1)) } == [3, 1])
+        #expect(try seconds { $0.conditions.append(.sinceMicroseconds(FactWriter.wall + 1_000_000)) } == [3, 2, 1])
+        #expect(try seconds { $0.conditions.append(.untilMicroseconds(FactWriter.wall + 1_000_000)) } == [0])
         #expect(
             try seconds {
-                $0.useCase = 0
-                $0.sinceMicroseconds = FactWriter.wall + 1
+                $0.conditions.append(.useCase(0))
+                $0.conditions.append(.sinceMicroseconds(FactWriter.wall + 1))
             } == [2])
     }
 
@@ -127,15 +134,14 @@ import WaybillCore
         let exchange = client.openExchange(
             Fact.ExchangeOpened(
                 method: "GET", host: "api.example.com", path: "/login", query: "q=1",
-                headerFields: [Fact.HeaderField(name: "X-Trace", value: "abc")]),
+                headerFields: [HeaderField(name: "X-Trace", value: "abc")]),
             part: part)
         client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part)
         client.close(part, .failed, error: RecordedError(code: 1, text: "it's 100% \"broken\""))
         client.open(GUID(), useCase: 6)
         try store.ingest(client.set())
         func found(_ text: String) throws -> [GUID] {
-            var filter = TransactionFilter()
-            filter.text = text
+            let filter = TransactionFilter([.text(text)])
             return try reader.all(filter).map(\.id)
         }
         #expect(try found(text) == [id])
@@ -180,9 +186,9 @@ import WaybillCore
         client.event(1, part: part, at: 1)
         let request = Fact.ExchangeOpened(
             method: "POST", scheme: "https", host: "api.example.com", port: 8443, path: "/login", query: "a=1",
-            headerFields: [Fact.HeaderField(name: "Accept", value: "*/*")])
+            headerFields: [HeaderField(name: "Accept", value: "*/*")])
         let exchange = client.openExchange(request, part: part, at: 2)
-        let cause = Fact.ID(source: client.id, sequence: exchange)
+        let cause = FactID(source: client.id, sequence: exchange)
         let joined = server.open(id, joined: true, cause: cause, at: 3)
         server.event(7, part: joined, error: RecordedError(domain: "D", code: 5), at: 4)
         server.close(joined, .failed, at: 5)
@@ -206,7 +212,7 @@ import WaybillCore
         #expect(record.sources.map(\.app) == ["client", "server"])
         #expect(
             record.parts.map(\.id) == [
-                Fact.ID(source: client.id, sequence: part), Fact.ID(source: server.id, sequence: joined),
+                FactID(source: client.id, sequence: part), FactID(source: server.id, sequence: joined),
             ])
         #expect(record.parts.map(\.cause) == [nil, cause] && record.parts.map(\.isJoined) == [false, true])
         #expect(record.summary.outcome == .failed && record.summary.durationMicroseconds == 7_000_000)

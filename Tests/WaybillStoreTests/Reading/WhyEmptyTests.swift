@@ -17,7 +17,9 @@ import WaybillCore
     }
 
     @Test func anEmptyStoreIsSaidToBeEmpty() throws {
-        #expect(try why { $0.outcomes = [.failed] } == "There is no transaction here: the store is empty.")
+        #expect(
+            try why { $0.conditions.append(.outcome([.failed])) } == "There is no transaction here: the store is empty."
+        )
     }
 
     /// Breaks when somebody looks for what a server recorded, and is told that there is nothing.
@@ -32,14 +34,15 @@ import WaybillCore
         app.close(app.open(GUID(), useCase: 1), .failed)
         try store.ingest(app.set())
         #expect(
-            try why { $0.useCase = 0 }
+            try why { $0.conditions.append(.useCase(0)) }
                 == "There is no transaction of use case 0 here; there are some of use case 1.\(hint)")
         #expect(
-            try why { $0.useCase = 3 } == "There is no transaction of use case 3 here; there are some of use case 1.")
+            try why { $0.conditions.append(.useCase(3)) }
+                == "There is no transaction of use case 3 here; there are some of use case 1.")
         #expect(
             try why {
                 $0.beginner = .unknown
-                $0.outcomes = [.failed]
+                $0.conditions.append(.outcome([.failed]))
             } == "The only transaction here is not failed.")
     }
 
@@ -53,28 +56,29 @@ import WaybillCore
         app.close(app.open(GUID(), useCase: 7, at: 20), .succeeded)
         try store.ingest(app.set())
         #expect(
-            try why { $0.useCase = 3 }
+            try why { $0.conditions.append(.useCase(3)) }
                 == "There is no transaction of use case 3 here; there are some of login, use case 7.")
         #expect(
             try why {
-                $0.useCase = 0
-                $0.outcomes = [.canceled, .timedOut]
+                $0.conditions.append(.useCase(0))
+                $0.conditions.append(.outcome([.canceled, .timedOut]))
             } == "None of the 2 transactions of login here is canceled or timed out.")
         #expect(
             try why {
-                $0.outcomes = [.failed]
-                $0.sinceMicroseconds = FactWriter.wall + 15_000_000
+                $0.conditions.append(.outcome([.failed]))
+                $0.conditions.append(.sinceMicroseconds(FactWriter.wall + 15_000_000))
             }
                 == "There are 2 failed transactions here, but none began since 2025-10-09T08:53:35Z; the newest began at 2025-10-09T08:53:30Z."
         )
         #expect(
             try why {
-                $0.useCase = 7
-                $0.untilMicroseconds = FactWriter.wall
+                $0.conditions.append(.useCase(7))
+                $0.conditions.append(.untilMicroseconds(FactWriter.wall))
             }
                 == "There is 1 transaction of use case 7 here, but none began before 2025-10-09T08:53:20Z; the newest began at 2025-10-09T08:53:40Z."
         )
-        #expect(try why { $0.text = "nowhere" } == "None of the 3 transactions here mentions “nowhere”.")
-        #expect(try why { $0.useCase = 0 } == "2 transactions of login can be listed.")
+        #expect(
+            try why { $0.conditions.append(.text("nowhere")) } == "None of the 3 transactions here mentions “nowhere”.")
+        #expect(try why { $0.conditions.append(.useCase(0)) } == "2 transactions of login can be listed.")
     }
 }

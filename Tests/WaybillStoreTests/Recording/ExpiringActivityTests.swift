@@ -35,7 +35,7 @@ import WaybillCore
 
     private func writer(_ system: System) -> SourceWriter {
         SourceWriter(
-            source: RecordedSource(id: GUID(), app: "test"),
+            source: SourceIdentity(id: GUID(), app: "test"),
             place: .folder(folder.url.appending(path: "shared"), own: folder.url.appending(path: "own")),
             clock: SystemClock(), capacity: 100, activity: system.activity, writesByItself: false)
     }

@@ -15,7 +15,7 @@ import WaybillCore
 
     private func writer(_ source: GUID = GUID(), in folder: TemporaryDirectory) -> SourceWriter {
         SourceWriter(
-            source: RecordedSource(id: source, app: "shop", appVersion: "1"), place: .folder(folder.url),
+            source: SourceIdentity(id: source, app: "shop", appVersion: "1"), place: .folder(folder.url),
             clock: SystemClock(),
             capacity: 100,
             writesByItself: false)

@@ -14,7 +14,7 @@ import WaybillCore
 
     private func writer(_ place: ResolvedLocation) -> SourceWriter {
         SourceWriter(
-            source: RecordedSource(id: GUID()), place: place, clock: SystemClock(), capacity: 1_000,
+            source: SourceIdentity(id: GUID()), place: place, clock: SystemClock(), capacity: 1_000,
             writesByItself: false)
     }
 
@@ -26,7 +26,7 @@ import WaybillCore
     /// Breaks when the first facts wait for SQLite: a program that ends soon would lose them.
     @Test func theFirstFactIsJournaledWithoutAStore() throws {
         let writer = SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(folder.file("new/store")), clock: SystemClock(),
+            source: SourceIdentity(id: GUID()), place: .folder(folder.file("new/store")), clock: SystemClock(),
             capacity: 1_000, journalPatience: .seconds(60))
         let (isHeld, held) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         writer.thread.perform { _ in
@@ -48,7 +48,7 @@ import WaybillCore
         let source = GUID()
         var lock: LockedJournalFile? = try LockedJournalFile(of: source, in: folder.url)
         let writer = SourceWriter(
-            source: RecordedSource(id: source), place: .folder(folder.url), clock: SystemClock(), capacity: 1_000,
+            source: SourceIdentity(id: source), place: .folder(folder.url), clock: SystemClock(), capacity: 1_000,
             writesByItself: false)
         let opened = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
         #expect(opened.result == .inMemory)
@@ -82,7 +82,7 @@ import WaybillCore
     @Test func whatRunsStopsWritingOnceANewerVersionHasMigratedTheStore() async throws {
         let (time, said) = (ManualTime(), Locked<[WaybillError]>([]))
         let writer = SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time,
+            source: SourceIdentity(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time,
             tell: { error in said.withLock { $0.append(error) } })
         open(in: writer)
         try await writer.drain()
@@ -107,7 +107,7 @@ import WaybillCore
         // A journal that no disk has room for.
         let size = hasJournal ? JournalSize() : JournalSize(segmentCount: 1 << 10, segmentByteCount: 1 << 50)
         let writer = SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time,
+            source: SourceIdentity(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time,
             journalSize: size)
         open(in: writer)
         _ = writer.problem
@@ -133,7 +133,7 @@ import WaybillCore
     @Test func drainsThatComeEarlyLeaveOneTimer() async throws {
         let time = ManualTime()
         let writer = SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
+            source: SourceIdentity(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
         for _ in 0..<10 {
             open(in: writer)
             try await writer.drain()
@@ -149,10 +149,10 @@ import WaybillCore
     @Test func whatOthersRecordIsToldWhileSomebodyWatches() async throws {
         let (time, feed) = (ManualTime(), ChangeFeed())
         let writer = SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000,
+            source: SourceIdentity(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000,
             changes: feed, timer: time)
         let other = SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
+            source: SourceIdentity(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
         func record(_ writer: SourceWriter) async throws -> GUID {
             let id = GUID()
             _ = writer.recorder.record(.opened(Fact.Opened(transaction: id, useCase: 0)), part: 0)
@@ -189,7 +189,7 @@ import WaybillCore
     @Test func factsThatAreRefusedShareOneDrain() async throws {
         let clock = CountingClock()
         let writer = SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 1_000,
+            source: SourceIdentity(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 1_000,
             journalSize: JournalSize(segmentCount: 2, segmentByteCount: 4096), journalPatience: .seconds(60))
         open(in: writer)
         #expect(writer.recorder.hasJournal)
@@ -216,7 +216,7 @@ import WaybillCore
     @Test func aBurstWakesTheWriterWhenHalfOfTheJournalIsFull() async throws {
         let time = ManualTime()
         let writer = SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time,
+            source: SourceIdentity(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time,
             journalSize: JournalSize(segmentCount: 8, segmentByteCount: 16_384))
         func eventCount() throws -> Int {
             try StoreReader(.folder(folder.url)).connection.integer("SELECT count(*) FROM events")

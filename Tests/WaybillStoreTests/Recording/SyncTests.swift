@@ -22,7 +22,7 @@ import WaybillCore
         -> SourceWriter
     {
         SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(disk.folder.appending(path: "store")), clock: time,
+            source: SourceIdentity(id: GUID()), place: .folder(disk.folder.appending(path: "store")), clock: time,
             capacity: 1_000,
             timer: time,
             journalSize: journalSize)

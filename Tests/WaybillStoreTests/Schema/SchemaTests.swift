@@ -158,7 +158,7 @@ import WaybillCore
         try store.connection.execute("DELETE FROM events WHERE source = 3 AND sequence = 2")
         let set = try #require(try store.lease(LeaseLimit(factCount: 3)))
         _ = try store.settle(
-            set.id, rejections: [Rejection(source: own.id, sequence: 1, index: 0, reason: "no")], at: 0)
+            set.id, rejections: [Receipt.Rejection(source: own.id, sequence: 1, index: 0, reason: "no")], at: 0)
         for record in try StoreReader(place).sources() {
             let ledger = record.ledger
             let dropped = ledger.dropped.values.reduce(0, +)
@@ -185,10 +185,8 @@ import WaybillCore
         arguments: [(nil, []), (3, []), (nil, [.failed]), (3, [.failed, .canceled])]
             as [(Int?, Set<TransactionOutcome>)])
     func listsWalkAnIndex(useCase: Int?, outcomes: Set<TransactionOutcome>) throws {
-        var filter = TransactionFilter()
-        filter.useCase = useCase
-        filter.outcomes = outcomes
-        filter.sinceMicroseconds = 1
+        let filter = TransactionFilter(
+            (useCase.map { [.useCase($0)] } ?? []) + [.outcome(outcomes), .sinceMicroseconds(1)])
         let query = ListQuery(filter, limit: 50, after: ListCursor(listed: 1, source: 1, sequence: 1), now: 1)
         let plan = try plan(query.sql)
         let searches = plan.filter { $0.hasPrefix("SEARCH") || $0.hasPrefix("SCAN") }
@@ -232,11 +230,9 @@ import WaybillCore
     /// Breaks when each exchange of a list is held against all transactions of its use case: a page took minutes with a
     /// million of them.
     @Test func theTransactionOfAnExchangeIsLookedUpByItsID() throws {
-        var filter = ExchangeFilter()
-        filter.useCase = 3
-        filter.outcomes = [.failed]
-        let conditions = ExchangeSQL(filter, isChosen: false, now: 0)
-        let plan = try plan("SELECT 1 FROM \(ExchangeSQL.tables) WHERE l.source = 1 AND \(conditions.sql)")
+        let filter = ExchangeFilter([.useCase(3), .outcome([.failed])])
+        let conditions = ConditionSQL(filter, isChosen: false, now: 0)
+        let plan = try plan("SELECT 1 FROM \(ConditionSQL.exchanges) WHERE l.source = 1 AND \(conditions.sql)")
         #expect(plan.contains("SEARCH t USING INDEX parts_by_guid (guid=?)"), "\(plan)")
     }
 }

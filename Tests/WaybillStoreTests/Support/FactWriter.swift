@@ -6,7 +6,7 @@ import WaybillCore
 /// Writes the facts of one source by hand. Its clock says `wall` at its start; a fact is a second after the one before,
 /// unless told otherwise.
 final class FactWriter {
-    var source: RecordedSource
+    var source: SourceIdentity
     var clocks: [ClockAnchor]
     var names: [RecordedName] = []
     private(set) var facts: [Fact] = []
@@ -18,7 +18,7 @@ final class FactWriter {
     static let wall: Int64 = 1_760_000_000_000_000
 
     init(_ app: String = "app", version: String = "1", wall: Int64 = FactWriter.wall) {
-        source = RecordedSource(
+        source = SourceIdentity(
             id: GUID(), app: app, appVersion: version, device: "device", os: "Linux", osVersion: "6")
         clocks = [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: wall)]
     }
@@ -28,7 +28,7 @@ final class FactWriter {
     @discardableResult
     func open(
         _ transaction: GUID, useCase: Int = 0, joined: Bool = false, timeout: Int64 = 86_400_000_000,
-        cause: Fact.ID? = nil, parent: GUID? = nil, parentPart: Int64? = nil,
+        cause: FactID? = nil, parent: GUID? = nil, parentPart: Int64? = nil,
         attributes: Attributes = [:], sampling: Fact.Sampling? = nil, at seconds: Int? = nil
     ) -> Int64 {
         add(

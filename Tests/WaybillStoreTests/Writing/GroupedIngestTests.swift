@@ -131,9 +131,9 @@ import WaybillCore
     @Test func whatOneSetOpensIsCountedBeforeItHasRows() throws {
         let (crowd, owner) = (FactWriter(), FactWriter())
         let transaction = GUID()
-        for _ in 0..<TransactionRoom.partLimit + 2 { crowd.open(transaction) }
+        for _ in 0..<TransactionQuota.partLimit + 2 { crowd.open(transaction) }
         let receipt = try ingest([crowd.set()], limit: 10_000)[0]
-        #expect(receipt.acceptedCount == TransactionRoom.partLimit && receipt.rejections.count == 2)
+        #expect(receipt.acceptedCount == TransactionQuota.partLimit && receipt.rejections.count == 2)
 
         // The room is counted fact by fact once the distance of first and last would leave none.
         let first = owner.open(GUID())

@@ -43,7 +43,9 @@ import WaybillCore
     // MARK: Sources
 
     /// Breaks when whoever knows the ID of a source takes away what it recorded, or keeps it from recording more.
-    @Test(arguments: DropReason.allCases) func nobodyErasesOrDropsWhatAnotherSourceRecorded(reason: DropReason) throws {
+    @Test(arguments: Ledger.DropReason.allCases) func nobodyErasesOrDropsWhatAnotherSourceRecorded(
+        reason: Ledger.DropReason
+    ) throws {
         try store.ingest(victim.set(1...2))
         let before = try store.dump()
         for proof in Self.proofs {
@@ -83,7 +85,7 @@ import WaybillCore
         victim.installationProof = nil
         try store.ingest(victim.set(1...2))
         for proof in Self.proofs {
-            for reason in DropReason.allCases {
+            for reason in Ledger.DropReason.allCases {
                 try store.ingest(
                     forged(proof: proof, dropped: DroppedRange(first: 1, last: 1 << 40, reason: reason), ended: true))
             }

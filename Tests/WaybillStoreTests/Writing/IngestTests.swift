@@ -59,7 +59,7 @@ import WaybillCore
             var share = client.share()
             share.facts = [Fact(sequence: sequence, part: part, atMicroseconds: at, content: content)]
             let receipt = try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
-            #expect(receipt.rejections.map(\.reason) == [Rejection.sequenceIsTaken], "\(content)")
+            #expect(receipt.rejections.map(\.reason) == [Receipt.Rejection.sequenceIsTaken], "\(content)")
         }
         #expect(try store.dump() == before)
         #expect(try store.ingest(client.set()).knownCount == 5)
@@ -93,7 +93,7 @@ import WaybillCore
         #expect(receipt.acceptedCount == 3)
         #expect(
             receipt.rejections == [
-                Rejection(
+                Receipt.Rejection(
                     source: client.id, sequence: 3, index: 2, reason: "the part is closed already by another fact")
             ])
         #expect(try StoreReader(place).sources().first?.gaps == [SourceRecord.Gap(first: 3, last: 3)])
@@ -124,8 +124,8 @@ import WaybillCore
         client.close(part, .failed)
         var set = client.set()
         set.rejections = [
-            Rejection(source: client.id, sequence: nil, index: 0, reason: "no fact"),
-            Rejection(source: client.id, sequence: 9, index: 3, reason: "no fact"),
+            Receipt.Rejection(source: client.id, sequence: nil, index: 0, reason: "no fact"),
+            Receipt.Rejection(source: client.id, sequence: 9, index: 3, reason: "no fact"),
         ]
         let receipt = try store.ingest(set)
         #expect(receipt.rejections.map(\.index).sorted() == [0, 3, 4])

@@ -9,7 +9,7 @@ import WaybillTesting
 /// What a set costs follows from what it brings, and not from what its source has already.
 @Suite(.timeLimit(.minutes(5))) struct RangeCostTests {
     /// Single sequences with one between two.
-    private static func ranges(_ count: Int, from first: Int64 = 1, _ reason: DropReason) -> [DroppedRange] {
+    private static func ranges(_ count: Int, from first: Int64 = 1, _ reason: Ledger.DropReason) -> [DroppedRange] {
         (0..<Int64(count)).map { DroppedRange(first: first + 2 * $0, last: first + 2 * $0, reason: reason) }
     }
 
@@ -18,7 +18,7 @@ import WaybillTesting
     }
 
     /// Steps of SQLite for a set with one fact and one range, of a source that has told so many ranges before.
-    private func steps(after count: Int, _ reason: DropReason) throws -> Int {
+    private func steps(after count: Int, _ reason: Ledger.DropReason) throws -> Int {
         let (store, _) = try Store.inMemory()
         let client = FactWriter()
         var share = client.share()
@@ -42,8 +42,8 @@ import WaybillTesting
 
     /// Breaks when a set has all ranges of its source read or written: a few sets with many of them would stop all
     /// others.
-    @Test(arguments: [DropReason.quota, .erased])
-    func aSmallSetCostsTheSameHoweverManyRangesItsSourceHas(_ reason: DropReason) throws {
+    @Test(arguments: [Ledger.DropReason.quota, .erased])
+    func aSmallSetCostsTheSameHoweverManyRangesItsSourceHas(_ reason: Ledger.DropReason) throws {
         let (few, many) = (try steps(after: 10, reason), try steps(after: 10_000, reason))
         #expect(Double(many) < 1.5 * Double(few), "\(few) steps after 10 ranges, \(many) after 10,000")
         let full = try steps(after: Ingestion.droppedRowLimit, reason)
@@ -147,7 +147,7 @@ import WaybillTesting
         }
         let told = (0..<40).map { _ in
             let first = Int64.random(in: 1...200, using: &random)
-            let reason: DropReason = random.oneIn(2) ? .erased : .quota
+            let reason: Ledger.DropReason = random.oneIn(2) ? .erased : .quota
             return DroppedRange(first: first, last: first + Int64.random(in: 0...4, using: &random), reason: reason)
         }
         let arrived = client.facts.filter { _ in !random.oneIn(3) }
@@ -171,7 +171,7 @@ import WaybillTesting
 
     /// Breaks when each of very many ranges has something looked for that the source has never sent.
     @Test func rangesInWhichNothingCameCostTheSameErasedAsDropped() throws {
-        func steps(_ reason: DropReason) throws -> Int {
+        func steps(_ reason: Ledger.DropReason) throws -> Int {
             let (store, _) = try Store.inMemory()
             var share = FactWriter().share()
             share.ledger.recorded = 100_000

@@ -21,11 +21,11 @@ import WaybillTesting
     {
         ExchangeRequest(
             method: "POST", url: try #require(URL(string: url)),
-            headerFields: [Fact.HeaderField(name: "content-type", value: type)])
+            headerFields: [HeaderField(name: "content-type", value: type)])
     }
 
     private func response(_ fields: [String: String] = ["Content-Type": "application/json"]) -> ExchangeResponse {
-        ExchangeResponse(status: 200, headerFields: fields.map { Fact.HeaderField(name: $0.key, value: $0.value) })
+        ExchangeResponse(status: 200, headerFields: fields.map { HeaderField(name: $0.key, value: $0.value) })
     }
 
     /// One exchange whose bodies come in small pieces.
@@ -33,7 +33,7 @@ import WaybillTesting
         _ request: ExchangeRequest, _ sent: Data, _ response: ExchangeResponse, _ received: Data,
         by tx: TransactionManager,
         size: Int = 7, end: (ExchangeRecorder) -> Void = { $0.finish() }
-    ) -> Fact.ID {
+    ) -> FactID {
         let exchange = tx.openExchange(request)
         for start in stride(from: 0, to: sent.count, by: size) { exchange.sent(sent.dropFirst(start).prefix(size)) }
         exchange.responded(response)
@@ -41,7 +41,7 @@ import WaybillTesting
             exchange.received(received.dropFirst(start).prefix(size))
         }
         end(exchange)
-        return Fact.ID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence)
+        return FactID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence)
     }
 
     private func text(_ body: ExchangeBody?) -> String? { body.map { String(decoding: $0.bytes, as: UTF8.self) } }
@@ -72,7 +72,7 @@ import WaybillTesting
         tx.delivery = .transport(transport)
         let id = record(try request(), Data(#"{"note":"MARKER"}"#.utf8), response(), Data("MARKER".utf8), by: tx)
         #expect(await tx.flush().error == nil)
-        #expect(!transport.sets.isEmpty && !"\(transport.sets)".contains("MARKER"))
+        #expect(!transport.sets.isEmpty && !"\(transport.transactionSets)".contains("MARKER"))
         #expect(text(try await tx.body(of: id, .request))?.contains("MARKER") == true)
     }
 
@@ -198,7 +198,7 @@ import WaybillTesting
         exchange.finish()
         let body = try #require(
             try await tx.body(
-                of: Fact.ID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence), .response))
+                of: FactID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence), .response))
         #expect(body.omission == .room && body.byteCount == Int64(512 * line.count) && body.bytes.count <= 8 << 20)
         #expect(tx.health.omittedBodies == 1)
         #expect(waiting.byteCount == 0, "all that was reserved is given back")
@@ -215,7 +215,7 @@ import WaybillTesting
         tx.recording = .on
         exchange.received(Data("3]".utf8))
         exchange.finish()
-        let id = Fact.ID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence)
+        let id = FactID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence)
         #expect(text(try await tx.body(of: id, .response)) == "[1,3]")
     }
 

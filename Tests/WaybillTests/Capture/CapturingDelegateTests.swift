@@ -54,7 +54,8 @@ struct CapturingDelegateTests {
         tx.delivery = .transport(transport)
         await run(session.dataTask(with: URLRequest(url: server.url("/alone"))))
         await tx.flush()
-        #expect(transport.sets.flatMap { $0.sources.flatMap(\.facts) }.map(\.part) == [0, 0], "opened and closed")
+        let facts = transport.transactionSets.flatMap { $0.sources.flatMap(\.facts) }
+        #expect(facts.map(\.part) == [0, 0], "opened and closed")
         let login = tx.begin(Login.self)
         let capturing = try #require(session.delegate as? CapturingDelegate)
         await run(capturing.task(for: URLRequest(url: server.url("/login")), in: login) { session.dataTask(with: $0) })
@@ -83,7 +84,7 @@ struct CapturingDelegateTests {
         tx.delivery = .transport(transport)
         await run(session.dataTask(with: URLRequest(url: server.url())))
         await tx.flush()
-        #expect(transport.sets.flatMap { $0.sources.flatMap(\.facts) }.map(\.part) == [0, 0])
+        #expect(transport.transactionSets.flatMap { $0.sources.flatMap(\.facts) }.map(\.part) == [0, 0])
         session.finishTasksAndInvalidate()
     }
 

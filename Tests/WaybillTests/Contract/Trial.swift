@@ -62,7 +62,7 @@ struct Trial {
             #expect(exchange.error == nil)
             if !way.limits.contains(.responseBody) { #expect(exchange.receivedByteCount == Int64(body.count)) }
             for (name, value) in fields where name != "WWW-Authenticate" {
-                #expect(exchange.responseHeaderFields.contains(Fact.HeaderField(name: name, value: value)))
+                #expect(exchange.responseHeaderFields.contains(HeaderField(name: name, value: value)))
             }
             if !way.limits.contains(.firstByte) { #expect(exchange.firstByteMicroseconds != nil) }
         case .failed(.cancelled): #expect(exchange.state == .canceled)

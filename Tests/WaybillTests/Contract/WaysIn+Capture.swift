@@ -102,7 +102,7 @@ private enum SocketClient {
             let response = try await client.response()
             let head = ExchangeResponse(
                 status: response.status,
-                headerFields: response.headers.map { Fact.HeaderField(name: $0.name, value: $0.value) },
+                headerFields: response.headers.map { HeaderField(name: $0.name, value: $0.value) },
                 httpVersion: "1.1")
             if (301...303).contains(response.status),
                 let next = response.header("Location").flatMap({ URL(string: $0, relativeTo: url) })

@@ -23,15 +23,15 @@ import FoundationNetworking
         return (try? answer.receipt(for: set, now: Date(timeIntervalSince1970: 0))) != nil
     }
 
-    private func rejection(_ sequence: Int64?, at index: Int) -> Rejection {
-        Rejection(source: source, sequence: sequence, index: index, reason: "no")
+    private func rejection(_ sequence: Int64?, at index: Int) -> Receipt.Rejection {
+        Receipt.Rejection(source: source, sequence: sequence, index: index, reason: "no")
     }
 
     @Test func aReceiptOfAllFactsIsTaken() {
         #expect(isTaken(Receipt(set: set.id, acceptedCount: 3)))
         let rejections = [rejection(7, at: 0), rejection(8, at: 1), rejection(nil, at: 2)]
         #expect(isTaken(Receipt(set: set.id, acceptedCount: 0, rejections: rejections)))
-        let others = [rejection(7, at: 0), Rejection(source: GUID(), sequence: 7, index: 0, reason: "no")]
+        let others = [rejection(7, at: 0), Receipt.Rejection(source: GUID(), sequence: 7, index: 0, reason: "no")]
         #expect(isTaken(Receipt(set: set.id, acceptedCount: 1, rejections: others)), "Of two sources.")
     }
 

@@ -37,11 +37,11 @@ struct ConformanceTests {
         #expect(await conformance.findings() == [])
     }
 
-    @Test func teeTransportConforms() async {
+    @Test func theTransportOfTheGuideForTwoPlacesConforms() async {
         let (first, second) = (InMemoryTransport(), InMemoryTransport())
         for arrived in [first, second] {
             let conformance = TransportConformance(
-                TeeTransport(first, second), arrived: { arrived.sets.map { $0.encoded() } },
+                TwoPlaces(main: first, copy: second), arrived: { arrived.transactionSets.map { $0.encoded() } },
                 breakDown: { second.answerNext { _ in throw CancellationError() } })
             #expect(await conformance.findings() == [])
         }
@@ -73,7 +73,7 @@ struct ConformanceTests {
     @Test func aRejectionOfWhatHasNoFaultIsFound() async {
         let found = await rules { set in
             guard set.factCount > 0 else { return Receipt(set: set.id, acceptedCount: 0) }
-            let rejection = Rejection(source: GUID(), sequence: 1, index: 0, reason: "No.")
+            let rejection = Receipt.Rejection(source: GUID(), sequence: 1, index: 0, reason: "No.")
             return Receipt(set: set.id, acceptedCount: set.factCount - 1, rejections: [rejection])
         }
         #expect(found == ["Facts without a fault are not rejected."])

@@ -12,20 +12,20 @@ import WaybillTesting
         let tx = TransactionManager.testing(delivery: .transport(transport))
         let events = tx.deliveryEvents
         tx.perform(Login.self) { $0.log(.requestSent) }
-        transport.answerNext { [error] _ in throw DeliveryFailure(error, remedy: .sendLess) }
+        transport.answerNext { [error] _ in throw Delivery.Failure(error, remedy: .sendLess) }
         transport.answerNext { set in Receipt(set: set.id, acceptedCount: set.factCount) }
-        transport.answerNext { [error] _ in throw DeliveryFailure(error, remedy: .retry(after: .seconds(5))) }
+        transport.answerNext { [error] _ in throw Delivery.Failure(error, remedy: .retry(after: .seconds(5))) }
         await tx.flush()
         tx.delivery = .transport(transport)
         transport.answerNext { set in Receipt(set: set.id, acceptedCount: set.factCount, retryAfter: .seconds(3)) }
         await tx.flush()
         tx.perform(Login.self) { _ in }
         tx.delivery = .transport(transport)
-        transport.answerNext { [error] _ in throw DeliveryFailure(error, remedy: .waitForNewDelivery) }
+        transport.answerNext { [error] _ in throw Delivery.Failure(error, remedy: .waitForNewDelivery) }
         await tx.flush()
 
-        let sets = transport.sets.map(\.id)
-        let expected: [DeliveryEvent] = [
+        let sets = transport.transactionSets.map(\.id)
+        let expected: [Delivery.Event] = [
             .lessened(factCount: 1), .settled(set: sets[1], delivered: 1, quarantined: 0),
             .failed(error, retryAfter: .seconds(5)),
             .ended(FlushReport(delivered: 1, pending: 2, error: error)),
@@ -33,13 +33,13 @@ import WaybillTesting
             .ended(FlushReport(delivered: 2)),
             .stopped(error), .ended(FlushReport(pending: 2, error: error)),
         ]
-        var told: [DeliveryEvent] = []
+        var told: [Delivery.Event] = []
         for await event in events.prefix(expected.count) { told.append(event) }
         #expect(told == expected)
     }
 
     @Test func eachReaderGetsAllAndTheStreamEndsWithTheManager() async {
-        var streams: [AsyncStream<DeliveryEvent>] = []
+        var streams: [AsyncStream<Delivery.Event>] = []
         do {
             let tx = TransactionManager.testing(delivery: .transport(transport))
             streams = [tx.deliveryEvents, tx.deliveryEvents]

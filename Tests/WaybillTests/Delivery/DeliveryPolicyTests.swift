@@ -276,8 +276,8 @@ struct DeliveryPolicyTests {
         let transport = InMemoryTransport()
         for _ in 0..<100 {
             transport.answerNext { set in
-                if set.sources.contains(where: { $0.source.app == "bad" }) {
-                    throw DeliveryFailure(WaybillError(.refused, "No such app."), remedy: .sendLess)
+                if set.decoded.sources.contains(where: { $0.source.app == "bad" }) {
+                    throw Delivery.Failure(WaybillError(.refused, "No such app."), remedy: .sendLess)
                 }
                 return Receipt(set: set.id, acceptedCount: set.factCount)
             }
@@ -292,8 +292,8 @@ struct DeliveryPolicyTests {
         let transport = InMemoryTransport()
         for _ in 0..<40 {
             transport.answerNext { set in
-                let isLarge = set.sources.contains { $0.facts.contains { $0.sequence == 23 } }
-                if isLarge { throw DeliveryFailure(WaybillError(.refused, "Too large."), remedy: .sendLess) }
+                let isLarge = set.decoded.sources.contains { $0.facts.contains { $0.sequence == 23 } }
+                if isLarge { throw Delivery.Failure(WaybillError(.refused, "Too large."), remedy: .sendLess) }
                 return Receipt(set: set.id, acceptedCount: set.factCount)
             }
         }
@@ -302,7 +302,7 @@ struct DeliveryPolicyTests {
         #expect(await place.tx.flush() == FlushReport(delivered: 39, rejected: 1))
         #expect(try await place.tx.quarantined().map(\.id.sequence) == [23])
         #expect(try await place.tx.quarantined().map(\.reason) == ["Too large."])
-        #expect(transport.sets.last?.factCount == 17, "sets are of full size again")
+        #expect(transport.transactionSets.last?.factCount == 17, "sets are of full size again")
         try await place.expectEverythingIsSettled(quarantined: 1)
     }
 }

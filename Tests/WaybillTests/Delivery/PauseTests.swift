@@ -24,7 +24,7 @@ import WaybillTesting
 
     private func failNext(retryAfter time: Duration? = nil) {
         transport.answerNext { _ in
-            throw DeliveryFailure(WaybillError(.transport, "Down."), remedy: .retry(after: time))
+            throw Delivery.Failure(WaybillError(.transport, "Down."), remedy: .retry(after: time))
         }
     }
 
@@ -48,7 +48,7 @@ import WaybillTesting
         #expect(transport.sets.count == 2)
         var first = events.makeAsyncIterator()
         #expect(
-            await first.next() == .settled(set: transport.sets[1].id, delivered: 2, quarantined: 0),
+            await first.next() == .settled(set: transport.transactionSets[1].id, delivered: 2, quarantined: 0),
             "nothing happened before")
     }
 

@@ -20,9 +20,9 @@ import WaybillTesting
         tx.perform(Login.self) { $0.log(.requestSent, attributes: ["variant": "B"]) }
         tx.perform(Login.self) { $0.log(.requestSent) }
         transport.answerNext { set in
-            let source = set.sources[0].source.id
+            let source = set.decoded.sources[0].source.id
             let rejections = ([2, 4] as [Int64]).map {
-                Rejection(source: source, sequence: $0, index: Int($0) - 1, reason: "Odd \($0).")
+                Receipt.Rejection(source: source, sequence: $0, index: Int($0) - 1, reason: "Odd \($0).")
             }
             return Receipt(set: set.id, acceptedCount: set.factCount - 2, rejections: rejections)
         }
@@ -37,11 +37,11 @@ import WaybillTesting
             Receipt(
                 set: set.id, acceptedCount: 0,
                 rejections: [
-                    Rejection(source: old, sequence: 1, index: 0, reason: Rejection.sequenceIsTaken)
+                    Receipt.Rejection(source: old, sequence: 1, index: 0, reason: Receipt.Rejection.sequenceIsTaken)
                 ])
         }
         #expect(await tx.flush() == FlushReport(rejected: 1))
-        #expect(try await tx.quarantined().map(\.id) == [Fact.ID(source: old, sequence: 1)])
+        #expect(try await tx.quarantined().map(\.id) == [FactID(source: old, sequence: 1)])
         let new = try #require(tx.sources.readableSource?.id)
         #expect(new != old)
 
@@ -83,7 +83,7 @@ import WaybillTesting
         #expect(try await ledger() == Ledger(recorded: 6, delivered: 4, pending: 2))
         #expect(try await tx.quarantined().isEmpty)
         #expect(await tx.flush() == FlushReport(delivered: 2))
-        #expect(transport.sets.last?.sources.first?.facts.map(\.sequence) == [2, 4])
+        #expect(transport.transactionSets.last?.sources.first?.facts.map(\.sequence) == [2, 4])
         #expect(try await ledger() == Ledger(recorded: 6, delivered: 6))
         #expect(await tx.flush() == FlushReport())
     }
@@ -93,13 +93,13 @@ import WaybillTesting
         let id = try #require(try await tx.quarantined().last?.id)
         #expect(
             try await tx.sendQuarantinedAgain([
-                id, Fact.ID(source: id.source, sequence: 1), Fact.ID(source: GUID(), sequence: 2),
+                id, FactID(source: id.source, sequence: 1), FactID(source: GUID(), sequence: 2),
             ]) == 1)
         #expect(try await ledger() == Ledger(recorded: 6, delivered: 4, quarantined: 1, pending: 1))
         transport.answerNext { set in
             Receipt(
                 set: set.id, acceptedCount: 0,
-                rejections: [Rejection(source: id.source, sequence: 4, index: 0, reason: "Still odd.")])
+                rejections: [Receipt.Rejection(source: id.source, sequence: 4, index: 0, reason: "Still odd.")])
         }
         #expect(await tx.flush() == FlushReport(rejected: 1))
         #expect(try await tx.quarantined().map(\.reason) == ["Odd 2.", "Still odd."])
@@ -126,7 +126,7 @@ import WaybillTesting
         let set = try TransactionSet.decode(Array(Data(contentsOf: folder.file(name)))).set
         #expect(set.sources.map { $0.facts.map(\.sequence) } == [[2, 4]])
         #expect(set.sources.first?.source.id == tx.sources.readableSource?.id)
-        let sent = try #require(transport.sets.first?.sources.first)
+        let sent = try #require(transport.transactionSets.first?.sources.first)
         #expect(set.sources.first?.sourceProof == sent.sourceProof && sent.sourceProof != nil, "or nobody takes it")
         #expect(set.sources.first?.installationProof == sent.installationProof)
         #expect(try await tx.quarantined().count == 2, "they stay")

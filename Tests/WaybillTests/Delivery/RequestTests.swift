@@ -19,7 +19,7 @@ struct RequestTests {
             Fact(sequence: $0, part: 1, atMicroseconds: $0 * 250, content: .event(Fact.Event(code: 1)))
         }
         let share = TransactionSet.Share(
-            source: RecordedSource(id: GUID()), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
+            source: SourceIdentity(id: GUID()), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             ledger: Ledger(recorded: 201, pending: 201), facts: facts)
         let made = TransactionSet(id: GUID(), sources: [share])
         set = OutgoingSet(id: made.id, body: made.encoded(), factCount: 200)

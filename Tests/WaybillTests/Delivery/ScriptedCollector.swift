@@ -48,7 +48,7 @@ extension LoopbackServer.Response {
         on set: TransactionSet, rejecting indices: [Int] = [], headers: [(name: String, value: String)] = []
     ) -> LoopbackServer.Response {
         let rejections = indices.map { index in
-            Rejection(
+            Receipt.Rejection(
                 source: set.sources[0].source.id, sequence: set.sources[0].facts[index].sequence, index: index,
                 reason: "Not this one.")
         }

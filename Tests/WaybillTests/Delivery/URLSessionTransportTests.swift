@@ -44,7 +44,7 @@ struct URLSessionTransportTests {
     func aTokenThatCannotStandInAFieldIsNeverSent(token: String) async throws {
         let server = try collector()
         let transport = transport(to: server, token: token)
-        let error = await #expect(throws: DeliveryFailure.self) { try await transport.send(set) }?.error
+        let error = await #expect(throws: Delivery.Failure.self) { try await transport.send(set) }?.error
         #expect(error?.code == .setting)
         #expect(token.isEmpty || error?.description.contains(token) == false)
         #expect(server.requests.isEmpty)
@@ -53,14 +53,14 @@ struct URLSessionTransportTests {
     @Test(arguments: ["ftp://example.com", "example.com", "file:///tmp", "http:///v1"])
     func anAddressThatIsNoHTTPURLIsAnErrorOfTheSetting(address: String) async throws {
         let transport = URLSessionTransport(collector: try #require(URL(string: address)))
-        let error = await #expect(throws: DeliveryFailure.self) { try await transport.send(set) }?.error
+        let error = await #expect(throws: Delivery.Failure.self) { try await transport.send(set) }?.error
         #expect(error?.code == .setting)
     }
 
     // MARK: Receipts
 
     @Test func theReceiptOfTheSetSettlesIt() async throws {
-        let rejection = Rejection(source: GUID(), sequence: 5, index: 2, reason: "Unknown part.")
+        let rejection = Receipt.Rejection(source: GUID(), sequence: 5, index: 2, reason: "Unknown part.")
         let receipt = Receipt(set: set.id, acceptedCount: 1, knownCount: 1, rejections: [rejection])
         let server = try collector(receipt)
         #expect(try await transport(to: server).send(set) == receipt)
@@ -108,7 +108,7 @@ struct URLSessionTransportTests {
             .init(status: status, headers: [("Content-Type", Receipt.mediaType)], body: piece).repeated(1 << 20)
         }
         let transport = URLSessionTransport(collector: server.url(), timeout: .seconds(600))
-        let failure = await #expect(throws: DeliveryFailure.self) { try await transport.send(set) }
+        let failure = await #expect(throws: Delivery.Failure.self) { try await transport.send(set) }
         #expect(failure?.error.message.contains(text) == true, "\(failure?.error.message ?? "")")
         #expect(status != 200 || failure?.remedy == .retry())
     }
@@ -210,7 +210,7 @@ struct URLSessionTransportTests {
 
     @Test func aRefusedConnectionIsAnErrorOfTransport() async throws {
         let transport = URLSessionTransport(collector: try refusedURL())
-        let error = await #expect(throws: DeliveryFailure.self) { try await transport.send(set) }?.error
+        let error = await #expect(throws: Delivery.Failure.self) { try await transport.send(set) }?.error
         #expect(error?.code == .transport)
         #expect(error?.message.contains("could not be reached") == true)
     }
@@ -231,7 +231,7 @@ struct URLSessionTransportTests {
     @Test func nobodyIsWaitedForLongerThanTheTimeout() async throws {
         let server = try LoopbackServer { _ in .never }
         let transport = URLSessionTransport(collector: server.url(), timeout: .milliseconds(30))
-        let error = await #expect(throws: DeliveryFailure.self) { try await transport.send(set) }?.error
+        let error = await #expect(throws: Delivery.Failure.self) { try await transport.send(set) }?.error
         #expect(error?.code == .transport)
         #expect(error?.message.contains("did not answer") == true)
     }
@@ -280,7 +280,7 @@ struct URLSessionTransportTests {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> WaybillError? {
         let transport = transport(to: server, token: token)
-        let error = await #expect(throws: DeliveryFailure.self, sourceLocation: sourceLocation) {
+        let error = await #expect(throws: Delivery.Failure.self, sourceLocation: sourceLocation) {
             try await transport.send(set)
         }?.error
         #expect(error?.code == code, sourceLocation: sourceLocation)

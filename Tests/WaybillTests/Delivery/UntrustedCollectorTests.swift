@@ -25,6 +25,6 @@ import WaybillTesting
         let transport = InMemoryTransport()
         transactions.delivery = .transport(transport)
         #expect(await transactions.flush().delivered == 3)
-        #expect(transport.sets.flatMap { $0.sources.flatMap { $0.facts.map(\.sequence) } } == [1, 2, 3])
+        #expect(transport.transactionSets.flatMap { $0.sources.flatMap { $0.facts.map(\.sequence) } } == [1, 2, 3])
     }
 }

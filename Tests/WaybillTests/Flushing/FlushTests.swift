@@ -17,14 +17,16 @@ import FoundationNetworking
 
     init() { tx = TransactionManager.testing(delivery: .transport(transport)) }
 
-    private var sequences: [Int64] { transport.sets.flatMap { $0.sources.flatMap { $0.facts.map(\.sequence) } } }
+    private var sequences: [Int64] {
+        transport.transactionSets.flatMap { $0.sources.flatMap { $0.facts.map(\.sequence) } }
+    }
 
     @Test func everythingRecordedIsDeliveredOnce() async {
         tx.perform(Login.self, attributes: ["variant": "B"]) { $0.log(.requestSent) }
         #expect(await tx.flush() == FlushReport(delivered: 3))
         #expect(await tx.flush() == FlushReport())
         #expect(transport.sets.count == 1)
-        let share = transport.sets.first?.sources.first
+        let share = transport.transactionSets.first?.sources.first
         #expect(share?.facts.map(\.sequence) == [1, 2, 3])
         #expect(share?.names.contains(RecordedName(useCase: 0, event: 1, name: "requestSent")) == true)
         #expect(share?.ledger.recorded == 3)
@@ -41,7 +43,7 @@ import FoundationNetworking
         let tx = TransactionManager.testing(delivery: .transport(transport), options: options)
         tx.perform(Login.self) { _ in }
         await tx.flush()
-        let source = transport.sets.first?.sources.first?.source
+        let source = transport.transactionSets.first?.sources.first?.source
         #expect(source?.app == "shop")
         #expect(source?.appVersion == "2.1")
         #expect(source?.attributes == ["environment": "staging", "token": "[redacted]"])
@@ -84,7 +86,7 @@ import FoundationNetworking
         gate.open()
         _ = try await exchange.value
         await tx.flush()
-        let kinds = transport.sets.map { set in
+        let kinds = transport.transactionSets.map { set in
             set.sources.flatMap {
                 $0.facts.map { fact in if case .exchangeClosed = fact.content { "closed" } else { "other" } }
             }
@@ -100,22 +102,22 @@ import FoundationNetworking
         #expect(await tx.flush() == FlushReport(delivered: 2))
         #expect(tx.health.isGood)
         #expect(transport.sets.count == 2)
-        #expect(transport.sets[0].id != transport.sets[1].id)
-        #expect(transport.sets[0].sources[0].facts == transport.sets[1].sources[0].facts)
+        #expect(transport.transactionSets[0].id != transport.transactionSets[1].id)
+        #expect(transport.transactionSets[0].sources[0].facts == transport.transactionSets[1].sources[0].facts)
     }
 
     @Test func aRejectedFactIsQuarantinedAndBlocksNothing() async throws {
         tx.perform(Login.self) { $0.log(.requestSent) }
         transport.answerNext { set in
-            let source = set.sources[0].source.id
+            let source = set.decoded.sources[0].source.id
             return Receipt(
                 set: set.id, acceptedCount: 2,
-                rejections: [Rejection(source: source, sequence: 2, index: 1, reason: "too odd")])
+                rejections: [Receipt.Rejection(source: source, sequence: 2, index: 1, reason: "too odd")])
         }
         #expect(await tx.flush() == FlushReport(delivered: 2, rejected: 1))
         tx.perform(Login.self) { _ in }
         #expect(await tx.flush() == FlushReport(delivered: 2))
-        let ledger = try #require(transport.sets.last).sources[0].ledger
+        let ledger = try #require(transport.transactionSets.last).sources[0].ledger
         #expect(ledger.quarantined == 1)
         #expect(ledger.isBalanced)
     }
@@ -175,7 +177,7 @@ import FoundationNetworking
     /// Breaks when a call more doubles what is asked of the collector, or leaves turns behind that nothing ends: they
     /// would keep the events from ending.
     @Test(.timeLimit(.minutes(2))) func deliveryThatWasStartedTwiceEndsWithItsManagerAfterALastFlush() async {
-        let events: AsyncStream<DeliveryEvent>
+        let events: AsyncStream<Delivery.Event>
         do {
             let tx = TransactionManager.testing(delivery: .transport(transport))
             events = tx.deliveryEvents
@@ -239,7 +241,7 @@ import FoundationNetworking
         let id = try #require(GUID(output.trimmingCharacters(in: .whitespacesAndNewlines)))
         let next = TransactionManager(store: .directory(folder.url), delivery: .transport(transport))
         #expect(await next.flush() == FlushReport(delivered: 2))
-        let share = try #require(transport.sets.first?.sources.first)
+        let share = try #require(transport.transactionSets.first?.sources.first)
         #expect(share.hasEnded)
         guard case .opened(let opened) = share.facts[0].content else {
             return #expect(Bool(false), "the opening goes first")

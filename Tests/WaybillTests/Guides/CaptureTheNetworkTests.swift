@@ -95,7 +95,7 @@ import FoundationNetworking
         let exchange = transactions.openExchange(ExchangeRequest(method: "GET", url: url), in: login)
         do {
             let response = try await stack.get(url, headers: exchange.headers)
-            let fields = response.headers.map { Fact.HeaderField(name: $0.name, value: $0.value) }
+            let fields = response.headers.map { HeaderField(name: $0.name, value: $0.value) }
             exchange.responded(ExchangeResponse(status: response.status, headerFields: fields, httpVersion: "1.1"))
             exchange.received(response.body)
             exchange.finish()

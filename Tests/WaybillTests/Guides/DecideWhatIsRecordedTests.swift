@@ -40,7 +40,7 @@ import WaybillTesting
         let transactions = TransactionManager.testing(options: options)
         let login = transactions.begin(Login.self)
         login.log(.initiated, attributes: ["note": "private", "screen": "login"])
-        let device = Fact.HeaderField(name: "X-Device-Name", value: "Ada's phone")
+        let device = HeaderField(name: "X-Device-Name", value: "Ada's phone")
         for path in ["medical/17", "chat/1", "other"] {
             let url = try #require(URL(string: "https://api.example.com/\(path)/"))
             let exchange = transactions.openExchange(

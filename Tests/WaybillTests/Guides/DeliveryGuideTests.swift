@@ -76,8 +76,9 @@ import FoundationNetworking
         await isAsked.opened()
         #expect(collector.server.requests.first?.header("Signature") != nil)
 
-        transactions.delivery = .transport(
-            TeeTransport(URLSessionTransport(collector: url, token: token), FileTransport(folder: archive)))
+        let both = TwoPlaces(
+            main: URLSessionTransport(collector: url, token: token), copy: FileTransport(folder: archive))
+        transactions.delivery = .transport(both)
         let report = await transactions.flush()
         #expect(report.error == nil && report.pending == 0)
         await transactions.flush(deadline: .seconds(5))

@@ -22,7 +22,7 @@ import WaybillTesting
         let open = transactions.openExchange(ExchangeRequest(url: url), in: login)
         open.responded(
             ExchangeResponse(
-                status: 200, headerFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")]))
+                status: 200, headerFields: [HeaderField(name: "Content-Type", value: "application/json")]))
         open.received(Data(#"{"token":"x"}"#.utf8))
         open.finish()
         let exchange = try #require(transactions.exchanges.first)

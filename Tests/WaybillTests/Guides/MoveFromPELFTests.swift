@@ -32,7 +32,7 @@ import WaybillQueries
             collector: storeURI, token: token,
             format: .v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token"))
         transactions.delivery = .transport(
-            TeeTransport(URLSessionTransport(collector: collector, token: newToken), old))
+            TwoPlaces(main: URLSessionTransport(collector: collector, token: newToken), copy: old))
         #expect(await transactions.flush().delivered == 0, "Both have to have it.")
     }
 }

@@ -42,10 +42,10 @@ import FoundationNetworking
     @Test func firstThisThenThatAndDelays() async throws {
         let transactions = TransactionManager.testing()
         transactions.rules.add(
-            NetworkRule("a bad network", .throttle(Throttle(latency: .milliseconds(100), longestLatency: .seconds(2)))))
+            NetworkRule("a bad network", .throttle(.init(latency: .milliseconds(100), longestLatency: .seconds(2)))))
         transactions.rules.add([
             NetworkRule(
-                "down", matching: RequestPattern(path: "/orders"), .mock(MockedResponse(status: 503)), times: 2),
+                "down", matching: RequestPattern(path: "/orders"), .mock(.init(status: 503)), times: 2),
             NetworkRule("up", matching: RequestPattern(path: "/orders"), .mock(.text("[]"))),
         ])
         transactions.rules.isOn = true
@@ -86,7 +86,8 @@ import FoundationNetworking
         let error = #expect(throws: WaybillError.self) {
             try rules.add(json: Data(#"{"rules":[{"name":"a","match":{"methd":"GET"},"mock":{}}]}"#.utf8))
         }
-        #expect(error?.message == "/rules/0/match/methd: nothing of that name is known")
+        #expect(
+            error?.message == "/rules/0/match/methd: unknown name; use one of method, url, host, path, headers, body")
     }
 
     @Test func filters() throws {

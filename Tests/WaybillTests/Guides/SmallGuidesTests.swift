@@ -28,7 +28,7 @@ struct SmallGuidesTests {
 
         func send(_ set: OutgoingSet) async throws -> Receipt {
             guard set.body.count <= queue.largestMessage else {
-                throw DeliveryFailure(
+                throw Delivery.Failure(
                     WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
             }
             try await queue.add(set.body, type: set.mediaType)
@@ -53,6 +53,25 @@ struct SmallGuidesTests {
         transactions.perform(Login.self) { _ in }
         #expect(await transactions.flush().error == nil)
         #expect(await !queue.messages.isEmpty)
+    }
+
+    @Test func aSetForTwoPlacesIsDeliveredWhenBothHaveIt() async throws {
+        let archive = try TemporaryDirectory()
+        let collector = try ScriptedCollector()
+        let transactions = TransactionManager.testing()
+        func deliver(to url: URL, token: String?, archive: URL) {
+            let both = TwoPlaces(
+                main: URLSessionTransport(collector: url, token: token), copy: FileTransport(folder: archive))
+            transactions.delivery = .transport(both)
+        }
+        let file = archive.file("a-file")
+        try Data().write(to: file)
+        deliver(to: collector.server.url(), token: nil, archive: file)
+        transactions.perform(Login.self) { _ in }
+        #expect(await transactions.flush().error != nil, "A file is no folder.")
+        deliver(to: collector.server.url(), token: nil, archive: archive.file("sets"))
+        #expect(await transactions.flush() == FlushReport(delivered: 2))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: archive.file("sets").path).count == 1)
     }
 
     @Test func whatHealthSays() async {
@@ -119,5 +138,16 @@ struct SmallGuidesTests {
 
     @Test(arguments: ["WriteATransport.md", "NothingArrives.md"]) func theGuidesShowWhatIsTested(guide: String) throws {
         #expect(try Guide.linesOfSnippets(guide, notIn: [URL(filePath: #filePath)]) == [])
+    }
+}
+
+/// The transport for two places, as the guide shows it.
+struct TwoPlaces: FlushTransport {
+    let main: any FlushTransport
+    let copy: any FlushTransport
+
+    func send(_ set: OutgoingSet) async throws -> Receipt {
+        _ = try await copy.send(set)
+        return try await main.send(set)
     }
 }

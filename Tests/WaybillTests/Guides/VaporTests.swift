@@ -64,7 +64,7 @@ import WaybillTesting
             let exchange = transactions.openServerExchange(
                 method: request.method.rawValue, authority: request.headers.first(name: "Host"),
                 target: request.url.string,
-                headerFields: request.headers.map { Fact.HeaderField(name: $0.name, value: $0.value) }, in: transaction)
+                headerFields: request.headers.map { HeaderField(name: $0.name, value: $0.value) }, in: transaction)
             do {
                 let response = try await transaction.makingCurrent { try await next.respond(to: request) }
                 exchange.responded(ExchangeResponse(status: Int(response.status.code)), isTimed: false)

@@ -138,13 +138,13 @@ import FoundationNetworking
         let field = try #require(exchange.headers["Waybill-Transaction"].flatMap { TransactionHeader(parsing: $0) })
         #expect(field.transaction == login.id)
         #expect(
-            Fact.ID(source: try #require(field.source), sequence: try #require(field.exchange))
+            FactID(source: try #require(field.source), sequence: try #require(field.exchange))
                 == tx.exchanges.first?.id)
     }
 
     @Test func theCallersOwnFieldStaysAndAForeignHostGetsNone() throws {
         let login = tx.begin(Login.self)
-        let own = [Fact.HeaderField(name: "waybill-transaction", value: "mine")]
+        let own = [HeaderField(name: "waybill-transaction", value: "mine")]
         #expect(tx.openExchange(ExchangeRequest(url: url, headerFields: own), in: login).headers.isEmpty)
         let foreign = try #require(URL(string: "https://www.example.com/"))
         #expect(tx.openExchange(ExchangeRequest(url: foreign), in: login).headers.isEmpty)
@@ -196,7 +196,7 @@ import FoundationNetworking
         exchange.responded(ExchangeResponse(status: 70_000, httpVersion: String(repeating: "9", count: 500)))
         exchange.finish()
         await tx.flush()
-        let set = try #require(transport.sets.first)
+        let set = try #require(transport.transactionSets.first)
         let decoded = try TransactionSet.decode(set.encoded())
         #expect(decoded.rejections.isEmpty)
         let closings = decoded.set.sources.flatMap(\.facts).compactMap { fact -> Fact.ExchangeClosed? in

@@ -18,7 +18,7 @@ import WaybillTesting
 
     @Test func rulesAreOffUntilTheyAreTurnedOn() throws {
         let rules = NetworkRules()
-        rules.add(NetworkRule("all", .mock(MockedResponse())))
+        rules.add(NetworkRule("all", .mock(NetworkRule.Response())))
         let url = try #require(URL(string: "https://example.com/"))
         #expect(!rules.isOn)
         #expect(rules.hit(by: ExchangeRequest(url: url), body: nil) == nil)
@@ -33,52 +33,58 @@ import WaybillTesting
     }
 
     @Test func ofTheRulesThatMatchTheNewestActsAlone() throws {
-        rules.add(NetworkRule("older", matching: RequestPattern(path: "/a"), .mock(MockedResponse())))
+        rules.add(NetworkRule("older", matching: RequestPattern(path: "/a"), .mock(NetworkRule.Response())))
         rules.add(
-            NetworkRule("newer", matching: RequestPattern(path: .glob("/*")), .throttle(Throttle(latency: .seconds(1))))
+            NetworkRule(
+                "newer", matching: RequestPattern(path: .glob("/*")),
+                .throttle(NetworkRule.Throttle(latency: .seconds(1))))
         )
-        rules.add(NetworkRule("newest", matching: RequestPattern(path: "/b"), .mock(MockedResponse())))
+        rules.add(NetworkRule("newest", matching: RequestPattern(path: "/b"), .mock(NetworkRule.Response())))
         #expect(try hit("GET", "/a") == "newer")
         #expect(rules.hits == ["older": 0, "newer": 1, "newest": 0])
         #expect(rules.all.map(\.name) == ["newest", "newer", "older"])
     }
 
     @Test func ofRulesThatAreAddedTogetherTheFirstHasPrecedence() throws {
-        rules.add(NetworkRule("there", .mock(MockedResponse())))
-        rules.add([NetworkRule("one", .mock(MockedResponse())), NetworkRule("two", .mock(MockedResponse()))])
+        rules.add(NetworkRule("there", .mock(NetworkRule.Response())))
+        rules.add([
+            NetworkRule("one", .mock(NetworkRule.Response())), NetworkRule("two", .mock(NetworkRule.Response())),
+        ])
         #expect(rules.all.map(\.name) == ["one", "two", "there"])
         #expect(try hit() == "one")
     }
 
     @Test func aRuleActsAsManyTimesAsItSaysAndIsPassedOverThen() throws {
         rules.add([
-            NetworkRule("twice", .mock(MockedResponse(status: 503)), times: 2),
-            NetworkRule("then", .mock(MockedResponse())),
+            NetworkRule("twice", .mock(NetworkRule.Response(status: 503)), times: 2),
+            NetworkRule("then", .mock(NetworkRule.Response())),
         ])
         #expect(try (0..<4).map { _ in try hit() } == ["twice", "twice", "then", "then"])
         rules.setEnabled(true, named: "twice")
         #expect(try hit() == "then", "to turn it on again gives it no more")
-        rules.add(NetworkRule("twice", .mock(MockedResponse(status: 503)), times: 2))
+        rules.add(NetworkRule("twice", .mock(NetworkRule.Response(status: 503)), times: 2))
         #expect(try hit() == "twice", "to add it again does")
     }
 
     @Test func aRuleThatIsReplacedKeepsItsPrecedenceAndBeginsAnew() throws {
-        rules.add(["one", "two", "three"].map { NetworkRule($0, .mock(MockedResponse())) })
+        rules.add(["one", "two", "three"].map { NetworkRule($0, .mock(NetworkRule.Response())) })
         #expect(try hit() == "one")
-        #expect(rules.replace(named: "two", with: NetworkRule("second", .mock(MockedResponse(status: 503)))))
-        #expect(rules.replace(named: "one", with: NetworkRule("one", .mock(MockedResponse()), times: 1)))
+        #expect(rules.replace(named: "two", with: NetworkRule("second", .mock(NetworkRule.Response(status: 503)))))
+        #expect(rules.replace(named: "one", with: NetworkRule("one", .mock(NetworkRule.Response()), times: 1)))
         #expect(rules.all.map(\.name) == ["one", "second", "three"])
         #expect(rules.hits == ["one": 0, "second": 0, "three": 0])
         #expect(try [hit(), hit()] == ["one", "second"])
         let before = rules.all
-        #expect(!rules.replace(named: "two", with: NetworkRule("two", .mock(MockedResponse()))), "it is not there")
         #expect(
-            !rules.replace(named: "one", with: NetworkRule("three", .mock(MockedResponse()))), "another has the name")
+            !rules.replace(named: "two", with: NetworkRule("two", .mock(NetworkRule.Response()))), "it is not there")
+        #expect(
+            !rules.replace(named: "one", with: NetworkRule("three", .mock(NetworkRule.Response()))),
+            "another has the name")
         #expect(rules.all == before)
     }
 
     @Test func aRuleThatIsMovedHasAnotherPrecedenceAndItsHits() throws {
-        rules.add(["one", "two", "three"].map { NetworkRule($0, .mock(MockedResponse())) })
+        rules.add(["one", "two", "three"].map { NetworkRule($0, .mock(NetworkRule.Response())) })
         #expect(try hit() == "one")
         func names(afterMoving name: String, by places: Int) -> [String] {
             rules.move(named: name, by: places)
@@ -96,7 +102,7 @@ import WaybillTesting
 
     /// Broken, a retry of requests that are sent together would see more failures than the test has asked for.
     @Test func requestsAtTheSameTimeShareTheTimesOfARule() throws {
-        rules.add(NetworkRule("some", .mock(MockedResponse()), times: 100))
+        rules.add(NetworkRule("some", .mock(NetworkRule.Response()), times: 100))
         let request = ExchangeRequest(url: try #require(URL(string: "https://example.com/")))
         DispatchQueue.concurrentPerform(iterations: 1_000) { _ in _ = rules.hit(by: request, body: nil) }
         #expect(rules.hits == ["some": 100])
@@ -104,16 +110,19 @@ import WaybillTesting
 
     @Test func whatCanNeverActSaysWhy() {
         #expect(
-            NetworkRule("none", .mock(MockedResponse()), times: 0).problems.first?.message.contains("0 times") == true)
-        let bounds = NetworkRule("a", .mock(MockedResponse(delay: .seconds(2), longestDelay: .seconds(1))))
+            NetworkRule("none", .mock(NetworkRule.Response()), times: 0).problems.first?.message.contains("0 times")
+                == true)
+        let bounds = NetworkRule("a", .mock(NetworkRule.Response(delay: .seconds(2), longestDelay: .seconds(1))))
         #expect(bounds.problems.count == 1)
         #expect(NetworkRule("b", .fail(.timedOut, after: .seconds(2), upTo: .seconds(1))).problems.count == 1)
-        #expect(NetworkRule("c", .throttle(Throttle(latency: .seconds(2), longestLatency: .zero))).problems.count == 1)
+        #expect(
+            NetworkRule("c", .throttle(NetworkRule.Throttle(latency: .seconds(2), longestLatency: .zero))).problems
+                .count == 1)
     }
 
     @Test func aRuleThatIsTurnedOffIsPassedOverAndKeepsItsPlaceAndItsHits() throws {
-        rules.add(NetworkRule("below", .mock(MockedResponse())))
-        rules.add(NetworkRule("above", .mock(MockedResponse())))
+        rules.add(NetworkRule("below", .mock(NetworkRule.Response())))
+        rules.add(NetworkRule("above", .mock(NetworkRule.Response())))
         #expect(try hit() == "above")
         rules.setEnabled(false, named: "above")
         #expect(try hit() == "below")
@@ -123,8 +132,8 @@ import WaybillTesting
     }
 
     @Test func aRuleReplacesTheOneOfItsNameAndIsTheNewest() throws {
-        rules.add(NetworkRule("a", .mock(MockedResponse())))
-        rules.add(NetworkRule("b", .mock(MockedResponse())))
+        rules.add(NetworkRule("a", .mock(NetworkRule.Response())))
+        rules.add(NetworkRule("b", .mock(NetworkRule.Response())))
         #expect(try hit() == "b")
         rules.add(NetworkRule("a", .cut(afterByteCount: 1)))
         #expect(rules.all.map(\.name) == ["a", "b"])
@@ -134,7 +143,7 @@ import WaybillTesting
     }
 
     @Test func whatIsRemovedActsNoMore() throws {
-        rules.add([NetworkRule("a", .mock(MockedResponse())), NetworkRule("b", .mock(MockedResponse()))])
+        rules.add([NetworkRule("a", .mock(NetworkRule.Response())), NetworkRule("b", .mock(NetworkRule.Response()))])
         rules.remove(named: "a")
         #expect(try hit() == "b")
         rules.removeAll()
@@ -143,22 +152,22 @@ import WaybillTesting
     }
 
     @Test func aMethodAloneIsEnough() throws {
-        rules.add(NetworkRule("posts", matching: RequestPattern(method: "POST"), .mock(MockedResponse())))
+        rules.add(NetworkRule("posts", matching: RequestPattern(method: "POST"), .mock(NetworkRule.Response())))
         #expect(try hit("POST") == "posts")
         #expect(try hit("GET") == nil)
     }
 
     @Test func theBodyDecides() throws {
-        rules.add(NetworkRule("ada", matching: RequestPattern(body: .contains("ada")), .mock(MockedResponse())))
+        rules.add(NetworkRule("ada", matching: RequestPattern(body: .contains("ada")), .mock(NetworkRule.Response())))
         #expect(try hit("POST", body: Data("user=ada".utf8)) == "ada")
         #expect(try hit("POST", body: Data("user=grace".utf8)) == nil)
         #expect(try hit("POST") == nil)
     }
 
     @Test(arguments: [
-        NetworkRule("broken", matching: RequestPattern(path: .regex("(")), .mock(MockedResponse())),
-        NetworkRule("broken", .mock(MockedResponse(status: 42))),
-        NetworkRule("broken", .throttle(Throttle(bytesPerSecond: 0))),
+        NetworkRule("broken", matching: RequestPattern(path: .regex("(")), .mock(NetworkRule.Response())),
+        NetworkRule("broken", .mock(NetworkRule.Response(status: 42))),
+        NetworkRule("broken", .throttle(NetworkRule.Throttle(bytesPerSecond: 0))),
         NetworkRule("broken", .cut(afterByteCount: -1)),
     ]) func aRuleThatCannotWorkActsOnNothingAndShowsInTheHealth(rule: NetworkRule) throws {
         let tx = TransactionManager.testing()
@@ -173,7 +182,7 @@ import WaybillTesting
     }
 
     @Test func everyHitIsCountedWhoeverTheyComeFrom() async throws {
-        rules.add(NetworkRule("all", .mock(MockedResponse())))
+        rules.add(NetworkRule("all", .mock(NetworkRule.Response())))
         let url = try #require(URL(string: "https://example.com/"))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {

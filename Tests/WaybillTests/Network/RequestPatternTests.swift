@@ -9,7 +9,7 @@ import WaybillCore
         var method = "POST"
         var url = "https://api.example.com:8443/v1/login?user=ada#top"
         var headerFields = [
-            Fact.HeaderField(name: "Accept", value: "text/html"), .init(name: "accept", value: "application/json"),
+            HeaderField(name: "Accept", value: "text/html"), .init(name: "accept", value: "application/json"),
         ]
         var body: Data? = Data(#"{"user":"ada"}"#.utf8)
 

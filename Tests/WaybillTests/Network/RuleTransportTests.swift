@@ -53,9 +53,9 @@ import FoundationNetworking
     @Test func aDelayIsDrawnBetweenItsBoundsForEachRequest() {
         let bounds = Duration.milliseconds(100)...Duration.milliseconds(900)
         for action in [
-            .mock(MockedResponse(delay: bounds.lowerBound, longestDelay: bounds.upperBound)),
+            .mock(NetworkRule.Response(delay: bounds.lowerBound, longestDelay: bounds.upperBound)),
             .fail(.timedOut, after: bounds.lowerBound, upTo: bounds.upperBound),
-            .throttle(Throttle(latency: bounds.lowerBound, longestLatency: bounds.upperBound)),
+            .throttle(NetworkRule.Throttle(latency: bounds.lowerBound, longestLatency: bounds.upperBound)),
         ] as [NetworkRule.Action] {
             let first = schedule.delays.count
             for _ in 0..<50 { transport(action).start(telling: events) }
@@ -66,7 +66,7 @@ import FoundationNetworking
     }
 
     @Test func aMockWithoutADelayIsNotToldInsideTheCallThatStartsIt() throws {
-        transport(.mock(MockedResponse())).start(telling: events)
+        transport(.mock(NetworkRule.Response())).start(telling: events)
         #expect(events.all.isEmpty)
         try schedule.runAll()
         #expect(events.all == ["responded 200", "ended"])
@@ -74,14 +74,14 @@ import FoundationNetworking
 
     @Test func aLargeMockComesInPiecesAndWhole() throws {
         let body = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
-        transport(.mock(MockedResponse(body: body))).start(telling: events)
+        transport(.mock(NetworkRule.Response(body: body))).start(telling: events)
         try schedule.runAll()
         #expect(events.all == ["responded 200", "received 65536", "received 65536", "received 18928", "ended"])
         #expect(events.bytes == body)
     }
 
     @Test func aMockTakesTheBodyOfTheRequestFirst() throws {
-        transport(.mock(MockedResponse()), "POST", body: .data(Data(count: 7))).start(telling: events)
+        transport(.mock(NetworkRule.Response()), "POST", body: .data(Data(count: 7))).start(telling: events)
         try schedule.runAll()
         #expect(events.all == ["sent 7 of 7", "responded 200", "ended"])
     }
@@ -153,10 +153,10 @@ import FoundationNetworking
         #expect(network.cancelCount == 1)
     }
 
-    // MARK: Throttle
+    // MARK: NetworkRule.Throttle
 
     @Test func theRequestIsSentAfterTheLatency() throws {
-        transport(.throttle(Throttle(latency: .seconds(2)))).start(telling: events)
+        transport(.throttle(NetworkRule.Throttle(latency: .seconds(2)))).start(telling: events)
         #expect(schedule.delays == [.seconds(2)])
         #expect(network.startCount == 0)
         try schedule.runAll()
@@ -168,7 +168,7 @@ import FoundationNetworking
     }
 
     @Test func bytesComeNoFasterThanTheThrottleSays() throws {
-        transport(.throttle(Throttle(bytesPerSecond: 1000))).start(telling: events)
+        transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 1000))).start(telling: events)
         network.events?.responded(try head())
         network.events?.received(Data(count: 250))
         network.events?.received(Data(count: 30))
@@ -182,7 +182,7 @@ import FoundationNetworking
     }
 
     @Test func theBodyOfTheRequestTakesItsTimeAndTheAnswerWaitsForIt() throws {
-        transport(.throttle(Throttle(bytesPerSecond: 1000)), "POST", body: .data(Data(count: 150))).start(
+        transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 1000)), "POST", body: .data(Data(count: 150))).start(
             telling: events)
         network.events?.sent(byteCount: 150, expected: 150)
         network.events?.responded(try head())
@@ -194,7 +194,7 @@ import FoundationNetworking
     }
 
     @Test func whatComesWhileOthersWaitWaitsBehindThem() throws {
-        transport(.throttle(Throttle(bytesPerSecond: 10))).start(telling: events)
+        transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 10))).start(telling: events)
         network.events?.responded(try head())
         network.events?.received(Data([1, 2]))
         schedule.step()
@@ -206,13 +206,13 @@ import FoundationNetworking
     }
 
     @Test func aRedirectIsAnsweredAtOnce() throws {
-        transport(.throttle(Throttle(bytesPerSecond: 1)), "POST").start(telling: events)
+        transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 1)), "POST").start(telling: events)
         network.events?.sent(byteCount: 10, expected: 10)
         #expect(network.events?.redirected(by: try head(307), to: URLRequest(url: url)) != nil)
     }
 
     @Test func aThrottleThatIsCanceledDuringItsLatencyNeverSends() throws {
-        let throttle = transport(.throttle(Throttle(latency: .seconds(2))))
+        let throttle = transport(.throttle(NetworkRule.Throttle(latency: .seconds(2))))
         throttle.start(telling: events)
         throttle.cancel()
         try schedule.runAll()
@@ -221,7 +221,7 @@ import FoundationNetworking
     }
 
     @Test func aThrottleThatIsCanceledOnTheWayTellsNoMoreAndCancelsTheRequest() throws {
-        let throttle = transport(.throttle(Throttle(bytesPerSecond: 1)))
+        let throttle = transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 1)))
         throttle.start(telling: events)
         network.events?.responded(try head())
         network.events?.received(Data(count: 10))

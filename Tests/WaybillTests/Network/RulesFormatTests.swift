@@ -56,7 +56,7 @@ import WaybillTesting
                     headerFields: ["Accept": .contains("json"), "X-Build": .regex("^[0-9]+$")],
                     body: .contains("ada", ignoresCase: true)),
                 .mock(
-                    MockedResponse(
+                    NetworkRule.Response(
                         status: 503,
                         headerFields: [
                             .init(name: "Content-Type", value: "application/json"),
@@ -66,11 +66,11 @@ import WaybillTesting
             NetworkRule(
                 "one picture for all", matching: RequestPattern(path: .glob("/avatars/*.png")),
                 .mock(
-                    MockedResponse(
+                    NetworkRule.Response(
                         headerFields: [.init(name: "Content-Type", value: "image/png")],
                         body: Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])))),
             NetworkRule(
-                "a slow network", .throttle(Throttle(latency: .milliseconds(400), bytesPerSecond: 50_000)),
+                "a slow network", .throttle(NetworkRule.Throttle(latency: .milliseconds(400), bytesPerSecond: 50_000)),
                 isEnabled: false),
             NetworkRule(
                 "no advertisements", matching: RequestPattern(host: "ads.example"), .fail(.notConnectedToInternet)),
@@ -89,7 +89,7 @@ import WaybillTesting
     @Test(arguments: try examples("rules-invalid")) func everyInvalidExampleIsRefusedWithWhereAndAddsNothing(
         name: String
     ) throws {
-        rules.add(NetworkRule("there", .mock(MockedResponse())))
+        rules.add(NetworkRule("there", .mock(NetworkRule.Response())))
         let json = try Self.example(name)
         let error = #expect(throws: WaybillError.self) { try rules.add(json: json) }
         let place = try #require(try Self.places()[name])
@@ -105,10 +105,15 @@ import WaybillTesting
     }
 
     @Test(arguments: [
-        ("", "the document ends too early, at byte 0"), ("[", "the document ends too early, at byte 1"),
-        (#"{"rules":[]}]"#, "text after the end of the document, at byte 12"),
-        (#"{"rules":[],}"#, "a member's name was expected, at byte 12"),
-        (#"{"rules":\#(String(repeating: "[", count: 40))"#, "nested deeper than 32, at byte 40"),
+        ("", "line 1, column 1: the document ends too early"), ("[", "line 1, column 2: the document ends too early"),
+        (#"{"rules":[]}]"#, "line 1, column 13: text after the end of the document"),
+        (#"{"rules":[],}"#, "line 1, column 13: a member's name was expected"),
+        ("{\"rules\":\r\n[ { \"name\": \"ä\" ] }", "line 2, column 17: a comma was expected"),
+        (#"{"rules":\#(String(repeating: "[", count: 40))"#, "line 1, column 41: nested deeper than 32"),
+        (
+            #"{"rules":[{"name":"a","mock":{},"name":"b"}]}"#,
+            "line 1, column 40: “name” is here twice; keep one of them"
+        ),
     ]) func whatIsNoJSONIsRefusedWithWhere(text: String, message: String) {
         let error = #expect(throws: WaybillError.self) { try rules.add(json: Data(text.utf8)) }
         #expect(error == WaybillError(.format, message))

@@ -55,7 +55,7 @@ struct RulesInSessionTests {
             NetworkRule(
                 "conflict",
                 .mock(
-                    MockedResponse(
+                    NetworkRule.Response(
                         status: 409,
                         headerFields: [.init(name: "Content-Type", value: "a/b"), .init(name: "X-One", value: "1")],
                         body: body
@@ -90,7 +90,9 @@ struct RulesInSessionTests {
         tx.rules.add(
             NetworkRule(
                 "elsewhere",
-                .mock(MockedResponse(status: 302, headerFields: [.init(name: "Location", value: url.absoluteString)])))
+                .mock(
+                    NetworkRule.Response(
+                        status: 302, headerFields: [.init(name: "Location", value: url.absoluteString)])))
         )
         #expect(await outcome(WayIn.Call(request: request(url)), by: way).status == 302)
         #expect(tx.exchanges.first?.transfer.redirects == [])
@@ -101,7 +103,7 @@ struct RulesInSessionTests {
             NetworkRule(
                 "two",
                 .mock(
-                    MockedResponse(headerFields: [
+                    NetworkRule.Response(headerFields: [
                         .init(name: "Vary", value: "Accept"), .init(name: "vary", value: "Origin"),
                     ]))))
         let (_, response) = try await tx.session.data(for: URLRequest(url: try refusedURL()))
@@ -109,7 +111,7 @@ struct RulesInSessionTests {
     }
 
     @Test func aMockedDownloadTellsItsProgress() async throws {
-        tx.rules.add(NetworkRule("large", .mock(MockedResponse(body: Data(count: 100_000)))))
+        tx.rules.add(NetworkRule("large", .mock(NetworkRule.Response(body: Data(count: 100_000)))))
         let told = Locked<[TransferProgress]>([])
         let done = Gate()
         let (file, response) = try await tx.session.download(for: URLRequest(url: try refusedURL())) { progress in
@@ -166,13 +168,14 @@ struct RulesInSessionTests {
         #expect(count == 70_000)
     }
 
-    // MARK: Throttle
+    // MARK: NetworkRule.Throttle
 
     @Test(arguments: WayIn.session) func aThrottleChangesNothingButTheTime(way: WayIn) async throws {
         let body = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 >> 3) })
         let target = try LoopbackServer { request in .init(status: 203, body: body + request.body) }
         let server = try LoopbackServer { _ in .redirect(to: target.url("/there")) }
-        tx.rules.add(NetworkRule("slow", .throttle(Throttle(latency: .milliseconds(1), bytesPerSecond: 50_000_000))))
+        tx.rules.add(
+            NetworkRule("slow", .throttle(NetworkRule.Throttle(latency: .milliseconds(1), bytesPerSecond: 50_000_000))))
         for call in [
             WayIn.Call(request: request(server.url())),
             WayIn.Call(request: request(target.url(), "POST"), body: .data(Data(count: 70_000))),
@@ -188,8 +191,8 @@ struct RulesInSessionTests {
     // MARK: Cancellation and deadline
 
     static let endless: [NetworkRule.Action] = [
-        .mock(MockedResponse(delay: .seconds(86_400))), .fail(.timedOut, after: .seconds(86_400)),
-        .throttle(Throttle(latency: .seconds(86_400))),
+        .mock(NetworkRule.Response(delay: .seconds(86_400))), .fail(.timedOut, after: .seconds(86_400)),
+        .throttle(NetworkRule.Throttle(latency: .seconds(86_400))),
     ]
 
     @Test(arguments: WayIn.session, endless) func whatWaitsForARuleIsCanceledAtOnce(
@@ -224,7 +227,7 @@ struct RulesInSessionTests {
         let tests = Self(clock: clock)
         let hour = Duration.seconds(3_600)
         tests.tx.rules.add([
-            NetworkRule("down", .mock(MockedResponse(status: 503, delay: hour)), times: 2),
+            NetworkRule("down", .mock(NetworkRule.Response(status: 503, delay: hour)), times: 2),
             NetworkRule("up", .mock(.text("[]", delay: hour))),
         ])
         let url = try refusedURL()
@@ -264,7 +267,7 @@ struct RulesInSessionTests {
 
     @Test func anAnswerThatTricklesIsCanceledOnTheWay() async throws {
         let server = try LoopbackServer { _ in .init(body: Data(count: 100_000)) }
-        tx.rules.add(NetworkRule("trickle", .throttle(Throttle(bytesPerSecond: 100))))
+        tx.rules.add(NetworkRule("trickle", .throttle(NetworkRule.Throttle(bytesPerSecond: 100))))
         let (bytes, response) = try await tx.session.bytes(for: URLRequest(url: server.url()))
         #expect(response.status == 200)
         for try await piece in bytes {
@@ -337,9 +340,10 @@ extension RulesInSessionTests {
         tx.rules.add([
             NetworkRule(
                 "mock", matching: RequestPattern(path: "/mock"),
-                .mock(MockedResponse(body: Data(count: 200_000), delay: .microseconds(200)))),
+                .mock(NetworkRule.Response(body: Data(count: 200_000), delay: .microseconds(200)))),
             NetworkRule("cut", matching: RequestPattern(path: "/cut"), .cut(afterByteCount: 100)),
-            NetworkRule("slow", .throttle(Throttle(latency: .microseconds(100), bytesPerSecond: 5_000_000))),
+            NetworkRule(
+                "slow", .throttle(NetworkRule.Throttle(latency: .microseconds(100), bytesPerSecond: 5_000_000))),
         ])
         let paths = ["/mock", "/cut", "/slow"]
         await withTaskGroup(of: Void.self) { group in

@@ -107,9 +107,9 @@ import FoundationNetworking
     @Test func theCallersOwnIsKept() {
         let tx = manager(.propagate)
         let login = tx.begin(Login.self)
-        let own = [Fact.HeaderField(name: "Traceparent", value: "00-\(GUID())-b7ad6b7169203331-01")]
+        let own = [HeaderField(name: "Traceparent", value: "00-\(GUID())-b7ad6b7169203331-01")]
         #expect(tx.openExchange(ExchangeRequest(url: url, headerFields: own), in: login).headers.count == 1)
-        let state = [Fact.HeaderField(name: "tracestate", value: "vendor=1")]
+        let state = [HeaderField(name: "tracestate", value: "vendor=1")]
         let headers = tx.openExchange(ExchangeRequest(url: url, headerFields: state), in: login).headers
         #expect(headers["traceparent"] != nil && headers["tracestate"] == nil)
     }

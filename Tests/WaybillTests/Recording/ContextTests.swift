@@ -213,7 +213,7 @@ import WaybillTesting
         let other = TransactionManager.testing()
         other.context.setUser("u-4711")
         #expect(other.context["user"] != hash, "but not on another device")
-        transactions.context.setUser("u-4711", .plain)
+        transactions.context.set("user", "u-4711")
         #expect(transactions.context["user"] == "u-4711")
         transactions.context.setUser(nil)
         #expect(transactions.context["user"] == nil)

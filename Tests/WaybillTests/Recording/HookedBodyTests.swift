@@ -10,17 +10,17 @@ import WaybillTesting
 @Suite(.timeLimit(.minutes(5))) struct HookedBodyTests {
     private func receive(_ body: Data, encoding: String? = nil, by tx: TransactionManager, inPiecesOf size: Int = 7)
         throws
-        -> Fact.ID
+        -> FactID
     {
         let exchange = tx.openExchange(try ExchangeRequest.correlated())
-        var fields = [Fact.HeaderField(name: "Content-Type", value: "text/plain")]
+        var fields = [HeaderField(name: "Content-Type", value: "text/plain")]
         if let encoding { fields.append(.init(name: "Content-Encoding", value: encoding)) }
         exchange.responded(ExchangeResponse(status: 200, headerFields: fields))
         for start in stride(from: 0, to: body.count, by: size) {
             exchange.received(body.dropFirst(start).prefix(size))
         }
         exchange.finish()
-        return Fact.ID(source: try #require(tx.sources.current?.id), sequence: exchange.sequence)
+        return FactID(source: try #require(tx.sources.current?.id), sequence: exchange.sequence)
     }
 
     /// Broken, an app would have to put together what it wants to look for.

@@ -17,7 +17,7 @@ import WaybillTesting
             .initiated, error: RecordedError(domain: "Test", code: 1, text: "eventerrorevent"),
             attributes: ["a": "eventattributeevent"])
         login.set("a", "setattributeset")
-        let type = Fact.HeaderField(name: "Content-Type", value: "text/plain")
+        let type = HeaderField(name: "Content-Type", value: "text/plain")
         let exchange = tx.openExchange(
             try ExchangeRequest.correlated(
                 "/requestpathrequest?a=requestqueryrequest", [.init(name: "X-A", value: "requestfieldrequest"), type]),

@@ -29,7 +29,7 @@ extension TransactionManager.Options {
 
 extension ExchangeRequest {
     /// To a host that gets the header field.
-    static func correlated(_ path: String = "/v1/items", _ fields: [Fact.HeaderField] = []) throws -> ExchangeRequest {
+    static func correlated(_ path: String = "/v1/items", _ fields: [HeaderField] = []) throws -> ExchangeRequest {
         ExchangeRequest(
             method: "POST", url: try #require(URL(string: "https://api.example.com\(path)")), headerFields: fields)
     }

@@ -25,12 +25,12 @@ import WaybillTesting
         #expect(report.error == nil && report.pending == 0)
     }
 
-    private var shares: [TransactionSet.Share] { transport.sets.flatMap(\.sources) }
+    private var shares: [TransactionSet.Share] { transport.transactionSets.flatMap(\.sources) }
 
     /// Plays all that was sent to a collector that has heard of nobody.
     private func expectThatACollectorTakesEverything() throws {
         let collector = try Store(.memory(name: GUID().description))
-        for set in transport.sets {
+        for set in transport.transactionSets {
             let receipt = try collector.ingest(try TransactionSet.decode(set.encoded()), receivedAt: 5)
             #expect(receipt.refusedSources == [] && receipt.rejections == [])
         }
@@ -96,9 +96,9 @@ import WaybillTesting
         let transactions = launch()
         await record(transactions)
         let proofs = try [#require(shares.first?.sourceProof), #require(shares.first?.installationProof)]
-        #expect(!"\(transport.sets)".contains(proofs[0].text), "it is not printed")
+        #expect(!"\(transport.transactionSets)".contains(proofs[0].text), "it is not printed")
         var dumped = ""
-        dump(transport.sets, to: &dumped)
+        dump(transport.transactionSets, to: &dumped)
         #expect(proofs.allSatisfy { !dumped.contains($0.text) })
         let record = try #require(try await transactions.list().rows.first)
         #expect(!"\(try #require(try await transactions.transaction(record.id)))".contains(proofs[0].text))

@@ -105,7 +105,7 @@ import FoundationNetworking
             for event in [Login.initiated, .requestSent, .responseReceived, .requestSent] { login.log(event) }
         }
         #expect(await tx.flush().error == nil)
-        let share = try #require(transport.sets.first?.sources.first)
+        let share = try #require(transport.transactionSets.first?.sources.first)
         #expect(share.facts.map(\.sequence) == [1, 2, 3, 4])
         #expect(share.ledger.recorded == 4 && share.ledger.isBalanced && share.ledger.refused == 0)
         #expect(share.dropped.isEmpty)

@@ -109,11 +109,13 @@ import FoundationNetworking
         #expect(!exists(store()))
     }
 
-    @Test(arguments: [RecordingMode.on, .off]) func theModeIsRememberedIfAsked(first: RecordingMode) async throws {
+    @Test(arguments: [RecordingHealth.Mode.on, .off]) func theModeIsRememberedIfAsked(first: RecordingHealth.Mode)
+        async throws
+    {
         var options = TransactionManager.Options()
         options.remembersRecording = true
         options.recording = first
-        let other: RecordingMode = first == .on ? .off : .on
+        let other: RecordingHealth.Mode = first == .on ? .off : .on
         for mode in [other, first, other] {
             let transactions = TransactionManager(store: .directory(store()), options: options)
             transactions.recording = mode
@@ -134,12 +136,12 @@ import FoundationNetworking
     @Test func aNoHoldsWhateverALaterVersionStartsWith() async throws {
         var options = TransactionManager.Options()
         options.remembersRecording = true
-        for first in [RecordingMode.on, .off] {
+        for first in [RecordingHealth.Mode.on, .off] {
             options.recording = first
             let before = TransactionManager(store: .directory(store("\(first)")), options: options)
             before.recording = .off
             try await before.sync()
-            for later in [RecordingMode.on, .off] {
+            for later in [RecordingHealth.Mode.on, .off] {
                 options.recording = later
                 #expect(TransactionManager(store: .directory(store("\(first)")), options: options).recording == .off)
             }

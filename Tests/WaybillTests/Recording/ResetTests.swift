@@ -21,7 +21,9 @@ import FoundationNetworking
         let seen = transport.sets.count
         await transactions.flush()
         return Set(
-            transport.sets[seen...].flatMap { $0.sources.filter { !$0.facts.isEmpty }.map(\.source.installation) })
+            transport.transactionSets[seen...].flatMap { set in
+                set.sources.filter { !$0.facts.isEmpty }.map(\.source.installation)
+            })
     }
 
     /// Broken, whoever asked to be forgotten would be counted as the same device as before.

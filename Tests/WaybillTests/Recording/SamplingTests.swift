@@ -34,7 +34,7 @@ import WaybillTesting
         let report = await transactions.flush()
         #expect(report == FlushReport(delivered: 5, held: 1))
         #expect(report.isComplete)
-        let opened = transport.sets.flatMap(\.sources).flatMap(\.facts).compactMap { fact in
+        let opened = transport.transactionSets.flatMap(\.sources).flatMap(\.facts).compactMap { fact in
             if case .opened(let opened) = fact.content { opened } else { nil }
         }
         #expect(opened.map(\.transaction) == [failed.id, purchase.id])
@@ -67,8 +67,8 @@ import WaybillTesting
         }
         let report = await launch().flush()
         #expect(report.isComplete && report.delivered == 1_502)
-        let share = try #require(transport.sets.first?.sources.first)
-        let shares = transport.sets.flatMap(\.sources).filter { $0.source.id == share.source.id }
+        let share = try #require(transport.transactionSets.first?.sources.first)
+        let shares = transport.transactionSets.flatMap(\.sources).filter { $0.source.id == share.source.id }
         let reported = shares.reduce(SequenceRanges()) {
             $0.union($1.facts.sequences).union(SequenceRanges($1.dropped.lazy.map { $0.first...$0.last }))
         }
@@ -90,7 +90,7 @@ import WaybillTesting
         await client.flush()
         await server.flush()
         let sent = [up, down].map { transport in
-            transport.sets.flatMap(\.sources).flatMap(\.facts).compactMap { fact in
+            transport.transactionSets.flatMap(\.sources).flatMap(\.facts).compactMap { fact in
                 if case .opened(let opened) = fact.content { opened.transaction } else { nil }
             }
         }
@@ -108,21 +108,21 @@ import WaybillTesting
             }
         }
         await transactions.flush()
-        let opened = transport.sets.flatMap(\.sources).flatMap(\.facts).compactMap { fact in
+        let opened = transport.transactionSets.flatMap(\.sources).flatMap(\.facts).compactMap { fact in
             if case .opened(let opened) = fact.content { opened } else { nil }
         }
         #expect((3..<300).contains(opened.count) && opened.count.isMultiple(of: 3))
         #expect(opened.count { $0.parent == nil } * 3 == opened.count)
     }
 
-    private func receipt(_ rates: SamplingRate...) -> @Sendable (TransactionSet) -> Receipt {
+    private func receipt(_ rates: SamplingRate...) -> @Sendable (OutgoingSet) -> Receipt {
         { Receipt(set: $0.id, acceptedCount: $0.factCount, samplingRates: rates) }
     }
 
     /// What the openings of a login and a purchase say now, after a set was answered so.
     private func said(
         _ transactions: TransactionManager, _ transport: InMemoryTransport,
-        after answer: (@Sendable (TransactionSet) -> Receipt)? = nil
+        after answer: (@Sendable (OutgoingSet) -> Receipt)? = nil
     ) async throws -> [Fact.Sampling?] {
         if let answer {
             transport.answerNext(answer)
@@ -131,7 +131,7 @@ import WaybillTesting
         }
         let begun = [transactions.begin(Login.self).id, transactions.begin(Purchase.self).id]
         await transactions.flush()
-        let opened = transport.sets.flatMap(\.sources).flatMap(\.facts).compactMap { fact in
+        let opened = transport.transactionSets.flatMap(\.sources).flatMap(\.facts).compactMap { fact in
             if case .opened(let opened) = fact.content { opened } else { nil }
         }
         return begun.map { id in opened.first { $0.transaction == id }?.sampling }
@@ -176,7 +176,7 @@ import WaybillTesting
             SamplingRate(useCase: 0, perMillion: 1_000_001), SamplingRate(useCase: 0, perMillion: -1),
             SamplingRate(useCase: 1, perMillion: 500_000),
         ]
-        let answer: @Sendable (TransactionSet) -> Receipt = {
+        let answer: @Sendable (OutgoingSet) -> Receipt = {
             Receipt(set: $0.id, acceptedCount: $0.factCount, samplingRates: wrong)
         }
         #expect(try await said(transactions, transport, after: answer).map { $0?.perMillion } == [nil, 500_000])

@@ -70,7 +70,7 @@ import WaybillTesting
         #expect(try await finish(child).status == 0)
         #expect(try codes(id, in: other) == [2])
         #expect(await other.flush() == FlushReport(delivered: 2))
-        let sent = transport.sets.flatMap {
+        let sent = transport.transactionSets.flatMap {
             $0.sources.flatMap { share in share.facts.map { "\(share.source.id) \($0.sequence)" } }
         }
         #expect(Set(sent).count == 6)
@@ -124,7 +124,7 @@ import WaybillTesting
             try await eventually("all of it is delivered") { await transactions.flush().isComplete }
             #expect(transactions.health.isGood, "\(transactions.health.problems)")
         }
-        let sent = transport.sets.flatMap {
+        let sent = transport.transactionSets.flatMap {
             $0.sources.flatMap { share in share.facts.map { "\(share.source.id) \($0.sequence)" } }
         }
         #expect(Set(sent).count == sent.count, "nothing went twice")

@@ -68,8 +68,7 @@ private enum Numbered: Int, UseCase { case first = 1 }
         #expect(try await third.find("event:typed").rows.count == 2)
         #expect(try await third.find("event:biometricsAsked").rows.count == 1)
         #expect(try await third.find("event:sent").rows.count == 3)
-        var filter = TransactionFilter()
-        filter.useCase = Before.Form.code
+        let filter = TransactionFilter([.useCase(Before.Form.code)])
         let funnel = try await third.answer(
             FunnelQuestion(filter: filter, steps: [.begun, .event("typed"), .event("sent")]))
         #expect(funnel.total.steps.map(\.reached) == [3, 2, 2])

@@ -36,8 +36,8 @@ import FoundationNetworking
         #expect(exchange.sentByteCount == 4)
         #expect(exchange.receivedByteCount == 5)
         #expect(exchange.role == .client)
-        #expect(exchange.requestHeaderFields.contains(Fact.HeaderField(name: "Authorization", value: "[redacted]")))
-        #expect(exchange.requestHeaderFields.contains(Fact.HeaderField(name: "Content-Type", value: "text/plain")))
+        #expect(exchange.requestHeaderFields.contains(HeaderField(name: "Authorization", value: "[redacted]")))
+        #expect(exchange.requestHeaderFields.contains(HeaderField(name: "Content-Type", value: "text/plain")))
         #expect(exchange.responseHeaderFields.contains { $0.name.lowercased() == "content-type" })
     }
 
@@ -144,7 +144,7 @@ import FoundationNetworking
         _ = try await tx.session.data(for: URLRequest(url: server.url()))
         #expect(server.requests.first?.header("Waybill-Transaction") == nil)
         await tx.flush()
-        #expect(transport.sets.first?.sources.first?.facts.map(\.part) == [0, 0])
+        #expect(transport.transactionSets.first?.sources.first?.facts.map(\.part) == [0, 0])
     }
 
     @Test func aDeadlineEndsACallThatNobodyAnswers() async throws {

@@ -105,13 +105,13 @@ public struct HeaderPolicy: Sendable, Hashable {
     }
 
     /// What is left of header fields, in their order, to be redacted.
-    func applied(to fields: [Fact.HeaderField]) -> [Fact.HeaderField] {
+    func applied(to fields: [HeaderField]) -> [HeaderField] {
         guard !treatments.isEmpty || others != .keep else { return fields }
         return fields.compactMap { field in
             switch treatment(of: field.name) {
             case .keep: field
             case .skip: nil
-            case .mask: Fact.HeaderField(name: field.name, value: Redactor.placeholder)
+            case .mask: HeaderField(name: field.name, value: Redactor.placeholder)
             }
         }
     }

@@ -68,7 +68,7 @@ public struct RequestPattern: Sendable, Hashable {
         return url?.matches(String(address.absoluteString.prefix { $0 != "#" })) ?? true
     }
 
-    private func meetsFields(_ fields: [Fact.HeaderField]) -> Bool {
+    private func meetsFields(_ fields: [HeaderField]) -> Bool {
         headerFields.allSatisfy { name, pattern in
             fields.contains { $0.name.lowercased() == name.lowercased() && pattern.matches($0.value) }
         }
@@ -83,7 +83,7 @@ public struct RequestPattern: Sendable, Hashable {
 }
 
 extension RequestPattern: Codable {
-    private enum Member: String, CodingKey {
+    private enum Member: String, CodingKey, CaseIterable {
         case method, url, host, path
         case headerFields = "headers"
         case body
@@ -119,12 +119,14 @@ extension Decoder {
     /// The members of an object.
     ///
     /// - Throws: `DecodingError` for a member that is not known: to ignore a misspelt condition would be to match more.
-    func members<Key: CodingKey>(_: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    func members<Key: CodingKey & CaseIterable>(_: Key.Type) throws -> KeyedDecodingContainer<Key> {
         let names = try container(keyedBy: AnyMember.self).allKeys
         if let unknown = names.first(where: { Key(stringValue: $0.stringValue) == nil }) {
+            let known = Key.allCases.map(\.stringValue).joined(separator: ", ")
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
-                    codingPath: codingPath + [unknown], debugDescription: "nothing of that name is known"))
+                    codingPath: codingPath + [unknown],
+                    debugDescription: "unknown name; use one of \(known)"))
         }
         return try container(keyedBy: Key.self)
     }
@@ -194,7 +196,7 @@ extension DecodingError {
     private static func expected(_ type: Any.Type) -> String {
         switch type {
         case is String.Type: "a string was expected"
-        case is Int.Type: "an integer was expected"
+        case is any FixedWidthInteger.Type: "an integer was expected"
         case is Bool.Type: "true or false was expected"
         case is [Any].Type: "a list was expected"
         default: "an object was expected"

@@ -43,7 +43,7 @@ public struct TextPattern: Sendable, Hashable {
         case nothing
     }
 
-    init(_ kind: Kind, _ text: String, ignoresCase: Bool) {
+    package init(_ kind: Kind, _ text: String, ignoresCase: Bool) {
         self.kind = kind
         self.text = text
         self.ignoresCase = ignoresCase
@@ -140,7 +140,7 @@ extension TextPattern: ExpressibleByStringLiteral {
 }
 
 extension TextPattern: Codable {
-    private enum Member: String, CodingKey {
+    private enum Member: String, CodingKey, CaseIterable {
         case exact, contains, glob, regex
         case ignoresCase = "ignores_case"
 

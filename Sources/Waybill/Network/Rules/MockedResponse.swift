@@ -1,54 +1,56 @@
 public import Foundation
 public import WaybillCore
 
-/// The answer of a rule, in place of a server's.
-///
-/// It is the answer as it stands: a 302 is not followed, `Set-Cookie` sets no cookie, `Content-Encoding` decodes
-/// nothing. A missing `Content-Length` is added. There is no body where HTTP has none (RFC 9110, section 6.4.1): after
-/// `HEAD`, with 204 and with 304.
-public struct MockedResponse: Sendable, Hashable {
-    /// The status code, from 200 to 599.
-    public var status: Int
-    /// In order; those of one name are joined by commas, as `HTTPURLResponse` has them.
-    public var headerFields: [Fact.HeaderField]
-    /// The whole body.
-    public var body: Data
-    /// How long the answer takes to come.
-    public var delay: Duration
-    /// How long it takes at most: each answer takes a time that is drawn between ``delay`` and this; nil: always
-    /// ``delay``.
-    public var longestDelay: Duration?
+extension NetworkRule {
+    /// The answer of a rule, in place of a server's.
+    ///
+    /// It is the answer as it stands: a 302 is not followed, `Set-Cookie` sets no cookie, `Content-Encoding` decodes
+    /// nothing. A missing `Content-Length` is added. There is no body where HTTP has none (RFC 9110, section 6.4.1): after
+    /// `HEAD`, with 204 and with 304.
+    public struct Response: Sendable, Hashable {
+        /// The status code, from 200 to 599.
+        public var status: Int
+        /// In order; those of one name are joined by commas, as `HTTPURLResponse` has them.
+        public var headerFields: [HeaderField]
+        /// The whole body.
+        public var body: Data
+        /// How long the answer takes to come.
+        public var delay: Duration
+        /// How long it takes at most: each answer takes a time that is drawn between ``delay`` and this; nil: always
+        /// ``delay``.
+        public var longestDelay: Duration?
 
-    /// Makes an answer.
-    public init(
-        status: Int = 200, headerFields: [Fact.HeaderField] = [], body: Data = Data(), delay: Duration = .zero,
-        longestDelay: Duration? = nil
-    ) {
-        self.status = status
-        self.headerFields = headerFields
-        self.body = body
-        self.delay = delay
-        self.longestDelay = longestDelay
-    }
+        /// Makes an answer.
+        public init(
+            status: Int = 200, headerFields: [HeaderField] = [], body: Data = Data(), delay: Duration = .zero,
+            longestDelay: Duration? = nil
+        ) {
+            self.status = status
+            self.headerFields = headerFields
+            self.body = body
+            self.delay = delay
+            self.longestDelay = longestDelay
+        }
 
-    /// An answer that is a text in UTF-8, and says that it is JSON unless a content type is given.
-    public static func text(
-        _ text: String, status: Int = 200, contentType: String = "application/json", delay: Duration = .zero,
-        longestDelay: Duration? = nil
-    ) -> MockedResponse {
-        MockedResponse(
-            status: status, headerFields: [Fact.HeaderField(name: "Content-Type", value: contentType)],
-            body: Data(text.utf8), delay: delay, longestDelay: longestDelay)
-    }
+        /// An answer that is a text in UTF-8, and says that it is JSON unless a content type is given.
+        public static func text(
+            _ text: String, status: Int = 200, contentType: String = "application/json", delay: Duration = .zero,
+            longestDelay: Duration? = nil
+        ) -> Response {
+            Response(
+                status: status, headerFields: [HeaderField(name: "Content-Type", value: contentType)],
+                body: Data(text.utf8), delay: delay, longestDelay: longestDelay)
+        }
 
-    var problem: String? {
-        (200...599).contains(status)
-            ? Duration.problem(from: delay, to: longestDelay) : "No answer has the status \(status)."
+        var problem: String? {
+            (200...599).contains(status)
+                ? Duration.problem(from: delay, to: longestDelay) : "No answer has the status \(status)."
+        }
     }
 }
 
-extension MockedResponse: Codable {
-    private enum Member: String, CodingKey {
+extension NetworkRule.Response: Codable {
+    private enum Member: String, CodingKey, CaseIterable {
         case status
         case headerFields = "headers"
         case text, base64
@@ -67,12 +69,12 @@ extension MockedResponse: Codable {
             body: try Self.body(members, decoder), delay: delay, longestDelay: longestDelay)
     }
 
-    private static func headerFields(_ members: KeyedDecodingContainer<Member>) throws -> [Fact.HeaderField] {
+    private static func headerFields(_ members: KeyedDecodingContainer<Member>) throws -> [HeaderField] {
         let pairs = try members.value([[String]].self, .headerFields) ?? []
         guard pairs.allSatisfy({ $0.count == 2 && $0.first?.isEmpty == false }) else {
             throw members.failure(.headerFields, "pairs of name and value were expected")
         }
-        return pairs.map { Fact.HeaderField(name: $0[0], value: $0[1]) }
+        return pairs.map { HeaderField(name: $0[0], value: $0[1]) }
     }
 
     private static func body(_ members: KeyedDecodingContainer<Member>, _ decoder: any Decoder) throws -> Data {
@@ -129,7 +131,7 @@ extension URLError.Code {
     private static let numbers = Dictionary(uniqueKeysWithValues: names.map { ($0.value, $0.key) })
 
     /// nil for a name that no code has.
-    package init?(name: String) {
+    init?(name: String) {
         guard let number = Self.numbers[name] else { return nil }
         self.init(rawValue: number)
     }
@@ -138,34 +140,38 @@ extension URLError.Code {
     package var name: String? { Self.names[rawValue] }
 }
 
-/// How slow an exchange is made.
-public struct Throttle: Sendable, Hashable {
-    /// How long the request waits before it is sent.
-    public var latency: Duration
-    /// How long it waits at most: each request waits a time that is drawn between ``latency`` and this; nil: always
-    /// ``latency``.
-    public var longestLatency: Duration?
-    /// How many bytes of a body the caller sees sent, and then come, in a second; nil: as many as the network does.
-    ///
-    /// What the network carries meanwhile waits in memory, so this is for looking at progress bars, not for bodies of
-    /// gigabytes.
-    public var bytesPerSecond: Int64?
+extension NetworkRule {
+    /// How slow an exchange is made.
+    public struct Throttle: Sendable, Hashable {
+        /// How long the request waits before it is sent.
+        public var latency: Duration
+        /// How long it waits at most: each request waits a time that is drawn between ``latency`` and this; nil: always
+        /// ``latency``.
+        public var longestLatency: Duration?
+        /// How many bytes of a body the caller sees sent, and then come, in a second; nil: as many as the network does.
+        ///
+        /// What the network carries meanwhile waits in memory, so this is for looking at progress bars, not for bodies of
+        /// gigabytes.
+        public var bytesPerSecond: Int64?
 
-    /// Makes a throttle.
-    public init(latency: Duration = .zero, longestLatency: Duration? = nil, bytesPerSecond: Int64? = nil) {
-        self.latency = latency
-        self.longestLatency = longestLatency
-        self.bytesPerSecond = bytesPerSecond
-    }
+        /// Makes a throttle.
+        public init(latency: Duration = .zero, longestLatency: Duration? = nil, bytesPerSecond: Int64? = nil) {
+            self.latency = latency
+            self.longestLatency = longestLatency
+            self.bytesPerSecond = bytesPerSecond
+        }
 
-    var problem: String? {
-        guard let bytesPerSecond, bytesPerSecond < 1 else { return Duration.problem(from: latency, to: longestLatency) }
-        return "At \(bytesPerSecond) bytes a second nothing would ever come."
+        var problem: String? {
+            guard let bytesPerSecond, bytesPerSecond < 1 else {
+                return Duration.problem(from: latency, to: longestLatency)
+            }
+            return "At \(bytesPerSecond) bytes a second nothing would ever come."
+        }
     }
 }
 
-extension Throttle: Codable {
-    private enum Member: String, CodingKey {
+extension NetworkRule.Throttle: Codable {
+    private enum Member: String, CodingKey, CaseIterable {
         case latency = "latency_us"
         case longestLatency = "longest_latency_us"
         case bytesPerSecond = "bytes_per_second"

@@ -1,45 +1,44 @@
 public import Foundation
 public import WaybillCore
 
-/// What is done instead of, or on the way of, the requests it matches: answered by a mock, slowed down, failed, or cut
-/// off.
+/// A rule that answers the requests it matches with a mock, slows them down, fails them, or cuts off their responses.
 ///
 /// ## Usage
 ///
 /// ```swift
 /// transactions.rules.add(
-///     NetworkRule("login is down", matching: RequestPattern(method: "POST", path: "/login"), .mock(MockedResponse(status: 503))))
+///     NetworkRule("login is down", matching: RequestPattern(method: "POST", path: "/login"), .mock(NetworkRule.Response(status: 503))))
 /// transactions.rules.isOn = true
 /// ```
 ///
-/// In JSON, `Schemas/rules.v1.schema.json` describes it.
+/// `Schemas/rules.v1.schema.json` describes its JSON.
 public struct NetworkRule: Sendable, Hashable {
-    /// What a rule does; exactly one thing.
+    /// The one thing that a rule does.
     public enum Action: Sendable, Hashable {
-        /// The request is not sent, and this is its answer.
-        case mock(MockedResponse)
-        /// The request is sent, and is slow.
-        case throttle(Throttle)
-        /// The request is not sent, and fails with this code after a delay; where `upTo` is not nil, after one that is
-        /// drawn between both for each request.
+        /// Answers the request without sending it.
+        case mock(NetworkRule.Response)
+        /// Sends the request slowly.
+        case throttle(NetworkRule.Throttle)
+        /// Fails the request with this code after a delay, without sending it. With `upTo`, each request draws a random
+        /// delay between the two.
         case fail(URLError.Code, after: Duration = .zero, upTo: Duration? = nil)
-        /// The request is sent, and the connection is lost (`URLError.networkConnectionLost`) after so many bytes of
-        /// the response's body; a shorter one comes whole.
+        /// Sends the request and loses the connection (`URLError.networkConnectionLost`) after this number of bytes of
+        /// the response's body. A shorter body arrives whole.
         case cut(afterByteCount: Int64)
     }
 
-    /// What it is called, in lists and in the records of what it did to: unique among the rules of a manager.
+    /// The name in lists and in the records of exchanges, unique among the rules of a manager.
     public var name: String
-    /// Whether it is looked at.
+    /// Whether the rule can act.
     public var isEnabled: Bool
-    /// How many requests it acts on, and is passed over after that; nil: all. Counted from when it was added.
+    /// The number of requests that the rule acts on after it is added; `nil` for all.
     public var times: Int?
-    /// The requests that it is for.
+    /// The requests that the rule matches.
     public var matching: RequestPattern
-    /// What it does to them.
+    /// The effect on those requests.
     public var action: Action
 
-    /// Makes a rule; for every request unless a pattern or a number of times is given.
+    /// Makes a rule that acts on every request, unless you give a pattern or a number of times.
     public init(
         _ name: String, matching: RequestPattern = RequestPattern(), _ action: Action, times: Int? = nil,
         isEnabled: Bool = true
@@ -51,7 +50,7 @@ public struct NetworkRule: Sendable, Hashable {
         self.action = action
     }
 
-    /// Why it does nothing, in sentences that show in the manager's health; empty where it can.
+    /// The reasons why the rule can't act, which also show in the manager's health; empty if it can.
     public var problems: [WaybillError] {
         (matching.problems.map(\.message) + [timesProblem, actionProblem].compactMap { $0 }).map {
             WaybillError(.setting, "Rule “\(name)”: \($0)")
@@ -74,7 +73,7 @@ public struct NetworkRule: Sendable, Hashable {
 }
 
 extension NetworkRule: Codable {
-    private enum Member: String, CodingKey {
+    private enum Member: String, CodingKey, CaseIterable {
         case name
         case isDisabled = "disabled"
         case matching = "match"
@@ -84,12 +83,13 @@ extension NetworkRule: Codable {
 
     /// Reads a rule as `Schemas/rules.v1.schema.json` describes it.
     ///
-    /// - Throws: `DecodingError` with where, also for a member that is not known, and for a rule that could do nothing.
+    /// - Throws: `DecodingError` with the coding path of the mistake, also for an unknown member and for a rule that can't
+    ///   act.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.members(Member.self)
         let actions = [
-            try members.value(MockedResponse.self, .mock).map(Action.mock),
-            try members.value(Throttle.self, .throttle).map(Action.throttle),
+            try members.value(NetworkRule.Response.self, .mock).map(Action.mock),
+            try members.value(NetworkRule.Throttle.self, .throttle).map(Action.throttle),
             try members.value(Failure.self, .fail).map { Action.fail($0.code, after: $0.delay, upTo: $0.longestDelay) },
             try members.value(Cut.self, .cut).map { Action.cut(afterByteCount: $0.byteCount) },
         ].compactMap { $0 }
@@ -133,7 +133,7 @@ private struct Failure: Codable {
     var delay: Duration
     var longestDelay: Duration?
 
-    private enum Member: String, CodingKey {
+    private enum Member: String, CodingKey, CaseIterable {
         case code
         case delay = "delay_us"
         case longestDelay = "longest_delay_us"
@@ -152,7 +152,7 @@ private struct Failure: Codable {
     }
 
     private static func code(_ members: KeyedDecodingContainer<Member>) throws -> URLError.Code {
-        // A number has a code on every Apple platform; elsewhere only the known ones have.
+        // On Apple platforms every number makes a code, elsewhere only a known one.
         let code: URLError.Code? =
             if let name = try? members.decode(String.self, forKey: .code) {
                 URLError.Code(name: name)
@@ -179,7 +179,7 @@ private struct Failure: Codable {
 private struct Cut: Codable {
     var byteCount: Int64
 
-    private enum Member: String, CodingKey {
+    private enum Member: String, CodingKey, CaseIterable {
         case byteCount = "after_bytes"
     }
 

@@ -2,18 +2,17 @@ import Dispatch
 public import Foundation
 public import WaybillCore
 
-/// The rules of a manager: they mock, slow down or fail the requests of its sessions while they are on, which at first
-/// they are not.
+/// The rules of a manager, which mock, slow down or fail the requests of its sessions while they are on.
 ///
-/// Of the rules that are enabled, match, and have times left, only the one that was added last acts: a throttle above a
-/// mock hides it, and a slow mock is a mock with a delay. Rules apply to ``CapturedSession`` alone, whether recording is on or not,
-/// and never to what the manager itself sends. Nothing is ever loaded by itself: a build is open to rules only where
-/// its own code adds them and turns them on.
+/// Rules are off at first. Only one rule acts on a request: the first in order of precedence that is enabled, matches, and
+/// has times left. A throttle before a mock hides the mock, and a slow mock is a mock with a delay. Rules apply only to
+/// ``CapturedSession``, whether or not recording is on, and never to requests that the manager itself sends. Waybill never
+/// loads rules: only your code adds them and turns them on.
 ///
 /// ## Usage
 ///
 /// ```swift
-/// transactions.rules.add(NetworkRule("slow", .throttle(Throttle(latency: .seconds(2)))))
+/// transactions.rules.add(NetworkRule("slow", .throttle(NetworkRule.Throttle(latency: .seconds(2)))))
 /// transactions.rules.isOn = TransactionManager.isDebugBuild
 /// ```
 public final class NetworkRules: Sendable {
@@ -25,9 +24,9 @@ public final class NetworkRules: Sendable {
     }
 
     private let state = Locked(State())
-    /// False for good where requests are sent as they are.
+    /// Whether rules can be turned on.
     private let canBeOn: Bool
-    /// What rules wait by.
+    /// Makes the schedule for the delays of a request.
     let schedule: @Sendable () -> any RuleSchedule
 
     init(canBeOn: Bool = true, schedule: @escaping @Sendable () -> any RuleSchedule = { DispatchSchedule() }) {
@@ -35,27 +34,28 @@ public final class NetworkRules: Sendable {
         self.schedule = schedule
     }
 
-    /// Whether rules apply; false until it is set, and for good with `TransactionManager.disabled`.
+    /// Whether rules apply. Default: false. It stays false with `TransactionManager.disabled`.
     public var isOn: Bool {
         get { state.withLock { $0.isOn } }
         set { state.withLock { $0.isOn = newValue && canBeOn } }
     }
 
-    /// All rules in order of precedence, which is newest first.
+    /// All rules in order of precedence: the newest first, unless they were moved.
     public var all: [NetworkRule] { state.withLock { $0.rules } }
 
-    /// How many requests each rule has acted on since it was added, by its name.
+    /// The number of requests that each rule has acted on since it was added, by name.
     public var hits: [String: Int] {
         state.withLock { state in
             Dictionary(uniqueKeysWithValues: state.rules.map { ($0.name, state.hits[$0.name] ?? 0) })
         }
     }
 
-    /// Adds a rule before all others, in place of one of that name; its hits count from 0.
+    /// Adds a rule before all others and removes any other rule of that name. Its hits count from 0.
     public func add(_ rule: NetworkRule) { add([rule]) }
 
-    /// Adds rules before all others, in place of those of their names; the first has precedence. Of rules of one name
-    /// the first is added.
+    /// Adds rules before all others and removes any other rules of their names.
+    ///
+    /// The first has precedence. If two have the same name, only the first is added.
     public func add(_ rules: [NetworkRule]) {
         var names: Set<String> = []
         let new = rules.filter { names.insert($0.name).inserted }
@@ -65,7 +65,7 @@ public final class NetworkRules: Sendable {
         }
     }
 
-    /// Turns one rule on or off, and keeps its precedence and its hits; does nothing where there is none of that name.
+    /// Enables or disables the rule of that name, if any, and keeps its precedence and its hits.
     public func setEnabled(_ isEnabled: Bool, named name: String) {
         state.withLock { state in
             for index in state.rules.indices where state.rules[index].name == name {
@@ -74,10 +74,9 @@ public final class NetworkRules: Sendable {
         }
     }
 
-    /// Puts a rule in the place of another one, whose precedence it gets; its hits count from 0.
+    /// Replaces a rule with one of the same precedence. Its hits count from 0.
     ///
-    /// - Returns: Whether it was: not where there is none of that name, or a third one has the name of the new one; then
-    ///   nothing is changed.
+    /// - Returns: False if no rule has that name, or if a third rule has the name of the new one. Then nothing changes.
     @discardableResult
     public func replace(named name: String, with rule: NetworkRule) -> Bool {
         state.withLock { state in
@@ -90,11 +89,12 @@ public final class NetworkRules: Sendable {
         }
     }
 
-    /// Gives a rule another precedence, and keeps its hits; does nothing where there is none of that name.
+    /// Moves the rule of that name, if any, to another precedence and keeps its hits.
     ///
     /// - Parameters:
-    ///   - name: The rule's.
-    ///   - places: How many others it passes, towards the last; below 0: towards the first. As many as there are at most.
+    ///   - name: The name of the rule.
+    ///   - places: The number of rules that it passes towards the last, or, if negative, towards the first. A larger number
+    ///     moves it to the end.
     public func move(named name: String, by places: Int) {
         state.withLock { state in
             guard let index = state.rules.firstIndex(where: { $0.name == name }) else { return }
@@ -105,7 +105,7 @@ public final class NetworkRules: Sendable {
         }
     }
 
-    /// Removes a rule, and its hits; does nothing where there is none of that name.
+    /// Removes the rule of that name, if any, and its hits.
     public func remove(named name: String) {
         state.withLock { state in
             state.rules.removeAll { $0.name == name }
@@ -113,22 +113,22 @@ public final class NetworkRules: Sendable {
         }
     }
 
-    /// Removes all rules, and their hits.
+    /// Removes all rules and their hits.
     public func removeAll() { state.withLock { $0 = State(isOn: $0.isOn) } }
 
-    /// Why some of them do nothing.
+    /// The reasons why some rules do nothing.
     var problems: [WaybillError] { all.flatMap(\.problems) }
 
-    /// The rule that acts on a request, which is counted; nil for none.
+    /// Finds the rule that acts on a request and counts the hit. `nil` if none does.
     func hit(by request: ExchangeRequest, body: @autoclosure () -> Data?) -> NetworkRule? {
         let rules = state.withLock { $0.isOn ? $0.rules : [] }
-        // Compared without the lock held: a pattern may take milliseconds.
+        // Compare without the lock: a pattern can take milliseconds.
         return rules.first { rule in
             rule.isEnabled && rule.matching.matches(request, body: body()) && rule.problems.isEmpty && takes(rule)
         }
     }
 
-    /// Whether a rule acts once more, which is counted: of requests at the same time no more than it has times left.
+    /// Counts a hit unless the rule has no times left. Requests at the same time share its times.
     private func takes(_ rule: NetworkRule) -> Bool {
         state.withLock { state in
             let hits = state.hits[rule.name] ?? 0
@@ -140,41 +140,24 @@ public final class NetworkRules: Sendable {
 }
 
 extension NetworkRules {
-    /// A document of rules: `application/vnd.waybill.rules.v1+json`.
+    /// A document of type `application/vnd.waybill.rules.v1+json`.
     private struct Document: Codable {
         var rules: [NetworkRule]
     }
 
-    /// Adds the rules of a JSON document, as `Schemas/rules.v1.schema.json` describes it, before all others; the first
-    /// of them has precedence.
+    /// Adds the rules of a JSON document before all others. The first has precedence.
     ///
-    /// - Throws: `WaybillError` of code `.format` that says where it is wrong, as a JSON pointer (RFC 6901), and then
-    ///   nothing is added.
+    /// `Schemas/rules.v1.schema.json` describes the format.
+    ///
+    /// - Throws: `WaybillError` of code `.format` if the document is not valid. The message begins with the place: a JSON
+    ///   pointer (RFC 6901), or a line and a column if the text is not JSON. No rules are added then.
     public func add(json: Data) throws(WaybillError) { add(try Self.rules(in: json)) }
 
-    /// All rules in order of precedence, as a JSON document that ``add(json:)`` reads.
-    public func json() -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Nothing in a rule is anything but a string, an integer, a list or an object.
-        return (try? encoder.encode(Document(rules: all))) ?? Data(#"{"rules":[]}"#.utf8)
-    }
+    /// Returns all rules in order of precedence, as a JSON document that ``add(json:)`` reads.
+    public func json() -> Data { RuleJSON.written(Document(rules: all)) }
 
     private static func rules(in json: Data) throws(WaybillError) -> [NetworkRule] {
-        // As strict as for every other format, and it says where: JSONDecoder does not.
-        do throws(JSONFailure) {
-            try JSONReader.read(Array(json)) { reader throws(JSONFailure) in try reader.skipValue() }
-        } catch {
-            throw WaybillError(.format, "\(error.message), at byte \(error.offset)")
-        }
-        let rules: [NetworkRule]
-        do {
-            rules = try JSONDecoder().decode(Document.self, from: json).rules
-        } catch let error as DecodingError {
-            throw WaybillError(.format, error.placed)
-        } catch {
-            throw WaybillError(.format, "The rules cannot be read.", cause: "\(error)")
-        }
+        let rules = try RuleJSON.read(Document.self, from: json).rules
         var names: Set<String> = []
         for (index, rule) in rules.enumerated() where !names.insert(rule.name).inserted {
             throw WaybillError(.format, "/rules/\(index)/name: a rule before it has that name")
@@ -183,15 +166,82 @@ extension NetworkRules {
     }
 }
 
-/// Does things later, one after the other: what the rules of one request wait by.
+extension NetworkRule {
+    /// Reads one rule of a document.
+    ///
+    /// - Throws: As ``NetworkRules/add(json:)`` does.
+    package init(json: Data) throws(WaybillError) { self = try RuleJSON.read(NetworkRule.self, from: json) }
+
+    /// This rule as JSON, indented.
+    package var json: Data { RuleJSON.written(self) }
+}
+
+/// The JSON of rules, which people write by hand.
+private enum RuleJSON {
+    static func read<Value: Decodable>(_: Value.Type, from json: Data) throws(WaybillError) -> Value {
+        // `JSONDecoder` accepts more than JSON and does not say where a mistake is.
+        do throws(JSONFailure) {
+            try JSONReader.read(Array(json)) { reader throws(JSONFailure) in try check(&reader) }
+        } catch {
+            let before = json.prefix(error.offset)
+            let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+            let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count { $0 & 0xC0 != 0x80 } + 1
+            throw WaybillError(.format, "line \(line), column \(column): \(error.message)")
+        }
+        do {
+            return try JSONDecoder().decode(Value.self, from: json)
+        } catch let error as DecodingError {
+            throw WaybillError(.format, error.placed)
+        } catch {
+            throw WaybillError(.format, "The rules cannot be read.", cause: "\(error)")
+        }
+    }
+
+    /// Rejects an object with two members of the same name, because decoding ignores one of them, and a number that is
+    /// too long, because decoding does not say where it is.
+    ///
+    /// The reader limits the depth.
+    private static func check(_ reader: inout JSONReader) throws(JSONFailure) {
+        switch reader.next {
+        case UInt8(ascii: "{"):
+            var names: Set<String> = []
+            try reader.beginObject()
+            while let name = try reader.nextKey()?.string {
+                guard names.insert(name).inserted else {
+                    throw JSONFailure(.invalid, at: reader.offset, "“\(name)” is here twice; keep one of them")
+                }
+                try check(&reader)
+            }
+        case UInt8(ascii: "["):
+            try reader.beginArray()
+            while try reader.nextElement() { try check(&reader) }
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            let start = reader.offset
+            try reader.skipValue()
+            guard reader.offset - start <= "\(Limits.largestInteger)".utf8.count else {
+                throw JSONFailure(.invalid, at: start, "an integer up to \(Limits.largestInteger) was expected")
+            }
+        default: try reader.skipValue()
+        }
+    }
+
+    static func written(_ value: some Encodable) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Rules consist of strings, integers, Booleans, arrays and objects, so encoding does not fail.
+        return (try? encoder.encode(value)) ?? Data("{}".utf8)
+    }
+}
+
+/// Runs the delayed work of the rules of one request in order.
 ///
-/// A clock that is one is waited by where a manager has it: that of `WaybillTesting`, which lets time pass by itself.
+/// If the clock of a manager is also a schedule, as the manual clock of `WaybillTesting` is, its rules wait by that clock.
 package protocol RuleSchedule: Sendable {
-    /// Calls a closure after a delay, and never at once; what has the same delay goes in order.
+    /// Calls a closure after a delay, but never before this method returns. Closures with the same delay keep their order.
     func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void)
 }
 
-/// Waits by the system's clock.
+/// A schedule that uses the system's clock.
 struct DispatchSchedule: RuleSchedule {
     private let queue = DispatchQueue(label: "waybill.rule")
 
@@ -202,13 +252,13 @@ struct DispatchSchedule: RuleSchedule {
 }
 
 extension Duration {
-    /// A time between this one and the longest, drawn anew each time; this one where there is no longest.
+    /// Draws a random time from this one to the longest. Without a longest, returns this one.
     func drawn(upTo longest: Duration?) -> Duration {
         guard let longest, longest > self else { return self }
         return .microseconds(Int64.random(in: microseconds...longest.microseconds))
     }
 
-    /// Why no time can be drawn between these; nil where one can.
+    /// The reason why no time can be drawn between these; `nil` if one can.
     static func problem(from shortest: Duration, to longest: Duration?) -> String? {
         guard let longest, longest < shortest else { return nil }
         return "It cannot take \(shortest) at least and \(longest) at most."

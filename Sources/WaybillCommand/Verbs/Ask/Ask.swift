@@ -101,17 +101,18 @@ struct AskOptions: ParsableArguments {
         let answer = try await Progress.shown { try await store.answer(question, where: parameters) }
         let redacted = Redactor.command.redacted(answer)
         let said = [filter.useCase, filter.expression].compactMap { $0 }.joined(separator: " ")
-        let text = redacted.text(about: said.isEmpty ? "all use cases" : said.printable)
+        let subject = said.isEmpty ? "all use cases" : said
         if json {
             try Terminal.write(json: answer)
         } else if csv {
-            try StandardOutput.write(redacted.csv.bytes)
-        } else if !text.isEmpty {
-            self.text.write(text.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
+            try StandardOutput.write(redacted.csv)
+        } else if !redacted.isEmpty {
+            let width = Terminal.width() ?? Terminal.usualWidth
+            text.write(redacted.lines(about: subject, .standardOutput(), width: width))
             if let counted = answer.outcomesSentence { Terminal.warn(counted) }
         }
         if !json, let weighed = answer.weighed { Terminal.warn(weighed.sentence) }
-        guard text.isEmpty else { return }
+        guard redacted.isEmpty else { return }
         Terminal.warn(redacted.value.whyEmpty ?? "Nothing counts here.")
         throw ExitCode.failure
     }

@@ -1,9 +1,8 @@
-/// Takes the secrets out of a body while it comes, piece by piece; what it gives can be kept.
+/// Removes the secrets from a body as it arrives, piece by piece. Its output can be stored.
 ///
-/// Where a body was cut into pieces does not matter. What is under way, a string, a line, a member of a form, waits in
-/// memory until its end is known; one of more than ``unitLimit`` bytes is hidden whole, because it cannot be known what
-/// is in it without gathering it. What is no valid JSON or XML is read on as text. What has been redacted already stays
-/// as it is.
+/// The output doesn't depend on how the body is cut into pieces. A string, a line, a tag or a form member is kept in
+/// memory until its end is known. One of ``unitLimit`` bytes or more is hidden whole. A body that isn't valid JSON is
+/// read as text from the first invalid byte on. Redacting a redacted body changes nothing.
 ///
 /// ## Usage
 ///
@@ -13,167 +12,130 @@
 /// kept += body.redact(second)
 /// kept += body.finish()
 /// ```
-package struct BodyRedactor: Sendable {
-    /// Bytes of a string, a line, a tag or a member of a form that are looked at together.
+package struct BodyRedactor: BodyReader {
+    /// A string, a line, a tag or a form member of this many bytes is hidden.
     package static let unitLimit = 64 << 10
+    /// The number of bytes to wait for the first one that isn't white space.
+    private static let blankLimit = 256
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    private var reader: any BodyReader
+    private let format: BodyFormat
+    private let redactor: Redactor
+    private let keepsBinary: Bool
+    /// The first bytes, until they have shown how to read the body.
+    private var start: [UInt8] = []
+    private var reader: (any BodyReader)?
 
-    /// Begins a body.
+    /// Creates a redactor for one body.
     ///
     /// - Parameters:
-    ///   - contentType: The value of its `Content-Type` field; nil where it has none.
-    ///   - keepsBinary: Whether a body that is no text is kept, without what has the shape of a secret; else it is
-    ///     hidden whole.
+    ///   - contentType: The value of the `Content-Type` field; `nil` if there is none.
+    ///   - keepsBinary: Whether to keep a body that isn't text, without the parts that look like secrets. Otherwise, it
+    ///     is hidden whole.
     package init(contentType: String?, redactor: Redactor, keepsBinary: Bool = false) {
         self.init(BodyFormat(contentType: contentType), redactor: redactor, keepsBinary: keepsBinary)
     }
 
-    init(_ format: BodyFormat, redactor: Redactor, keepsBinary: Bool) {
-        reader = Self.reader(of: format, redactor: redactor, keepsBinary: keepsBinary)
-    }
-
-    /// - Parameter nesting: How many bodies this one is a part of.
-    static func reader(of format: BodyFormat, redactor: Redactor, keepsBinary: Bool, nesting: Int = 0) -> any BodyReader
-    {
+    /// - Parameter nesting: The number of multipart bodies that this one is a part of.
+    init(_ format: BodyFormat, redactor: Redactor, keepsBinary: Bool, nesting: Int = 0) {
+        (self.format, self.redactor, self.keepsBinary) = (format, redactor, keepsBinary)
         switch format {
         case .multipart(let boundary):
-            MultipartReader(boundary: boundary, redactor: redactor, keepsBinary: keepsBinary, nesting: nesting)
-        case .binary: keepsBinary ? TextReader(redactor) : HiddenReader()
-        case .json, .form, .markup, .text: ChoosingReader(format, redactor: redactor, keepsBinary: keepsBinary)
+            reader = MultipartReader(boundary: boundary, redactor: redactor, keepsBinary: keepsBinary, nesting: nesting)
+        case .binary: reader = binary
+        case .json, .form, .markup, .text: break
         }
     }
 
-    /// What can be kept after these bytes; the rest comes later.
+    /// Reads bytes, and returns the output so far.
     package mutating func redact(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
-        reader.read(bytes[...], into: &output)
+        read(bytes[...], into: &output)
         return output
     }
 
-    /// What is left; nothing may follow.
+    /// Returns the rest. Don't call other methods afterwards.
     ///
-    /// - Parameter isWhole: false where more came that is not kept: then what was cut off at the end, and might be the
-    ///   beginning of a secret, goes.
+    /// - Parameter isWhole: `false` if the end of the body is missing. Then the last bytes are removed, because they may
+    ///   be the beginning of a secret.
     package mutating func finish(isWhole: Bool = true) -> [UInt8] {
         var output: [UInt8] = []
-        reader.finish(isWhole: isWhole, into: &output)
+        finish(isWhole: isWhole, into: &output)
         return output
     }
+
+    mutating func read(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
+        var rest = bytes
+        // Read one byte at a time. Otherwise, the choice would depend on how the body is cut.
+        while reader == nil, let byte = rest.popFirst() {
+            start.append(byte)
+            if let choice { begin(choice, into: &output) }
+        }
+        if !rest.isEmpty { reader?.read(rest, into: &output) }
+    }
+
+    mutating func finish(isWhole: Bool, into output: inout [UInt8]) {
+        if reader == nil { begin(text, into: &output) }
+        reader?.finish(isWhole: isWhole, into: &output)
+    }
+
+    private mutating func begin(_ choice: any BodyReader, into output: inout [UInt8]) {
+        reader = choice
+        reader?.read(start[...], into: &output)
+        start = []
+    }
+
+    // MARK: The choice of a reader
+
+    /// The reader for a body that starts with these bytes, whatever type it is said to have; `nil` if more are needed.
+    private var choice: (any BodyReader)? {
+        // UTF-16 and UTF-32 have a byte order mark, or zeros between ASCII characters.
+        if start.count <= 4, start.last == 0 || start.first == 0xFE || start.first == 0xFF { return binary }
+        let significant = start.filter { !$0.isBlank && !Self.byteOrderMark.contains($0) }
+        let waits = start.count < Self.blankLimit
+        guard let first = significant.first else { return waits ? nil : text }
+        guard start.count >= 4 else { return nil }
+        switch Unicode.Scalar(first) {
+        case "<": return MarkupReader(redactor)
+        case "{", "[", "\"":
+            if format == .json { return JSONBodyReader(redactor) }
+            if significant.count == 1 { return waits ? nil : text }
+            return JSONBodyReader.looksLikeJSON(significant) ? JSONBodyReader(redactor) : text
+        default: return text
+        }
+    }
+
+    private var text: any BodyReader { format == .form ? FormReader(redactor) : TextReader(redactor) }
+
+    private var binary: any BodyReader { keepsBinary ? TextReader(redactor) : HiddenReader() }
 }
 
 extension Redactor {
-    /// A body that is there whole, as it is kept or shown.
+    /// Returns a complete body without its secrets.
     package func body(_ bytes: [UInt8], contentType: String?, keepsBinary: Bool = false) -> [UInt8] {
         var body = BodyRedactor(contentType: contentType, redactor: self, keepsBinary: keepsBinary)
         return body.redact(bytes) + body.finish()
     }
 }
 
-/// One way of reading a body.
-protocol BodyReader: Sendable {
-    /// Takes bytes in, and appends what can be kept.
-    mutating func read(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8])
-
-    /// Appends what is left.
-    ///
-    /// - Parameter isWhole: false: the last unit was cut off.
-    mutating func finish(isWhole: Bool, into output: inout [UInt8])
-}
-
-/// Keeps nothing, and says once that there was something.
-struct HiddenReader: BodyReader {
-    private var isSaid = false
-
-    mutating func read(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
-        guard !isSaid, !bytes.isEmpty else { return }
-        output += Redactor.placeholder.utf8
-        isSaid = true
-    }
-
-    func finish(isWhole: Bool, into output: inout [UInt8]) {}
-}
-
-/// Waits for the first bytes, and then chooses: what they are counts for more than what they are called.
-struct ChoosingReader: BodyReader {
-    private let format: BodyFormat
-    private let redactor: Redactor
-    private let keepsBinary: Bool
-    private var start: [UInt8] = []
-    private var chosen: (any BodyReader)?
-
-    /// White space in front of a body that is waited for.
-    private static let budget = 256
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
-    init(_ format: BodyFormat, redactor: Redactor, keepsBinary: Bool) {
-        self.format = format
-        self.redactor = redactor
-        self.keepsBinary = keepsBinary
-    }
-
-    mutating func read(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
-        var rest = bytes
-        while chosen == nil, let byte = rest.popFirst() {
-            start.append(byte)
-            // Byte by byte, so that it does not matter where the body was cut.
-            if let reader = choice() { choose(reader, into: &output) }
-        }
-        if !rest.isEmpty { chosen?.read(rest, into: &output) }
-    }
-
-    mutating func finish(isWhole: Bool, into output: inout [UInt8]) {
-        if chosen == nil { choose(other, into: &output) }
-        chosen?.finish(isWhole: isWhole, into: &output)
-    }
-
-    private mutating func choose(_ reader: any BodyReader, into output: inout [UInt8]) {
-        var reader = reader
-        reader.read(start[...], into: &output)
-        start = []
-        chosen = reader
-    }
-
-    /// nil: not yet.
-    private func choice() -> (any BodyReader)? {
-        // UTF-16 and UTF-32, by their byte order mark or by the zeros of their ASCII characters.
-        if start.count <= 4, start.last == 0 || start.first == 0xFE || start.first == 0xFF {
-            return keepsBinary ? TextReader(redactor) : HiddenReader()
-        }
-        let significant = start.filter { !" \t\r\n".utf8.contains($0) && !Self.byteOrderMark.contains($0) }
-        guard let first = significant.first else { return start.count < Self.budget ? nil : other }
-        switch first {
-        case UInt8(ascii: "<"): return start.count < 4 ? nil : MarkupReader(redactor)
-        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""):
-            guard start.count >= 4 else { return nil }
-            if format == .json { return JSONBodyReader(redactor) }
-            guard significant.count > 1 else { return start.count < Self.budget ? nil : other }
-            return JSONBodyReader.looksLikeJSON(significant) ? JSONBodyReader(redactor) : other
-        default: return start.count < 4 ? nil : other
-        }
-    }
-
-    private var other: any BodyReader { format == .form ? FormReader(redactor) : TextReader(redactor) }
-}
-
-/// How the bytes of a body are read when secrets are looked for in it.
+/// How to read the bytes of a body when looking for secrets.
 package enum BodyFormat: Hashable, Sendable {
     /// RFC 8259, one value or several.
     case json
     /// `application/x-www-form-urlencoded`.
     case form
-    /// RFC 2046, section 5.1; without the two hyphens.
+    /// RFC 2046, section 5.1. The boundary doesn't include the two hyphens.
     case multipart(boundary: [UInt8])
     /// XML and HTML.
     case markup
-    /// Lines of anything else that is text in UTF-8 or a superset of ASCII with one byte a character.
+    /// Lines of other text, in UTF-8 or in a superset of ASCII with one byte for each character.
     case text
-    /// What cannot be read: images, archives, UTF-16.
+    /// A format that can't be searched, such as images, archives and UTF-16.
     case binary
 
-    /// By the value of a `Content-Type` field (RFC 9110, section 8.3); nil, and a type that is none, count as text
-    /// until a byte says otherwise.
+    /// Reads the value of a `Content-Type` field (RFC 9110, section 8.3). `nil` and invalid types count as text, unless
+    /// the first bytes of the body say otherwise.
     package init(contentType: String?) {
         let parts = (contentType ?? "text/plain").split(separator: ";", omittingEmptySubsequences: false)
         let type = parts.first?.trimmed.lowercased() ?? ""
@@ -207,7 +169,7 @@ package enum BodyFormat: Hashable, Sendable {
         "x-pem-file",
     ]
 
-    /// Character sets in which a byte below 128 is always the ASCII character.
+    /// Whether every byte below 128 is the ASCII character in this character set.
     private static func isReadable(charset: String) -> Bool {
         ["utf-8", "utf8", "us-ascii", "ascii"].contains(charset) || charset.hasPrefix("iso-8859-")
             || charset.hasPrefix("windows-125")
@@ -221,40 +183,9 @@ extension Substring {
         return text
     }
 
-    /// Without the quotation marks of RFC 9110, section 5.6.4.
+    /// The text without the quotation marks of RFC 9110, section 5.6.4.
     fileprivate var unquoted: String {
         guard count > 1, first == "\"", last == "\"" else { return String(self) }
         return String(dropFirst().dropLast().filter { $0 != "\\" })
-    }
-}
-
-/// `application/x-www-form-urlencoded`, a member at a time.
-struct FormReader: BodyReader {
-    private let redactor: Redactor
-    private var member: [UInt8] = []
-    private var isTooLong = false
-
-    init(_ redactor: Redactor) { self.redactor = redactor }
-
-    mutating func read(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
-        for byte in bytes {
-            if byte == UInt8(ascii: "&") {
-                endMember(into: &output)
-                output.append(byte)
-            } else if !isTooLong {
-                member.append(byte)
-                isTooLong = member.count == BodyRedactor.unitLimit
-            }
-        }
-    }
-
-    mutating func finish(isWhole: Bool, into output: inout [UInt8]) {
-        if isWhole { endMember(into: &output) }
-    }
-
-    private mutating func endMember(into output: inout [UInt8]) {
-        output += isTooLong ? Array(Redactor.placeholder.utf8) : redactor.form(member[...])
-        member.removeAll(keepingCapacity: true)
-        isTooLong = false
     }
 }

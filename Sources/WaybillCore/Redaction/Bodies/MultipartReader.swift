@@ -1,7 +1,7 @@
-/// A body of several parts (RFC 2046, section 5.1; RFC 7578): each is read by its own type, and goes whole where its
-/// name is a secret's.
+/// Reads a body of several parts (RFC 2046, section 5.1; RFC 7578). Each part is read by its own type, or hidden whole if
+/// its name is the name of a secret.
 ///
-/// What stands before the first delimiter and after the last belongs to no part, and is left out.
+/// Bytes before the first delimiter and after the last one don't belong to a part. They are removed.
 struct MultipartReader: BodyReader {
     private enum State { case outside, head, content, end }
 
@@ -10,16 +10,16 @@ struct MultipartReader: BodyReader {
     private let keepsBinary: Bool
     private let nesting: Int
     private var state = State.outside
-    /// The line under way for as long as it may be a delimiter; in the head of a part, all of it.
+    /// The line under way, as long as it may be a delimiter. In the head of a part, the head so far.
     private var line: [UInt8] = []
     private var isMatching = true
     private var part: (any BodyReader)?
-    /// Whether the last byte that was given ended a line.
+    /// Whether the last byte in the output of the part ended a line.
     private var endsLine = true
 
     private static let headLimit = 16 << 10
     private static let nestingLimit = 4
-    /// White space behind a delimiter.
+    /// The number of bytes of white space that may follow a delimiter.
     private static let padding = 64
 
     init(boundary: [UInt8], redactor: Redactor, keepsBinary: Bool, nesting: Int) {
@@ -31,57 +31,48 @@ struct MultipartReader: BodyReader {
 
     mutating func read(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var rest = bytes
-        while !rest.isEmpty {
-            switch state {
-            case .end: return
-            case .head: readHead(&rest, into: &output)
-            case .outside, .content:
-                if isMatching {
-                    match(&rest, into: &output)
-                } else {
-                    let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.endIndex
-                    give(rest[..<end], into: &output)
-                    isMatching = rest[end - 1] == UInt8(ascii: "\n")
-                    rest = rest[end...]
-                }
+        while state != .end, let byte = rest.first {
+            if state == .head || isMatching {
+                rest.removeFirst()
+                line.append(byte)
+                if state == .head { readHead(into: &output) } else { match(into: &output) }
+            } else {
+                let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.endIndex
+                isMatching = rest[end - 1] == UInt8(ascii: "\n")
+                give(rest[..<end], into: &output)
+                rest = rest[end...]
             }
         }
     }
 
     mutating func finish(isWhole: Bool, into output: inout [UInt8]) {
         guard state == .content else { return }
-        // A last delimiter need not have an end of line behind it.
-        if isMatching, isWhole, isDelimiter(line) { return endPart(into: &output) }
-        if isMatching { give(line[...], into: &output) }
+        // The last delimiter may lack an end of line.
+        if isMatching, isWhole, isDelimiter { return endPart(into: &output) }
+        if isMatching { giveLine(into: &output) }
         part?.finish(isWhole: isWhole, into: &output)
     }
 
     // MARK: Delimiters
 
-    private mutating func match(_ rest: inout ArraySlice<UInt8>, into output: inout [UInt8]) {
-        guard let byte = rest.popFirst() else { return }
-        line.append(byte)
+    private mutating func match(into output: inout [UInt8]) {
+        guard let byte = line.last else { return }
+        let isEndOfLine = byte == UInt8(ascii: "\n")
         let isPossible =
             line.count <= delimiter.count
             ? byte == delimiter[line.count - 1]
-            : line.count <= delimiter.count + Self.padding && "- \t\r\n".utf8.contains(byte)
-        guard isPossible else {
-            give(line[...], into: &output)
-            line.removeAll(keepingCapacity: true)
-            isMatching = byte == UInt8(ascii: "\n")
-            return
+            : line.count <= delimiter.count + Self.padding && (byte.isBlank || byte == UInt8(ascii: "-"))
+        if isPossible, isEndOfLine, isDelimiter {
+            endPart(into: &output)
+        } else if !isPossible || isEndOfLine {
+            giveLine(into: &output)
+            isMatching = isEndOfLine
         }
-        guard byte == UInt8(ascii: "\n") else { return }
-        guard isDelimiter(line) else {
-            give(line[...], into: &output)
-            return line.removeAll(keepingCapacity: true)
-        }
-        endPart(into: &output)
     }
 
-    private func isDelimiter(_ line: [UInt8]) -> Bool {
+    private var isDelimiter: Bool {
         let behind = line.dropFirst(delimiter.count).drop { $0 == UInt8(ascii: "-") }
-        return line.starts(with: delimiter) && behind.allSatisfy { " \t\r\n".utf8.contains($0) }
+        return line.starts(with: delimiter) && behind.allSatisfy(\.isBlank)
     }
 
     private mutating func endPart(into output: inout [UInt8]) {
@@ -89,8 +80,15 @@ struct MultipartReader: BodyReader {
         if part != nil, !endsLine { output += "\r\n".utf8 }
         part = nil
         output += line
+        // A last delimiter has hyphens behind the boundary.
         state = line.dropFirst(delimiter.count).starts(with: "--".utf8) ? .end : .head
         endsLine = true
+        line.removeAll(keepingCapacity: true)
+    }
+
+    /// Passes on a line that isn't a delimiter.
+    private mutating func giveLine(into output: inout [UInt8]) {
+        give(line[...], into: &output)
         line.removeAll(keepingCapacity: true)
     }
 
@@ -102,23 +100,21 @@ struct MultipartReader: BodyReader {
 
     // MARK: The head of a part
 
-    private mutating func readHead(_ rest: inout ArraySlice<UInt8>, into output: inout [UInt8]) {
-        while let byte = rest.popFirst() {
-            line.append(byte)
-            let isEnd =
-                byte == UInt8(ascii: "\n")
-                && (line.count == 1 || line == Array("\r\n".utf8) || line.hasSuffix("\n\n") || line.hasSuffix("\n\r\n"))
-            guard isEnd || line.count == Self.headLimit else { continue }
-            let head = Head(line)
-            part = isEnd ? reader(of: head) : HiddenReader()
-            output += isEnd ? keptHead(head) : Array("\r\n".utf8)
-            line.removeAll(keepingCapacity: true)
-            (state, isMatching, endsLine) = (.content, true, true)
-            return
-        }
+    private mutating func readHead(into output: inout [UInt8]) {
+        // A head ends with an empty line.
+        let isEnd =
+            line.last == 0x0A
+            && (line.count == 1 || line == [0x0D, 0x0A] || line.suffix(2) == [0x0A, 0x0A]
+                || line.suffix(3) == [0x0A, 0x0D, 0x0A])
+        guard isEnd || line.count == Self.headLimit else { return }
+        let head = Head(line)
+        part = isEnd ? reader(of: head) : HiddenReader()
+        output += isEnd ? keptHead(head) : Array("\r\n".utf8)
+        line.removeAll(keepingCapacity: true)
+        (state, isMatching, endsLine) = (.content, true, true)
     }
 
-    /// The lines of a head as they are kept: of the file that is a secret the name is one, too.
+    /// Returns the lines of a head without secrets. If a file is a secret, its name is one, too.
     private func keptHead(_ head: Head) -> [UInt8] {
         let kept = SecretScanner.redacting(line, names: redactor.names) ?? line
         guard redactor.names.contains(head.name), head.hasFileName else { return kept }
@@ -130,15 +126,15 @@ struct MultipartReader: BodyReader {
         guard !redactor.names.contains(head.name), !isEncoded, nesting < Self.nestingLimit else {
             return HiddenReader()
         }
-        return BodyRedactor.reader(
-            of: BodyFormat(contentType: head.contentType), redactor: redactor, keepsBinary: keepsBinary,
+        return BodyRedactor(
+            BodyFormat(contentType: head.contentType), redactor: redactor, keepsBinary: keepsBinary,
             nesting: nesting + 1)
     }
 
     private struct Head {
         var contentType: String?
         var encoding: String?
-        /// As it was meant; empty where there is none.
+        /// The decoded name; empty if there is none.
         var name: [UInt8] = []
         var hasFileName = false
 
@@ -157,7 +153,7 @@ struct MultipartReader: BodyReader {
             }
         }
 
-        /// The parameters `name` and `name*` (RFC 7578, section 4.2; RFC 8187), however they are written.
+        /// Returns the parameters `name` and `name*` (RFC 7578, section 4.2; RFC 8187), in any spelling.
         private static func name(in disposition: Substring) -> [UInt8] {
             let parameters = disposition.split(separator: ";").dropFirst().map { $0.drop { $0 == " " || $0 == "\t" } }
             let names = parameters.filter { $0.lowercased().hasPrefix("name") }.compactMap { parameter in
@@ -165,11 +161,5 @@ struct MultipartReader: BodyReader {
             }
             return PercentEncoding.decoded(Array(names.joined(separator: " ").utf8))
         }
-    }
-}
-
-extension Array where Element == UInt8 {
-    fileprivate func hasSuffix(_ text: StaticString) -> Bool {
-        count >= text.utf8CodeUnitCount && suffix(text.utf8CodeUnitCount).elementsEqual(text.description.utf8)
     }
 }

@@ -55,6 +55,6 @@ struct RecordingMiddleware: ToyMiddleware {
     }
 }
 
-private func fields(_ headers: [(name: String, value: String)]) -> [Fact.HeaderField] {
-    headers.map { Fact.HeaderField(name: $0.name, value: $0.value) }
+private func fields(_ headers: [(name: String, value: String)]) -> [HeaderField] {
+    headers.map { HeaderField(name: $0.name, value: $0.value) }
 }

@@ -10,7 +10,7 @@ import WaybillCore
     private let app = FactWriter()
     private let transaction = GUID()
 
-    private func rendition(_ openings: [Fact.ID: Fact.Opened] = [:], _ sequences: ClosedRange<Int64>? = nil)
+    private func rendition(_ openings: [FactID: Fact.Opened] = [:], _ sequences: ClosedRange<Int64>? = nil)
         -> LegacyRendition
     {
         LegacyRendition(of: app.set(sequences).set, openings: openings)
@@ -115,7 +115,7 @@ import WaybillCore
         let second = try #require(try store.lease())
         let openings = try store.openings(before: second)
         #expect(
-            openings == [Fact.ID(source: app.id, sequence: part): Fact.Opened(transaction: transaction, useCase: 17)])
+            openings == [FactID(source: app.id, sequence: part): Fact.Opened(transaction: transaction, useCase: 17)])
         let rendition = LegacyRendition(of: second, openings: openings)
         #expect(rendition.set.transactions.map(\.useCase) == [4, 17])
         #expect(rendition.set.transactions.map { $0.logs.map(\.event) } == [[2], [3]])

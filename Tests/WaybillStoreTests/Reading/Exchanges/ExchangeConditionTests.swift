@@ -18,11 +18,11 @@ import WaybillCore
     }
 
     /// Exchanges by the path of each, all but `/outside` of one transaction.
-    private func fill() throws -> [Fact.ID: String] {
+    private func fill() throws -> [FactID: String] {
         writer.names = [RecordedName(useCase: 3, name: "checkout"), RecordedName(useCase: 3, event: 1, name: "paid")]
         let part = writer.open(GUID(), useCase: 3, attributes: ["variant": "B"], at: 0)
         writer.event(1, part: part, at: 0)
-        var paths: [Fact.ID: String] = [:]
+        var paths: [FactID: String] = [:]
         func exchange(
             _ host: String, _ path: String, method: String = "GET", part: Int64, took seconds: Int? = nil,
             received: Int64? = nil,
@@ -30,7 +30,7 @@ import WaybillCore
         ) {
             let opened = Fact.ExchangeOpened(method: method, scheme: "https", host: host, path: path)
             let sequence = writer.openExchange(opened, part: part, at: 10)
-            paths[Fact.ID(source: writer.id, sequence: sequence)] = path
+            paths[FactID(source: writer.id, sequence: sequence)] = path
             guard let seconds else { return }
             let closed = Fact.ExchangeClosed(
                 exchange: sequence, state: error == nil ? .completed : .failed, status: error == nil ? 200 : nil,
@@ -53,7 +53,7 @@ import WaybillCore
         return paths
     }
 
-    private func found(_ text: String, _ paths: [Fact.ID: String]) throws -> Set<String> {
+    private func found(_ text: String, _ paths: [FactID: String]) throws -> Set<String> {
         let filter: ExchangeFilter = try FilterExpression(text, about: .exchanges).filter(
             names: reader.names(), now: FactWriter.wall)
         let page = try reader.exchanges(matching: filter, limit: 100, after: nil, now: FactWriter.wall)
@@ -101,8 +101,7 @@ import WaybillCore
         try writer.record(into: store)
         let expected: Set = ["/capitals", "/small"]
         let urls = Set(expected.map { "https://a.test\($0)" })
-        var filter = ExchangeFilter()
-        filter.methods = Set(methods)
+        let filter = ExchangeFilter([.method(Set(methods))])
         var exported: Set<String> = []
         try reader.forEachExchange(matching: filter, now: FactWriter.wall) { exported.insert($0.exchange.url) }
         #expect(exported == urls)
@@ -120,15 +119,14 @@ import WaybillCore
 
     @Test func bothFiltersCannotSpeakOfTransactions() throws {
         _ = try fill()
-        var filter = ExchangeFilter()
-        filter.conditions = [.not(.event("paid"))]
+        let filter = ExchangeFilter([.not(.event("paid"))])
         let query = NetworkQuestion(filter: filter, transactions: TransactionFilter())
         #expect(throws: WaybillError.self) { try reader.answer(query, now: FactWriter.wall) }
     }
 
     // MARK: Bodies
 
-    private func keep(_ texts: [String], of exchange: Int64, _ direction: BodyDirection) throws {
+    private func keep(_ texts: [String], of exchange: Int64, _ direction: ExchangeBody.Direction) throws {
         for (number, text) in texts.enumerated() {
             let isLast = number == texts.count - 1
             let end = BodyPiece.End(byteCount: Int64(texts.joined().utf8.count), omission: nil, hash: nil)
@@ -147,7 +145,7 @@ import WaybillCore
         try keep(["one bas", "ket of äpples"], of: exchanges[1], .response)
         try keep(["nothing"], of: exchanges[2], .response)
         let paths = Dictionary(
-            uniqueKeysWithValues: exchanges.enumerated().map { (Fact.ID(source: writer.id, sequence: $1), "/\($0)") })
+            uniqueKeysWithValues: exchanges.enumerated().map { (FactID(source: writer.id, sequence: $1), "/\($0)") })
         #expect(try found("BASKET", paths) == ["/0", "/1"])
         #expect(try found("basket shoes", paths) == ["/0"])
         #expect(try found("\"äpples\"", paths) == ["/1"])
@@ -159,8 +157,7 @@ import WaybillCore
         let exchanges = (0..<3).map { writer.openExchange(Fact.ExchangeOpened(method: "GET", path: "/\($0)"), part: 0) }
         try writer.record(into: store)
         for exchange in exchanges { try keep(["basket and more"], of: exchange, .response) }
-        var filter = ExchangeFilter()
-        filter.text = "basket"
+        let filter = ExchangeFilter([.text("basket")])
         func list(_ limit: Int64) throws -> (Set<Int64>, String?) {
             let list = try ExchangeList(filter, now: FactWriter.wall, bodyLimit: limit, reader.connection)
             return (Set(try list.keys(limit: 10, after: nil).map(\.sequence)), list.note)

@@ -23,8 +23,8 @@ import WaybillTesting
         try reader.exchanges(matching: filter, limit: limit, after: cursor, now: FactWriter.wall)
     }
 
-    private func all(_ filter: ExchangeFilter = ExchangeFilter()) throws -> [Fact.ID] {
-        var ids: [Fact.ID] = []
+    private func all(_ filter: ExchangeFilter = ExchangeFilter()) throws -> [FactID] {
+        var ids: [FactID] = []
         try reader.forEachExchange(matching: filter, now: FactWriter.wall) { ids.append($0.id) }
         return ids
     }
@@ -120,12 +120,12 @@ import WaybillTesting
     // MARK: Filters
 
     /// One of each state, by name, all of one source but the interrupted one.
-    private func fill() throws -> [ExchangeRecord.State: Fact.ID] {
+    private func fill() throws -> [ExchangeRecord.State: FactID] {
         let writer = FactWriter("shop")
         writer.names = [RecordedName(useCase: 3, name: "checkout")]
         let part = writer.open(GUID(high: 7, low: 7), useCase: 3, at: 0)
         func close(
-            _ exchange: Int64, _ state: Fact.ExchangeState, status: Int? = nil, error: RecordedError? = nil,
+            _ exchange: Int64, _ state: ExchangeState, status: Int? = nil, error: RecordedError? = nil,
             isMocked: Bool = false
         ) {
             writer.closeExchange(
@@ -134,15 +134,15 @@ import WaybillTesting
                     transfer: Fact.Transfer(isMocked: isMocked)), part: part
             )
         }
-        var ids: [ExchangeRecord.State: Fact.ID] = [:]
+        var ids: [ExchangeRecord.State: FactID] = [:]
         func open(_ state: ExchangeRecord.State, _ method: String, _ path: String, part: Int64) -> Int64 {
             let sequence = writer.openExchange(
                 Fact.ExchangeOpened(
                     method: method, scheme: "https", host: "api.example.com", port: 8443, path: path,
                     query: "q=\(state.rawValue)",
-                    headerFields: [Fact.HeaderField(name: "X-Trace", value: "trace-of-\(state.rawValue)")]),
+                    headerFields: [HeaderField(name: "X-Trace", value: "trace-of-\(state.rawValue)")]),
                 part: part)
-            ids[state] = Fact.ID(source: writer.id, sequence: sequence)
+            ids[state] = FactID(source: writer.id, sequence: sequence)
             return sequence
         }
         close(open(.completed, "GET", "/items", part: part), .completed, status: 200)
@@ -155,7 +155,7 @@ import WaybillTesting
         writer.close(part, .failed)
         try store.ingest(writer.set())
         let dead = FactWriter("dead")
-        ids[.interrupted] = Fact.ID(source: dead.id, sequence: dead.openExchange(part: 0, at: 100))
+        ids[.interrupted] = FactID(source: dead.id, sequence: dead.openExchange(part: 0, at: 100))
         try store.ingest(dead.set(ended: true))
         return ids
     }
@@ -164,8 +164,7 @@ import WaybillTesting
     @Test func everyStateIsFoundUnderItsOwnNameOnly() throws {
         let ids = try fill()
         for state in ExchangeRecord.State.allCases {
-            var filter = ExchangeFilter()
-            filter.states = [state]
+            let filter = ExchangeFilter([.state([state])])
             let found = try page(filter).rows
             #expect(found.map(\.id) == [ids[state]] && found.map(\.state) == [state], "\(state)")
             #expect(try all(filter) == found.map(\.id))
@@ -183,24 +182,25 @@ import WaybillTesting
             return Set(ids.filter { found.contains($0.value) }.keys)
         }
         let inTransaction: Set<ExchangeRecord.State> = [.completed, .mocked, .failed, .canceled]
-        #expect(try found { $0.useCase = 3 } == inTransaction)
-        #expect(try found { $0.useCase = 4 } == [])
-        #expect(try found { $0.outcomes = [.failed] } == inTransaction)
-        #expect(try found { $0.outcomes = [.succeeded] } == [])
-        #expect(try found { $0.methods = ["POST", "PUT"] } == [.failed, .canceled])
-        #expect(try found { $0.statuses = 400...499 } == [.mocked])
-        #expect(try found { $0.text = "EXAMPLE.com:8443/orders" } == [.failed])
-        #expect(try found { $0.text = "post https://api.example.com:8443/orders?q=f" } == [.failed])
-        #expect(try found { $0.text = "q=canceled" } == [.canceled])
-        #expect(try found { $0.text = "trace-of-completed" } == [.completed])
-        #expect(try found { $0.text = "nsurlerror" } == [.failed])
-        #expect(try found { $0.text = "100%_s" } == [.inProgress])
-        #expect(try found { $0.text = GUID(high: 7, low: 7).supportCode.description } == inTransaction)
-        #expect(try found { $0.text = "00000000-0000-0007" } == inTransaction)
-        #expect(try found { $0.sinceMicroseconds = FactWriter.wall + 100_000_000 } == [.interrupted])
-        #expect(try found { $0.sinceMicroseconds = FactWriter.wall + 100_000_001 } == [])
-        #expect(try found { $0.untilMicroseconds = FactWriter.wall + 1_000_001 } == [.completed])
-        #expect(try found { $0.untilMicroseconds = FactWriter.wall + 1_000_000 } == [])
+        #expect(try found { $0.conditions.append(.useCase(3)) } == inTransaction)
+        #expect(try found { $0.conditions.append(.useCase(4)) } == [])
+        #expect(try found { $0.conditions.append(.outcome([.failed])) } == inTransaction)
+        #expect(try found { $0.conditions.append(.outcome([.succeeded])) } == [])
+        #expect(try found { $0.conditions.append(.method(["POST", "PUT"])) } == [.failed, .canceled])
+        #expect(try found { $0.conditions.append(.status(400...499)) } == [.mocked])
+        #expect(try found { $0.conditions.append(.text("EXAMPLE.com:8443/orders")) } == [.failed])
+        #expect(try found { $0.conditions.append(.text("post https://api.example.com:8443/orders?q=f")) } == [.failed])
+        #expect(try found { $0.conditions.append(.text("q=canceled")) } == [.canceled])
+        #expect(try found { $0.conditions.append(.text("trace-of-completed")) } == [.completed])
+        #expect(try found { $0.conditions.append(.text("nsurlerror")) } == [.failed])
+        #expect(try found { $0.conditions.append(.text("100%_s")) } == [.inProgress])
+        #expect(
+            try found { $0.conditions.append(.text(GUID(high: 7, low: 7).supportCode.description)) } == inTransaction)
+        #expect(try found { $0.conditions.append(.text("00000000-0000-0007")) } == inTransaction)
+        #expect(try found { $0.conditions.append(.sinceMicroseconds(FactWriter.wall + 100_000_000)) } == [.interrupted])
+        #expect(try found { $0.conditions.append(.sinceMicroseconds(FactWriter.wall + 100_000_001)) } == [])
+        #expect(try found { $0.conditions.append(.untilMicroseconds(FactWriter.wall + 1_000_001)) } == [.completed])
+        #expect(try found { $0.conditions.append(.untilMicroseconds(FactWriter.wall + 1_000_000)) } == [])
     }
 
     // MARK: One
@@ -217,9 +217,9 @@ import WaybillTesting
             outside.transaction == nil && outside.useCase == nil && outside.useCaseName == nil
                 && outside.exchange.state == nil)
         #expect(
-            try reader.exchange(Fact.ID(source: completed.id.source, sequence: 1)) == nil,
+            try reader.exchange(FactID(source: completed.id.source, sequence: 1)) == nil,
             "the opening of a part is no exchange")
-        #expect(try reader.exchange(Fact.ID(source: GUID(), sequence: completed.id.sequence)) == nil)
+        #expect(try reader.exchange(FactID(source: GUID(), sequence: completed.id.sequence)) == nil)
     }
 
     @Test func sourcesAreFoundByTheBeginningOfTheirCode() throws {

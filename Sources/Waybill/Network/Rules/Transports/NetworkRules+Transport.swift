@@ -77,7 +77,7 @@ extension NetworkRule.Action {
     }
 }
 
-extension MockedResponse {
+extension NetworkRule.Response {
     /// The answer as URLSession would give it.
     fileprivate func answer(to request: ExchangeRequest) -> MockTransport.Answer {
         let hasBody = request.method.uppercased() != "HEAD" && status != 204 && status != 304

@@ -165,11 +165,11 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
     }
 
     private let transport: any HTTPTransport
-    private let throttle: Throttle
+    private let throttle: NetworkRule.Throttle
     private let schedule: any RuleSchedule
     private let state = Locked(State())
 
-    init(_ transport: any HTTPTransport, _ throttle: Throttle, on schedule: any RuleSchedule) {
+    init(_ transport: any HTTPTransport, _ throttle: NetworkRule.Throttle, on schedule: any RuleSchedule) {
         self.transport = transport
         self.throttle = throttle
         self.schedule = schedule

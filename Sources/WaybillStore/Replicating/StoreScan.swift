@@ -4,7 +4,7 @@ package import WaybillCore
 ///
 /// By source, and of each its facts, some thousand at a time, then its books with what has no facts any more; inside a
 /// read that sees one state of the store.
-package struct BooksScan {
+package struct StoreScan {
     private let connection: Connection
     private let wall: Int64
 
@@ -144,7 +144,7 @@ struct ChangedRows {
     /// What was noted, with what arrived behind an arrival.
     ///
     /// - Parameter fact: A fact that arrived, by source and sequence.
-    func changes(behind arrival: Int64, _ fact: (Fact.ID) -> Fact?) throws(WaybillError) -> StoreChanges {
+    func changes(behind arrival: Int64, _ fact: (FactID) -> Fact?) throws(WaybillError) -> StoreChanges {
         var changes = StoreChanges()
         let rows = try connection.statement(
             "SELECT c.source FROM temp.changed_sources c JOIN sources s ON s.id = c.source WHERE s.heard_us IS NOT NULL ORDER BY c.source"
@@ -175,7 +175,7 @@ struct ChangedRows {
     }
 
     /// What is booked of a source; nil where it has gone.
-    func books(of row: Int64, behind arrival: Int64, _ fact: (Fact.ID) -> Fact?) throws(WaybillError)
+    func books(of row: Int64, behind arrival: Int64, _ fact: (FactID) -> Fact?) throws(WaybillError)
         -> SourceBooks?
     {
         guard let scanned = try ScannedSource(ScannedShare(row: row), connection) else { return nil }
@@ -207,7 +207,7 @@ struct ChangedRows {
         let part = try connection.statement("SELECT guid, use_case FROM parts WHERE source = ? AND sequence = ?")
         for arrival in books.arrivals {
             for sequence in arrival.first...arrival.last {
-                guard let fact = fact(Fact.ID(source: source.id, sequence: sequence)) else { continue }
+                guard let fact = fact(FactID(source: source.id, sequence: sequence)) else { continue }
                 books.share.facts.append(fact)
                 guard fact.part > 0, books.transactions[fact.part] == nil else { continue }
                 books.transactions[fact.part] =

@@ -1,24 +1,24 @@
 /// One running recorder: a launch of a process. After `fork`, and after the installation was reset, it is a new source.
-public struct RecordedSource: Hashable, Sendable {
+package struct SourceIdentity: Hashable, Sendable {
     /// Its own ID.
-    public var id: GUID
+    package var id: GUID
     /// The random, resettable ID of one app on one device, or of one server; nil where there is none.
-    public var installation: GUID?
+    package var installation: GUID?
     /// The app's or service's name, e.g. its bundle identifier.
-    public var app: String
+    package var app: String
     /// Its version, e.g. `1.4.0`.
-    public var appVersion: String
+    package var appVersion: String
     /// The model, e.g. `iPhone17,1` or `x86_64`.
-    public var device: String
+    package var device: String
     /// `iOS`, `Linux`.
-    public var os: String
+    package var os: String
     /// The system's version, e.g. `18.5.0`.
-    public var osVersion: String
+    package var osVersion: String
     /// What the app says about this launch, e.g. the environment.
-    public var attributes: Attributes
+    package var attributes: Attributes
 
     /// Makes a description.
-    public init(
+    package init(
         id: GUID, installation: GUID? = nil, app: String = "", appVersion: String = "", device: String = "",
         os: String = "",
         osVersion: String = "", attributes: Attributes = [:]
@@ -37,61 +37,63 @@ public struct RecordedSource: Hashable, Sendable {
 /// Ties a source's clock to the wall: wall time = time in the source + offset, from this moment to the next anchor.
 ///
 /// In whole microseconds, as facts and the format have them.
-public struct ClockAnchor: Hashable, Sendable {
+package struct ClockAnchor: Hashable, Sendable {
     /// Microseconds since the source started.
-    public var atMicroseconds: Int64
+    package var atMicroseconds: Int64
     /// Microseconds to add for microseconds since 1970.
-    public var offsetMicroseconds: Int64
+    package var offsetMicroseconds: Int64
 
     /// Makes an anchor.
-    public init(atMicroseconds: Int64, offsetMicroseconds: Int64) {
+    package init(atMicroseconds: Int64, offsetMicroseconds: Int64) {
         self.atMicroseconds = atMicroseconds
         self.offsetMicroseconds = offsetMicroseconds
     }
 }
 
 /// What a code was called by one version of one app.
-public struct RecordedName: Hashable, Sendable {
+package struct RecordedName: Hashable, Sendable {
     /// The use case's code.
-    public var useCase: Int
+    package var useCase: Int
     /// The event's code; nil for the name of the use case itself.
-    public var event: Int?
+    package var event: Int?
     /// What people see.
-    public var name: String
+    package var name: String
 
     /// Makes a name.
-    public init(useCase: Int, event: Int? = nil, name: String) {
+    package init(useCase: Int, event: Int? = nil, name: String) {
         self.useCase = useCase
         self.event = event
         self.name = name
     }
 }
 
-/// Why pending facts were given up. Each is counted and told to the collector.
-public enum DropReason: String, Hashable, Sendable, CaseIterable, Codable {
-    /// The store was at its limit of bytes.
-    case quota
-    /// They had been pending longer than the store keeps them.
-    case age
-    /// Somebody asked for them to be erased.
-    case erased
-    /// They could not be read any more.
-    case damaged
-    /// Their transaction was not chosen by sampling, and ended well.
-    case sampled
+extension Ledger {
+    /// Why pending facts were given up. Each is counted and told to the collector.
+    public enum DropReason: String, Hashable, Sendable, CaseIterable, Codable {
+        /// The store was at its limit of bytes.
+        case quota
+        /// They had been pending longer than the store keeps them.
+        case age
+        /// Somebody asked for them to be erased.
+        case erased
+        /// They could not be read any more.
+        case damaged
+        /// Their transaction was not chosen by sampling, and ended well.
+        case sampled
+    }
 }
 
 /// Facts of one source, by first and last sequence, that were given up before they were delivered.
-public struct DroppedRange: Hashable, Sendable {
+package struct DroppedRange: Hashable, Sendable {
     /// The first sequence, inside.
-    public var first: Int64
+    package var first: Int64
     /// Not below `first`.
-    public var last: Int64
+    package var last: Int64
     /// Why.
-    public var reason: DropReason
+    package var reason: Ledger.DropReason
 
     /// Makes a range.
-    public init(first: Int64, last: Int64, reason: DropReason) {
+    package init(first: Int64, last: Int64, reason: Ledger.DropReason) {
         self.first = first
         self.last = last
         self.reason = reason
@@ -155,7 +157,7 @@ public enum SourceEnd: Hashable, Sendable {
     /// Reads the word: `exit`, `reboot`, `system`, a signal's name, or one of a later version.
     ///
     /// - Returns: nil for what is none: up to 32 letters, digits and underscores.
-    public init?(name: some StringProtocol) {
+    package init?(name: some StringProtocol) {
         guard (1...32).contains(name.utf8.count),
             name.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "_") })
         else { return nil }

@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// The store of a project at a collector, over HTTP.
-struct CollectorStore: AnsweringStore {
+struct RemoteStore: AnsweringStore {
     private let url: URL
     private let token: BearerToken?
     private let http: HTTPSession
@@ -50,7 +50,7 @@ struct CollectorStore: AnsweringStore {
 
     func exchange(_ key: String) async throws -> ExchangeRecord { try await get(["exchanges", key]) }
 
-    func bodies(of exchanges: [Fact.ID], limit: Int) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+    func bodies(of exchanges: [FactID], limit: Int) -> (bodies: [FactID: ExchangeBodies], isCut: Bool) {
         ([:], false)
     }
 
@@ -208,12 +208,12 @@ struct CollectorStore: AnsweringStore {
 }
 
 /// The collector's answer is kept in a file without a name until it is whole.
-extension CollectorStore: ExportingStore {
+extension RemoteStore: ExportingStore {
     func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         var query = ExportQuery()
         query.format = format
         switch facts {
-        case .of(let request): query.filter = try request.expression()?.description
+        case .of(let request): query.filter = try request.filterText()
         case .after(let cursor): query.after = cursor
         case .since(let time): query.since = "\(max(0, time.microseconds))"
         case .transaction(let id): query.transaction = id.description

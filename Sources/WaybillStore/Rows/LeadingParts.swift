@@ -6,7 +6,7 @@ package import WaybillCore
 /// whose source is named as its cause by a part that another source joined, and of these the least by (source,
 /// sequence): anybody can say so who knows the ID, and who began it is the one who called others. So the rows do not
 /// depend on the order of arrival.
-package struct Leaders {
+package struct LeadingParts {
     private let connection: Connection
 
     package init(connection: Connection) { self.connection = connection }
@@ -26,7 +26,7 @@ package struct Leaders {
             """)
         let parts = try statement.rows(transaction) { row in
             Part(
-                source: row.int(0), id: Fact.ID(source: row.guid(4), sequence: row.int(1)), isJoined: row.bool(2),
+                source: row.int(0), id: FactID(source: row.guid(4), sequence: row.int(1)), isJoined: row.bool(2),
                 listed: row.optionalInt(3), cause: row.optionalGUID(5), begun: row.int(6), heard: row.optionalInt(7))
         }
         let callers = Set(parts.filter { $0.cause != $0.id.source }.compactMap(\.cause))
@@ -65,7 +65,7 @@ package struct Leaders {
 
     private struct Part {
         var source: Int64
-        var id: Fact.ID
+        var id: FactID
         var isJoined: Bool
         var listed: Int64?
         /// The source whose exchange caused it, as it says.

@@ -1,0 +1,131 @@
+/// The loop that all notations of escapes share. They are decoded leniently: to find secrets, not to interpret.
+private enum Escapes {
+    /// Replaces escapes by the bytes they stand for. A mark without a valid escape behind it stays as it is.
+    ///
+    /// - Parameters:
+    ///   - mark: The byte that every escape begins with.
+    ///   - decode: Appends the meaning of the escape behind the mark. Returns the number of bytes that the escape has
+    ///     there; `nil` if there is no escape.
+    static func decoded(
+        _ bytes: [UInt8], after mark: UInt8, _ decode: (_ rest: ArraySlice<UInt8>, _ result: inout [UInt8]) -> Int?
+    ) -> [UInt8] {
+        guard bytes.contains(mark) else { return bytes }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            if byte == mark, let count = decode(rest, &result) {
+                rest = rest.dropFirst(count)
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
+
+    /// The value of hexadecimal digits; `nil` if there are fewer digits than `count`.
+    static func number(_ bytes: ArraySlice<UInt8>, digits count: Int) -> UInt32? {
+        guard bytes.count >= count else { return nil }
+        var value: UInt32 = 0
+        for byte in bytes.prefix(count) {
+            guard let digit = byte.hexadecimalValue else { return nil }
+            value = value << 4 | UInt32(digit)
+        }
+        return value
+    }
+}
+
+/// Percent-encoding (RFC 3986, section 2.1).
+package enum PercentEncoding {
+    /// Returns the bytes that the escapes stand for. In a query and in a form, `+` is a space.
+    package static func decoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
+        var bytes = Array(bytes)
+        if plusIsSpace {
+            for index in bytes.indices where bytes[index] == UInt8(ascii: "+") { bytes[index] = UInt8(ascii: " ") }
+        }
+        return Escapes.decoded(bytes, after: UInt8(ascii: "%")) { rest, result in
+            guard let byte = Escapes.number(rest, digits: 2) else { return nil }
+            result.append(UInt8(byte))
+            return 2
+        }
+    }
+}
+
+/// The escapes of a JSON string (RFC 8259, section 7).
+enum JSONEscapes {
+    /// Returns the meaning of the bytes between quotation marks.
+    static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+        Escapes.decoded(bytes, after: UInt8(ascii: "\\")) { rest, result in
+            guard let letter = rest.first else { return nil }
+            guard letter == UInt8(ascii: "u"), let unit = Escapes.number(rest.dropFirst(), digits: 4) else {
+                result.append(meaning(of: letter))
+                return 1
+            }
+            let next = rest.dropFirst(5)
+            if unit & 0xFC00 == 0xD800, next.starts(with: #"\u"#.utf8),
+                let second = Escapes.number(next.dropFirst(2), digits: 4), second & 0xFC00 == 0xDC00
+            {
+                result += scalar(0x10000 + (unit & 0x3FF) << 10 + second & 0x3FF)
+                return 11
+            }
+            result += scalar(unit)
+            return 5
+        }
+    }
+
+    /// Returns the shortest string for these bytes, without quotation marks.
+    static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count + 2)
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), byte]
+            case 0x0A: result += #"\n"#.utf8
+            case 0..<0x20: result += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
+            default: result.append(byte)
+            }
+        }
+        return result
+    }
+
+    private static func scalar(_ number: UInt32) -> Unicode.Scalar.UTF8View {
+        (Unicode.Scalar(number) ?? "\u{FFFD}").utf8
+    }
+
+    private static func meaning(of letter: UInt8) -> UInt8 {
+        switch Unicode.Scalar(letter) {
+        case "b": 0x08
+        case "f": 0x0C
+        case "n": 0x0A
+        case "r": 0x0D
+        case "t": 0x09
+        default: letter
+        }
+    }
+}
+
+/// Character references of XML and HTML (XML 1.0, section 4.1).
+enum CharacterReferences {
+    private static let named: [String: Unicode.Scalar] = [
+        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "equals": "=", "colon": ":", "nbsp": " ",
+    ]
+
+    /// Returns the bytes that the references stand for.
+    static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+        Escapes.decoded(bytes, after: UInt8(ascii: "&")) { rest, result in
+            let name = rest.prefix(10).prefix { $0 != UInt8(ascii: ";") }
+            guard name.endIndex < rest.endIndex, rest[name.endIndex] == UInt8(ascii: ";"),
+                let meaning = meaning(of: String(decoding: name, as: UTF8.self))
+            else { return nil }
+            result += meaning.utf8
+            return name.count + 1
+        }
+    }
+
+    private static func meaning(of name: String) -> Unicode.Scalar? {
+        guard name.hasPrefix("#") else { return named[name] }
+        let digits = name.dropFirst()
+        let number = digits.lowercased().hasPrefix("x") ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+        return number.flatMap(Unicode.Scalar.init)
+    }
+}

@@ -1,0 +1,262 @@
+import WaybillCore
+package import WaybillQueries
+import WaybillStore
+
+extension UseCaseSummary.ErrorCount {
+    /// The transactions with an error of the same domain and name, or domain and code if it has no name.
+    var condition: FilterCondition {
+        let which = name ?? "\(code)"
+        return .error(domain.isEmpty ? which : "\(domain) \(which)")
+    }
+}
+
+extension FunnelAnswer {
+    func tables(_ question: FunnelQuestion, _ subject: String) -> [AnswerTable] {
+        let text = ", \(Words.count(total.transactions, "transaction")); times from the step before"
+        let scale = TimeScale(([total] + segments).flatMap(\.steps).map(\.statistics))
+        var tables = tables(\.value, by: question.segmentation, counting: \.transactions, (subject, text), scale) {
+            $0.table($1)
+        }
+        tables[tables.count - 1].notes = ["A step counts where it comes after the one before."]
+        return tables
+    }
+}
+
+extension FunnelSegment {
+    func table(_ title: String) -> AnswerTable {
+        func before(_ index: Int) -> Step? { index == 0 ? nil : steps[index - 1] }
+        var fields: [Field<Int>] = [
+            Field("segment") { _ in .text(title) },
+            Field("step", "Step", .name) { index in
+                let point = steps[index].point
+                let cell = AnswerTable.Cell.text(point.description, as: Words.point(point), .strong)
+                if case .event(let name) = point { return cell.listing([.event(name)]) }
+                return cell
+            }, Field("transactions") { _ in .count(transactions) },
+        ]
+        fields += [
+            Field("reached", "Reached") { .count(steps[$0].reached) },
+            Field(nil, "Of all") { .share(steps[$0].reached, of: transactions) },
+            Field("lost", "Lost") { index in
+                guard steps[index].lost > 0 else { return .count(steps[index].lost, as: "") }
+                return .count(steps[index].lost, .bad).listing(
+                    Self.lost(steps[index].point, after: before(index)?.point))
+            },
+            Field(nil, "Of those before") { index in
+                let lost = steps[index].lost
+                return lost > 0 ? .share(lost, of: before(index)?.reached ?? transactions, .bad) : .empty
+            },
+        ]
+        fields += Field.durations({ steps[$0].statistics }, titles: ["p50", "p90"])
+        var table = AnswerTable(Array(steps.indices), fields)
+        table.addBars(
+            steps.map { [.init(Int64($0.reached)), .init(Int64($0.lost), "lost")] }, of: Int64(transactions))
+        return table
+    }
+
+    /// The transactions without the step's event. These are roughly the lost ones, because lists ignore the order of
+    /// events.
+    private static func lost(_ point: TransactionPoint, after before: TransactionPoint?) -> [FilterCondition] {
+        var conditions: [FilterCondition] = []
+        if case .event(let name)? = before { conditions.append(.event(name)) }
+        switch point {
+        case .event(let name): conditions.append(.not(.event(name)))
+        case .finished: conditions.append(.outcome([.open, .interrupted, .timedOut]))
+        case .begun: break
+        }
+        return conditions
+    }
+}
+
+extension DropOffAnswer {
+    func table(_ question: DropOffQuestion, _ subject: String) -> AnswerTable {
+        let unfinished = question.unfinishedConditions
+        var fields: [Field<LastEvent>] = [
+            Field("last_event", "Last event", .name) { last in
+                guard let event = last.event else { return .text(nil, as: "(no event)", .faint) }
+                return .text(event, .strong).listing(
+                    [.event(event)], where: unfinished, hint: "Those that have this event and did not finish")
+            },
+            // Without an event there are no times, but the transaction counts.
+            Field("count", "Times") { .count($0.count) }, Field(nil, "Of them") { .share($0.count, of: transactions) },
+        ]
+        fields += Field.durations({ $0.statistics }, titles: ["p50", "p90"]).dropFirst()
+        var table = AnswerTable(lastEvents, fields)
+        table.heading = (subject, ", \(Words.count(transactions, "transaction")); times since the beginning")
+        table.scale = TimeScale(lastEvents.map(\.statistics))
+        table.addBars(lastEvents.map { [.init(Int64($0.count), TransactionOutcome.abandoned.name)] })
+        return table
+    }
+}
+
+extension DropOffQuestion {
+    /// The conditions of a list that counts the same transactions; none if the filter names outcomes.
+    package var unfinishedConditions: [(name: String, value: String)] {
+        filter.outcomes == nil ? [("outcome", "abandoned,interrupted,timed_out")] : []
+    }
+}
+
+extension LegsAnswer {
+    func tables(_ question: LegsQuestion, _ subject: String) -> [AnswerTable] {
+        let text = ", where the time of \(Words.count(total.duration.count, "transaction")) goes"
+        let scale = TimeScale(([total] + segments).map(\.duration))
+        var tables = tables(
+            \.value, by: question.segmentation, counting: \.duration.count, (subject, text), scale
+        ) { $0.table($1) }
+        tables[tables.count - 1].notes = Words.remarks(total)
+        return tables
+    }
+}
+
+extension LegsSegment {
+    func table(_ title: String) -> AnswerTable {
+        let whole = legs.reduce(0) { $0 + $1.totalMicroseconds }
+        typealias Row = (leg: Leg?, total: Int64?, statistics: DurationStatistics)
+        var fields: [Field<Row>] = [
+            Field("segment") { _ in .text(title) },
+            Field("leg", "Leg", .word) { row in
+                guard let leg = row.leg else { return .text(nil, as: "All of it") }
+                var cell = AnswerTable.Cell.text(leg.rawValue, as: Words.leg(leg), .strong)
+                cell.sign = leg.rawValue
+                return cell
+            }, Field("total_us") { .time($0.total) },
+        ]
+        fields += [Field(nil, "Of all time") { row in row.total.map { .share($0, of: whole) } ?? .empty }]
+        fields += Field.durations({ $0.statistics }, count: "Transactions", titles: ["p50", "p90", "p99", "Max"])
+        var table = AnswerTable(
+            legs.map { ($0.leg, $0.totalMicroseconds, $0.statistics) }, fields, sum: (nil, nil, duration),
+            isShown: { $0.statistics.count > 0 })
+        table.addBars(legs.map { [.init($0.totalMicroseconds, $0.leg.rawValue)] })
+        return table
+    }
+}
+
+extension NetworkAnswer {
+    /// The number of the slowest exchanges, and of failing ones, that people see.
+    private static let exampleLimit = 5
+
+    var tables: [AnswerTable] {
+        var fields: [Field<NetworkGroup>] = [
+            Field("role") { .text($0.role.name) }, Field("host") { .text($0.host) }, Field("path") { .text($0.path) },
+            Field("method") { .text($0.method) }, Field(nil, "Host and path", .name) { .text($0.title, .strong) },
+            Field("count", "Count") { .count($0.count) },
+        ]
+        let statuses: [(name: String, title: String?, count: KeyPath<NetworkGroup.StatusCounts, Int64>)] = [
+            ("successful", nil, \.successful), ("redirection", nil, \.redirection),
+            ("client_error", "4xx", \.clientError), ("server_error", "5xx", \.serverError), ("other", nil, \.other),
+            ("none", "None", \.none),
+        ]
+        fields += statuses.map { status in
+            Field(status.name, status.title) { group in
+                let count = group.statuses[keyPath: status.count]
+                return count > 0 ? .count(count, .bad) : .count(0, as: "-", .faint)
+            }
+        }
+        fields += Field.durations({ $0.whole }, prefix: nil, titles: ["p50", "p90", "p99", "Max"])
+        fields += [
+            Field("sent_byte_count", "Sent") { AnswerTable.Cell(value: .byteCount($0.sentByteCount)) },
+            Field("received_byte_count", "Received") { AnswerTable.Cell(value: .byteCount($0.receivedByteCount)) },
+        ]
+        fields += Field.durations({ $0.whole }, prefix: "whole_") + Field.durations({ $0.failed }, prefix: "failed_")
+        fields += Field.durations({ $0.firstByte }, prefix: "first_byte_")
+        var table = AnswerTable(groups, fields)
+        table.heading = (Words.count(exchanges, "exchange"), "")
+        table.scale = TimeScale(groups.map(\.whole))
+        table.spare = ["Sent", "Max", "Received", "p90"]
+        table.notes = notes
+        return [table, examples("slowest", \.slowest), examples("failing", \.failing)]
+    }
+
+    /// Sentences on which exchanges the durations include, and on how long the others took. No percentile includes
+    /// timeouts.
+    private var notes: [String] {
+        let failed = groups.filter { $0.failed.count > 0 }
+        let canceled = groups.reduce(0) { $0 + ($1.states[.canceled] ?? 0) }
+        var sentences = ["Durations above are of completed exchanges, whatever their status."]
+        if canceled > 0 { sentences.append("Canceled ones (\(canceled)) count in neither.") }
+        guard !failed.isEmpty else { return sentences }
+        let lines = failed.map { group in
+            let times = [("p50", group.failed.p50Microseconds), ("at most", group.failed.maximumMicroseconds)]
+            return "  \(group.title): \(group.failed.count), "
+                + times.map { "\($0) \($1.map(Words.duration) ?? "-")" }.joined(separator: ", ")
+        }
+        return sentences + ["Failed, timeouts among them:"] + lines
+    }
+
+    private func examples(_ title: String, _ list: KeyPath<NetworkGroup, [NetworkGroup.Example]>) -> AnswerTable {
+        let all = groups.flatMap { group in group[keyPath: list].map { (group: group, example: $0) } }
+            .sorted { $0.example.durationMicroseconds ?? 0 > $1.example.durationMicroseconds ?? 0 }
+        var table = AnswerTable(
+            Array(all.prefix(Self.exampleLimit)),
+            [
+                Field(nil, "Exchange", .word) { .text($0.example.id.code) },
+                Field(nil, "Status", .word) { row in
+                    .text(row.example.status.map { "\($0)" } ?? row.example.error.map(Words.error))
+                }, Field(nil, "Duration") { .time($0.example.durationMicroseconds) },
+                Field(nil, "Host and path", .name) { .text($0.group.title, .faint) },
+            ])
+        table.heading = ("", title)
+        return table
+    }
+}
+
+extension NetworkGroup {
+    /// `▶ POST api.example.com/users/{id}`, with a mark if a server recorded it.
+    var title: String {
+        let place = (host ?? "") + (path ?? "")
+        let words = [role == .server ? "▶" : nil, method, place.isEmpty ? "(unknown)" : place]
+        return words.compactMap(\.self).joined(separator: " ")
+    }
+}
+
+extension CompareAnswer {
+    func table(_ question: CompareQuestion, _ subject: String) -> AnswerTable {
+        var table = AnswerTable(columns: [
+            .init("measure", "Measure", .word), .init("a", "A", .group, note: Segmentation.title(of: a.value)),
+            .init("b", "B", .group, note: Segmentation.title(of: b.value)), .init("difference", "Difference"),
+            .init("low"), .init("high"), .init(nil, "95 % interval", .interval), .init("verdict", "Verdict", .word),
+        ])
+        table.rows = rates.map { rate in
+            let difference = rate.difference
+            func points(_ rate: Double?) -> AnswerTable.Cell {
+                AnswerTable.Cell(value: .number(rate), shown: rate.map { "\($0.pointsText) points" } ?? "-")
+            }
+            let interval = [difference.low, difference.high].map { $0?.pointsText ?? "?" }.joined(separator: " to ")
+            let isKnown = difference.low != nil || difference.high != nil
+            return AnswerTable.Row([
+                .text(rate.measure.rawValue), AnswerTable.Cell(value: .rate(rate.a.value)),
+                AnswerTable.Cell(value: .rate(rate.b.value)),
+                points(difference.value), points(difference.low), points(difference.high),
+                .text(isKnown ? "\(interval) points" : "unknown", .faint), rate.verdict.cell,
+            ])
+        }
+        table.rows += quantiles.map { quantile in
+            let difference = quantile.differenceMicroseconds
+            return AnswerTable.Row([
+                .text("p\(quantile.percent)_us", as: "p\(quantile.percent)"), .time(quantile.aMicroseconds.value),
+                .time(quantile.bMicroseconds.value), AnswerTable.Cell(value: .difference(difference.value)),
+                AnswerTable.Cell(value: .difference(difference.low)),
+                AnswerTable.Cell(value: .difference(difference.high)),
+                AnswerTable.Cell(value: .interval(difference.low, difference.high), tone: .faint),
+                quantile.verdict.cell,
+            ])
+        }
+        let path = "from \(Words.point(question.from)) to \(Words.point(question.to))"
+        table.heading = (subject, ", A and B; durations \(path)")
+        table.scale = TimeScale([a.statistics, b.statistics])
+        table.sentences = sentences
+        table.notes = ["A has \(Words.count(a.transactions, "transaction")), B has \(b.transactions)."]
+        return table
+    }
+}
+
+extension Verdict {
+    var cell: AnswerTable.Cell {
+        switch self {
+        case .higher: .text(rawValue, as: "more", .warning)
+        case .lower: .text(rawValue, as: "less", .warning)
+        case .noise: .text(rawValue, as: "noise", .faint)
+        case .tooFew: .text(rawValue, as: "too few", .faint)
+        }
+    }
+}
