@@ -279,7 +279,8 @@ let package = Package(
             dependencies: testing + ["WaybillGRPC"] + grpc
                 + products("GRPCInProcessTransport", of: "grpc-swift-2", if: "GRPC")),
         .testTarget(name: "WaybillHummingbirdTests", dependencies: testing + ["WaybillHummingbird"] + server),
-        .testTarget(name: "WaybillCollectorTests", dependencies: testing + ["WaybillCollector"] + server),
+        .testTarget(
+            name: "WaybillCollectorTests", dependencies: testing + ["WaybillCollector", "WaybillClickHouse"] + server),
         .testTarget(name: "WaybillClickHouseTests", dependencies: testing + ["StoreConformance", "WaybillClickHouse"]),
         .testTarget(
             name: "WaybillCommandTests",

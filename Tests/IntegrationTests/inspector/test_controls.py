@@ -276,7 +276,7 @@ def test_a_mistake_is_told_where_it_is_and_what_was_typed_stays(app, visit):
     told_of_refusals(user)
     write(page, typed)
     assert page.get_by_role("alert").inner_text() == \
-        f"The rule was not saved. Line 3, column {len(typed.splitlines()[2]) + 1}: the document ends too early."
+        f"The rule was not saved. Line 3, column {len(typed.splitlines()[2]) + 1}: a comma was expected."
     assert editor(page).input_value() == typed
     told_of_refusals(user)
     write(page, typed.replace('"("', '"^/x$"') + "}")

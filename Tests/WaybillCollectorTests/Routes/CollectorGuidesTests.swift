@@ -5,6 +5,11 @@ import TestSupport
 import Testing
 import WaybillCollector
 
+#if ClickHouse
+import WaybillClickHouse
+import WaybillCore
+#endif
+
 /// The snippets of the guides on the collector and its pages, as they stand there.
 @Suite(.timeLimit(.minutes(5))) struct CollectorGuidesTests {
     @Test func aServerOfYourOwnHasTheRoutesAndThePages() async throws {
@@ -20,5 +25,22 @@ import WaybillCollector
             #expect(try await server.get("/login").status == 200, "The pages do, too.")
         }
     }
+
+    #if ClickHouse
+    /// Broken, a collector would start without its database, and refuse each set later.
+    @Test func aCollectorWhoseDatabaseIsNotThereDoesNotStart() async throws {
+        let temporary = try TemporaryDirectory()
+        let (folder, access) = (temporary.url, Access.tokens)
+        let port = try #require(try refusedURL().port)
+        let address = try ClickHouseAddress("clickhouse://127.0.0.1:\(port)/waybill")
+        await #expect(throws: WaybillError.self) {
+            try await address.createTables()
+        }
+        await #expect(throws: WaybillError.self) {
+            let collector = try await Collector(database: address, tokens: folder, access: access)
+            _ = collector.limits
+        }
+    }
+    #endif
 }
 #endif
