@@ -257,7 +257,7 @@ extension TransactionManager {
 }
 
 extension Erasure {
-    /// What ``TransactionManager/erase(_:)`` takes away; transactions whole, but for ``networkLogs``.
+    /// What ``Waybill/TransactionManager/erase(_:)`` takes away; transactions whole, but for ``networkLogs``.
     public enum Selection: Sendable, Hashable {
         /// Everything that was recorded.
         case all
@@ -268,7 +268,7 @@ extension Erasure {
         /// The network exchanges, in and outside of transactions, with what was kept of their bodies. Events stay.
         case networkLogs
         /// What was recorded under the present installation ID, and the transactions that began under it; after
-        /// ``TransactionManager/resetInstallation()`` that is what came since.
+        /// ``Waybill/TransactionManager/resetInstallation()`` that is what came since.
         case installation
 
         /// - Parameter installation: The present one.

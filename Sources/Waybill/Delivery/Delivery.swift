@@ -73,9 +73,7 @@ public struct OutgoingSet: Sendable, Hashable {
     /// transaction with each event.
     package var openings: [FactID: Fact.Opened] = [:]
 
-    /// Creates a set from its encoded form.
-    ///
-    /// - Parameter mediaType: The media type of `body`; `nil` for version 1 of the format.
+    /// Creates a set from its encoded form. A `mediaType` of `nil` is that of version 1 of the format.
     public init(id: GUID, body: [UInt8], factCount: Int, mediaType: String? = nil) {
         self.id = id
         self.body = body
