@@ -149,7 +149,7 @@ struct ServeSetting: Sendable {
                 settings[keyPath: place] = text
                 return true
             }
-        } catch {}
+        } catch {}  // the sentence below says what is wrong with a value of another type
         throw WaybillError(.setting, "The setting \(name) is not \(kind).")
     }
 

@@ -100,7 +100,7 @@ extension UseCaseSection {
         let times = summary.rates.map(\.startMicroseconds)
         let over = OutcomeSteps(
             summary.rates, steps: TimeSteps(covering: times, each: step, atLeast: TimeSteps.leastCount, in: timeZone))
-        let installations: HTML = "<div><dt>Installations<dd>\(summary.installations)</div>"
+        let installations = HTML.cells([("Installations", "\(summary.installations)")])
         let numbers: HTML =
             "<dl class=figures>\(UseCaseNumbers(summary, useCase, links).html)\(installations)</dl>"
         let bar = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
@@ -128,15 +128,16 @@ extension UseCaseSection {
 extension UseCaseSection {
     private func duration(_ question: DurationQuestion, _ answer: DurationAnswer, _ tables: [AnswerTable]) -> HTML {
         let figures = zip(tables[0].columns, tables[0].rows[0].cells).compactMap { column, cell in
-            column.title.map { "<div><dt>\($0)<dd>\(cell.words())</div>" as HTML }
+            column.title.map { ($0, "\(cell.words())" as HTML) }
         }
+        let count: HTML = "\(answer.total.statistics.count)"
         let histogram = Histogram(answer.total) { bar in
             bar.listing(question).map { links.transactions(of: useCase, $0) }
         }
         return section(
             "\(view.title)\(tables[0].heading?.text ?? "")", file: "duration.csv",
             """
-            <dl class=figures><div><dt>Transactions<dd>\(answer.total.statistics.count)</div>\(Array(figures.dropFirst(2)))</dl>
+            <dl class=figures>\(HTML.cells([("Transactions", count)] + figures.dropFirst(2)))</dl>
             \(histogram.html)\(remarks(tables[0].notes))\(folded(table(tables[1], "Durations", drawings: [])))
             """)
     }

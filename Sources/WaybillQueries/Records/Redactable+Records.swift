@@ -187,33 +187,11 @@ extension TransactionRecord.Part {
     public var closed: Date? { closedMicroseconds.map { Date(microseconds: $0) } }
     /// Microseconds from its opening to its closing, by its source's own clock; `nil` where it was not closed.
     package var durationMicroseconds: Int64? { closedMicroseconds?.subtracting(openedMicroseconds) }
-
-    /// Makes a part.
-    public init(
-        id: FactID, isJoined: Bool, cause: FactID? = nil, opened: Date, closed: Date?, outcome: TransactionOutcome,
-        error: RecordedError? = nil, attributes: Attributes = [:]
-    ) {
-        self.init(
-            id: id, isJoined: isJoined, cause: cause, openedMicroseconds: opened.microseconds,
-            closedMicroseconds: closed?.microseconds,
-            outcome: outcome, error: error, attributes: attributes)
-    }
 }
 
 extension TransactionRecord.Entry {
     /// When it happened, by its source's clock anchors.
     public var time: Date { Date(microseconds: timeMicroseconds) }
-
-    /// Makes an entry.
-    public init(
-        id: FactID, kind: TransactionRecord.Kind, part: Int64, time: Date, label: String, code: Int? = nil,
-        error: RecordedError? = nil,
-        attributes: Attributes = [:], exchange: FactID? = nil, isLate: Bool = false
-    ) {
-        self.init(
-            id: id, kind: kind, part: part, timeMicroseconds: time.microseconds, label: label, code: code, error: error,
-            attributes: attributes, exchange: exchange, isLate: isLate)
-    }
 }
 
 extension TransactionRecord.Exchange {
@@ -251,25 +229,6 @@ extension TransactionRecord.Exchange {
     }
     /// Microseconds from its opening to its closing, by its source's own clock; `nil` while it is in progress.
     package var durationMicroseconds: Int64? { closedMicroseconds?.subtracting(openedMicroseconds) }
-
-    /// Makes an exchange.
-    package init(
-        id: FactID, part: Int64, role: ExchangeRole, method: String, url: String, state: ExchangeState?,
-        status: Int?,
-        opened: Date,
-        firstByte: Date? = nil, closed: Date?, sentByteCount: Int64? = nil, receivedByteCount: Int64? = nil,
-        requestHeaderFields: [HeaderField] = [], responseHeaderFields: [HeaderField] = [],
-        error: RecordedError? = nil,
-        transfer: Fact.Transfer = Fact.Transfer()
-    ) {
-        self.init(
-            id: id, part: part, role: role, method: method, url: url, state: state, status: status,
-            openedMicroseconds: opened.microseconds, firstByteMicroseconds: firstByte?.microseconds,
-            closedMicroseconds: closed?.microseconds, sentByteCount: sentByteCount,
-            receivedByteCount: receivedByteCount,
-            requestHeaderFields: requestHeaderFields, responseHeaderFields: responseHeaderFields, error: error,
-            transfer: transfer)
-    }
 }
 
 extension SourceRecord {
@@ -277,20 +236,6 @@ extension SourceRecord {
     public var started: Date? { startedMicroseconds.map { Date(microseconds: $0) } }
     /// When a set of it last arrived; nil for a source that recorded into this very store.
     public var heard: Date? { heardMicroseconds.map { Date(microseconds: $0) } }
-
-    /// Makes a record.
-    public init(
-        id: GUID, installation: GUID? = nil, app: String, appVersion: String, device: String, os: String,
-        osVersion: String,
-        attributes: Attributes = [:], started: Date?, heard: Date?, hasEnded: Bool, ledger: Ledger, gaps: [Gap] = [],
-        endedBy: SourceEnd? = nil
-    ) {
-        self.init(
-            id: id, installation: installation, app: app, appVersion: appVersion, device: device, os: os,
-            osVersion: osVersion,
-            attributes: attributes, startedMicroseconds: started?.microseconds, heardMicroseconds: heard?.microseconds,
-            hasEnded: hasEnded, ledger: ledger, gaps: gaps, endedBy: endedBy)
-    }
 }
 
 extension ClockAlignment.Offset {
@@ -298,13 +243,6 @@ extension ClockAlignment.Offset {
     public var duration: Duration { .microseconds(microseconds) }
     /// By how much that may be too much or too little.
     public var uncertainty: Duration { .microseconds(uncertaintyMicroseconds) }
-
-    /// Makes an offset.
-    public init(source: GUID, duration: Duration, uncertainty: Duration, sampleCount: Int) {
-        self.init(
-            source: source, microseconds: duration.microseconds, uncertaintyMicroseconds: uncertainty.microseconds,
-            sampleCount: sampleCount)
-    }
 }
 
 extension DeliveryState.QuarantineGroup {
