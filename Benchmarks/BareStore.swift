@@ -59,7 +59,7 @@ final class BareStore {
             case .closed(let closed):
                 try step(
                     2, [1: fact.sequence, 2: fact.atMicroseconds, 3: Int64(closed.outcome.rawValue), 4: fact.part])
-            case .attributesSet, .exchangeOpened, .exchangeClosed:
+            case .attributesSet, .exchangeOpened, .exchangeClosed, .unknown:
                 throw WaybillError(.store, "The bare store takes neither attributes nor exchanges.")
             }
         }

@@ -13,7 +13,7 @@ struct CodableSet: Codable {
     init(sameAs set: TransactionSet) throws {
         self = try JSONDecoder().decode(CodableSet.self, from: Data(set.encoded()))
         let back = try TransactionSet.decode([UInt8](JSONEncoder().encode(self)))
-        guard back == DecodedSet(set: set) else { throw ContentsDiffer() }
+        guard back == set else { throw ContentsDiffer() }
     }
 
     struct ContentsDiffer: Error {}
@@ -62,7 +62,6 @@ struct CodableSet: Codable {
         var at_us: Int64
         var transaction: GUID?
         var use_case: Int?
-        var joined: Bool?
         var timeout_us: Int64?
         var event: Int?
         var outcome: String?

@@ -1,4 +1,4 @@
--- Exports in DuckDB, with a type for every column, also for those that a file happens to have no value in.
+-- Reads exports in DuckDB, with a type for every column, even if a file has no values in it.
 -- .read Schemas/duckdb.sql, then: SELECT kind, count(*) FROM waybill_ndjson('facts.ndjson.gz') GROUP BY kind;
 CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
   SELECT * FROM read_json(files, format = 'newline_delimited', columns = {
@@ -52,7 +52,6 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     support_code: 'VARCHAR',
     error_name: 'VARCHAR',
     error_underlying: 'JSON',
-    sets_attributes: 'BOOLEAN',
     removed_attributes: 'JSON',
     messages_sent: 'BIGINT',
     messages_received: 'BIGINT',
@@ -66,17 +65,20 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     parent: 'UUID',
     parent_part: 'BIGINT',
     timeout_us: 'BIGINT',
-    ended: 'BOOLEAN'
+    ended: 'BOOLEAN',
+    members: 'VARCHAR'
   });
--- A text in a CSV has an apostrophe before it where a spreadsheet would compute it.
+-- Removes the apostrophe that a CSV export puts before texts that a spreadsheet would evaluate.
 CREATE OR REPLACE MACRO waybill_text(cell) AS CASE WHEN starts_with(cell, '''') THEN substr(cell, 2) ELSE cell END;
+-- Reads files of `waybill export --format csv --times us`.
 CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
   SELECT * REPLACE (
     waybill_text(use_case_name) AS use_case_name, waybill_text(app) AS app, waybill_text(app_version) AS app_version,
     waybill_text(device) AS device, waybill_text(os) AS os, waybill_text(os_version) AS os_version,
     waybill_text(name) AS name, waybill_text(error_domain) AS error_domain, waybill_text(error_text) AS error_text,
     waybill_text(method) AS method, waybill_text(url) AS url, waybill_text(http_version) AS http_version,
-    waybill_text(rule) AS rule, waybill_text(error_name) AS error_name
+    waybill_text(rule) AS rule, waybill_text(error_name) AS error_name, waybill_text(close_reason) AS close_reason,
+    waybill_text(kind) AS kind
   ) FROM read_csv(files, header = true, delim = ',', quote = '"', escape = '"', columns = {
     transaction_id: 'UUID',
     use_case: 'BIGINT',
@@ -128,7 +130,6 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     support_code: 'VARCHAR',
     error_name: 'VARCHAR',
     error_underlying: 'JSON',
-    sets_attributes: 'BOOLEAN',
     removed_attributes: 'JSON',
     messages_sent: 'BIGINT',
     messages_received: 'BIGINT',
@@ -142,5 +143,6 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     parent: 'UUID',
     parent_part: 'BIGINT',
     timeout_us: 'BIGINT',
-    ended: 'BOOLEAN'
+    ended: 'BOOLEAN',
+    members: 'VARCHAR'
   });

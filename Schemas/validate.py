@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the examples beside it against the schemas, with a validator that has nothing to do with Waybill (PyPI: jsonschema).
+"""Checks the examples in this folder against the schemas, with a validator that is independent of Waybill (PyPI: jsonschema).
 
 valid/            must fit.
 invalid/          the envelope (or receipt) must not fit.

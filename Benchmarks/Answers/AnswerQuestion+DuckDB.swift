@@ -17,7 +17,7 @@ extension AnswerQuestion {
     private static func summary(_ facts: String) -> String {
         """
         CREATE TEMP TABLE t AS SELECT o.use_case, o.installation, o.time_us // 86400000000 AS day, c.outcome, c.error_domain, c.error_code \
-        FROM (FROM \(facts) WHERE kind = 'opened' AND NOT is_joined) o LEFT JOIN (FROM \(facts) WHERE kind = 'closed' AND NOT is_joined) c \
+        FROM (FROM \(facts) WHERE kind = 'begun') o LEFT JOIN (FROM \(facts) WHERE kind = 'finished' AND NOT is_joined) c \
         ON c.source = o.source AND c.part = o.part;
         """
             + [0, 1].map { useCase in
@@ -48,7 +48,7 @@ extension AnswerQuestion {
         return """
             CREATE TEMP TABLE f AS SELECT \
             \(steps.enumerated().map { "min(time_us) FILTER (name = '\($0.element)') AS t\($0.offset)" }.joined(separator: ", ")), \
-            max(time_us) FILTER (kind = 'closed' AND NOT is_joined) AS t4 FROM \(facts) WHERE use_case = 0 GROUP BY transaction_id; \
+            max(time_us) FILTER (kind = 'finished' AND NOT is_joined) AS t4 FROM \(facts) WHERE use_case = 0 GROUP BY transaction_id; \
             SELECT count(*) FILTER (\(reached[0])), 0, 0, \
             \((1...4).map { step in
                 "count(*) FILTER (\(reached[step])), "
@@ -74,9 +74,9 @@ extension AnswerQuestion {
         }
         return """
             CREATE TEMP TABLE l AS SELECT x.at_us - x.duration_us - (p.at_us - p.duration_us) AS before, q.duration_us AS server, \
-            x.duration_us AS sending, p.at_us - x.at_us AS after FROM (FROM \(facts) WHERE kind = 'exchange_closed') x \
-            JOIN (FROM \(facts) WHERE kind = 'closed' AND NOT is_joined AND use_case = 0) p ON p.source = x.source AND p.part = x.part \
-            LEFT JOIN (FROM \(facts) WHERE kind = 'closed' AND is_joined) q ON q.transaction_id = x.transaction_id; \
+            x.duration_us AS sending, p.at_us - x.at_us AS after FROM (FROM \(facts) WHERE kind = 'exchange_finished') x \
+            JOIN (FROM \(facts) WHERE kind = 'finished' AND NOT is_joined AND use_case = 0) p ON p.source = x.source AND p.part = x.part \
+            LEFT JOIN (FROM \(facts) WHERE kind = 'finished' AND is_joined) q ON q.transaction_id = x.transaction_id; \
             SELECT \(figures("before", "true")), \(figures("server", "server IS NOT NULL")), \(figures("sending", "server IS NULL")), \
             \(figures("after", "true")), count(server), sum(sending - server) FROM l;
             """

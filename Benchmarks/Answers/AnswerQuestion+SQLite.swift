@@ -107,7 +107,7 @@ extension AnswerQuestion {
             """
             CREATE TEMP TABLE l AS SELECT l.at_us - p.at_us AS before, q.closed_at_us - q.at_us AS server, l.closed_at_us - l.at_us AS sending, \
             p.closed_at_us - l.closed_at_us AS after \
-            FROM network_logs l JOIN parts p ON p.source = l.source AND p.sequence = l.part \
+            FROM exchanges l JOIN parts p ON p.source = l.source AND p.sequence = l.part \
             LEFT JOIN parts q ON q.guid = p.guid AND q.joined = 1 WHERE p.use_case = 0 AND p.closed IS NOT NULL
             """
         ]

@@ -91,7 +91,7 @@ struct AnswerStore {
                 \(parts) FROM parts WHERE source \(isFirst) ORDER BY source, sequence; \
                 INSERT INTO events SELECT source \(source), part, after, at_us, code, detail FROM events WHERE source \(isFirst) \
                 ORDER BY source, part, after; \
-                INSERT INTO network_logs(source, \(exchanges)) SELECT source \(source), \(exchanges) FROM network_logs \
+                INSERT INTO exchanges(source, \(exchanges)) SELECT source \(source), \(exchanges) FROM exchanges \
                 WHERE source \(isFirst) ORDER BY source, part, sequence;
                 """
         }
@@ -131,7 +131,7 @@ struct AnswerStore {
             receivedAt = Self.begun + Int64(share * 30 * 86_400_000_000)
             let set = maker.set(of: Self.launchesPerSet, transactionsEach: Self.transactionsPerLaunch, at: receivedAt)
             let begun = Self.processorSeconds()
-            _ = try store.ingest(DecodedSet(set: set), receivedAt: receivedAt)
+            _ = try store.ingest(set, receivedAt: receivedAt)
             if maker.setCount % 20 == 0 { try store.checkpoint() }
             filled.cpuSeconds += Self.processorSeconds() - begun
             filled.facts += set.factCount

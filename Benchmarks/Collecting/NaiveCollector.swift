@@ -45,10 +45,10 @@ extension CodableSet {
             try share.facts.map { fact in
                 let content: WaybillCore.Fact.Content =
                     switch (fact.kind, fact.transaction, fact.event) {
-                    case ("opened", let transaction?, _):
+                    case ("begun", let transaction?, _):
                         .opened(.init(transaction: transaction, useCase: fact.use_case ?? 0))
                     case ("event", _, let event?): .event(.init(code: event))
-                    case ("closed", _, _): .closed(.init(outcome: fact.outcome == "failed" ? .failed : .succeeded))
+                    case ("finished", _, _): .closed(.init(outcome: fact.outcome == "failed" ? .failed : .succeeded))
                     default: throw WaybillError(.format, "The naive collector takes no exchanges.")
                     }
                 return WaybillCore.Fact(

@@ -63,7 +63,7 @@ private func writePlainTable(_ facts: [Fact], to file: URL) throws {
             transactions[fact.part] = content.transaction
         case .event(let content): code = content.code
         case .closed(let content): (kind, code) = (2, content.outcome.rawValue)
-        case .attributesSet, .exchangeOpened, .exchangeClosed:
+        case .attributesSet, .exchangeOpened, .exchangeClosed, .unknown:
             throw WaybillError(.store, "The plain table takes neither attributes nor exchanges.")
         }
         transactions[fact.part]?.withBytes { bytes in

@@ -18,13 +18,13 @@ extension Row {
 
         var values: [Double] = []
         for round in 0..<5 {
-            var options = TransactionManager.Options()
-            options.app = "bench"
-            options.memoryCapacity = 200_000
-            options.diagnostics = { _ in }
             let transactions = TransactionManager(
-                store: .directory(folder.appending(path: "device-\(round)")), delivery: .collector(url),
-                options: options)
+                store: .directory(folder.appending(path: "device-\(round)")), delivery: .collector(url)
+            ) { options in
+                options.app = "bench"
+                options.memoryCapacity = 200_000
+                options.diagnostics = { _ in }
+            }
             for _ in 0..<5_000 {
                 let transaction = transactions.begin(useCase: 1)
                 for code in 0..<18 { transaction.log(code) }

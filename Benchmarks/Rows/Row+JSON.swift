@@ -22,7 +22,7 @@ extension Row {
         let data = Data(bytes)
         let decoder = JSONDecoder()
         return try Comparison.nanoseconds(operations: set.factCount) {
-            try TransactionSet.decode(bytes).set.factCount
+            try TransactionSet.decode(bytes).factCount
         } against: {
             try decoder.decode(CodableSet.self, from: data).factCount
         }

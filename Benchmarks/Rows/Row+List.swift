@@ -26,7 +26,7 @@ extension Row {
             var next: String?
             for _ in 0..<20 {
                 let start = ContinuousClock.now
-                let page = try await transactions.list(matching: filter, after: next)
+                let page = try await transactions.transactions(matching: filter).page(after: next)
                 milliseconds.append((ContinuousClock.now - start) / .milliseconds(1))
                 precondition(page.rows.count == 50, "the figure would be of something else")
                 next = page.next

@@ -37,12 +37,13 @@ enum ProcessorSeconds {
         defer { try? FileManager.default.removeItem(at: folder) }
         let child = try BenchChild(["--collector", folder.appending(path: "collector").path(percentEncoded: false)])
         guard let url = URL(string: "http://127.0.0.1:\(child.told())") else { throw URLError(.badURL) }
-        var options = TransactionManager.Options()
-        options.app = "bench"
-        options.memoryCapacity = 200_000  // until the journal is made
-        options.diagnostics = { _ in }
         let transactions = TransactionManager(
-            store: .directory(folder.appending(path: "device")), delivery: .collector(url), options: options)
+            store: .directory(folder.appending(path: "device")), delivery: .collector(url)
+        ) { options in
+            options.app = "bench"
+            options.memoryCapacity = 200_000  // until the journal is made
+            options.diagnostics = { _ in }
+        }
         try await transactions.sync()
         func used() throws -> (client: Double, collector: Double) { (ofThisProcess, Double(try child.ask()) ?? 0) }
         let before = try used()

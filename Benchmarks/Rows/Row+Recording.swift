@@ -63,7 +63,7 @@ extension Row {
     static let logContext = Row("logContext", unit: "ns/event", against: "log without a context") {
         try await logging { folder in
             let manager = TransactionManager(store: .directory(folder))
-            for number in 0..<10 { manager.context.set("name\(number)", number) }
+            for number in 0..<10 { manager.context.set(number, forKey: "name\(number)") }
             return manager
         } log: {
             $0.log(.initiated)
@@ -119,9 +119,7 @@ extension Row {
         log: @escaping (UseCaseTransaction<Login>) -> LogResult
     ) async throws -> Comparison {
         try await logging { folder in
-            var options = TransactionManager.Options()
-            options.willRecord = hook
-            return TransactionManager(store: .directory(folder), options: options)
+            TransactionManager(store: .directory(folder)) { $0.willRecord = hook }
         } log: {
             log($0)
         }

@@ -15,7 +15,7 @@ extension Row {
         let factCount = setCount * SampleSet.logins(loginCount).factCount
         var bodies: [[UInt8]] = []
 
-        func add(to store: Store, _ redacted: (DecodedSet) -> DecodedSet = { $0 }) throws -> Int {
+        func add(to store: Store, _ redacted: (TransactionSet) -> TransactionSet = { $0 }) throws -> Int {
             try bodies.reduce(0) { count, body in
                 let set = redacted(try TransactionSet.decode(body))
                 return try count + store.ingest(set, receivedAt: 1_760_518_860_000_000).acceptedCount

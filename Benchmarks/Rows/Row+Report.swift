@@ -36,7 +36,7 @@ private enum ReportSample {
         let place = ResolvedLocation.memory(name: GUID().description)
         // It lives as long as somebody has it open: the reader goes on after this.
         let store = try Store(place)
-        _ = try store.ingest(DecodedSet(set: purchases(500)), receivedAt: begun)
+        _ = try store.ingest(purchases(500), receivedAt: begun)
         return try StoreReader(place)
     }
 

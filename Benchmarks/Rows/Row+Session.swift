@@ -79,10 +79,10 @@ final class SessionSetting: Sendable {
 
     init(recording: RecordingHealth.Mode = .on, bodies: BodyPolicy? = nil) throws {
         server = try BenchServer()
-        var options = TransactionManager.Options()
-        options.recording = recording
-        options.network.bodies = bodies
-        transactions = TransactionManager(store: .directory(folder), correlatedHosts: ["127.0.0.1"], options: options)
+        transactions = TransactionManager(store: .directory(folder), correlatedHosts: ["127.0.0.1"]) { options in
+            options.recording = recording
+            options.network.bodies = bodies
+        }
         login = transactions.begin(Login.self)
     }
 

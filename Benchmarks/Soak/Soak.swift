@@ -34,11 +34,12 @@ struct Soak {
     func run() async throws -> SoakReport {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
-        var options = TransactionManager.Options()
-        // full within the first minutes, so that what comes after shows whether it holds
-        options.retention.maximumBytes = 4 << 20
         let transactions = TransactionManager(
-            store: .directory(folder), delivery: .transport(AcceptingTransport()), options: options)
+            store: .directory(folder), delivery: .transport(AcceptingTransport())
+        ) { options in
+            // full within the first minutes, so that what comes after shows whether it holds
+            options.retention.maximumBytes = 4 << 20
+        }
         let flushing = Task {
             while !Task.isCancelled {
                 try? await Task.sleep(for: .seconds(1))

@@ -23,17 +23,16 @@ struct SyncNotes {
             print("usage: SyncNotes SERVER FOLDER")
             exit(64)
         }
-        var options = TransactionManager.Options()
-        options.obeysLaunchSettings = true  // WAYBILL_COLLECTOR, WAYBILL_RECORDING=off and so on
-        let transactions = TransactionManager(correlatedHosts: [host], options: options)
+        let transactions = TransactionManager(correlatedHosts: [host]) { options in
+            options.obeysLaunchSettings = true  // WAYBILL_COLLECTOR, WAYBILL_RECORDING=off and so on
+        }
 
         let sync = transactions.begin(Sync.self)
         do {
             let count = try await sync.perform { sync in
                 sync.log(.started)
-                let (data, response) = try await transactions.session.data(
-                    for: URLRequest(url: server.appending(path: "notes")))
-                guard response.isSuccess else { throw URLError(.badServerResponse) }
+                let (data, _) = try await transactions.session.data(
+                    from: server.appending(path: "notes"), requiring: 200..<300)
                 let notes = try JSONDecoder().decode([String: String].self, from: data)
                 sync.log(.notesReceived, attributes: ["count": .integer(notes.count)])
                 for (name, text) in notes {

@@ -5,7 +5,7 @@ USING json OPTIONS (path '${LAKE}/increments');
 CREATE OR REPLACE TEMPORARY VIEW lake_files (
     transaction_id STRING, use_case_name STRING, source STRING, sequence BIGINT, is_joined BOOLEAN, kind STRING,
     name STRING, outcome STRING, duration_us BIGINT, attributes STRING
-) USING json OPTIONS (path '${LAKE}/facts*');
+) USING json OPTIONS (path '${LAKE}/facts');
 CREATE OR REPLACE TEMPORARY VIEW facts AS
 SELECT * FROM (SELECT *, regexp_extract(input_file_name(), '[^/]+$', 0) AS file FROM lake_files)
 WHERE file IN (

@@ -1,4 +1,4 @@
-"""A backend that has notes, and takes part in the transactions of its clients: `python3 server.py --collector http://127.0.0.1:8477`."""
+"""A backend for notes, which takes part in the transactions of its clients: `python3 server.py --collector URL`."""
 
 import argparse
 import json
@@ -9,31 +9,31 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from waybill import FIELD_NAME, Delivery, Recorder
+from waybill import Waybill
 
-# The codes are shared with the clients, here with Examples/CommandLineTool.
+# The clients use the same codes, here Examples/CommandLineTool.
 SYNC = 7
-SERVER_STARTED, NOTES_READ = 10, 11
-NAMES = {SYNC: ("sync", {SERVER_STARTED: "serverStarted", NOTES_READ: "notesRead"})}
+SERVER_STARTED = {"event": 10, "name": "serverStarted"}
+NOTES_READ = {"event": 11, "name": "notesRead"}
 
 NOTES = {"shopping": "bread, cheese", "ideas": "write less code"}
 
 
 class NotesHandler(BaseHTTPRequestHandler):
-    recorder: Recorder
+    waybill: Waybill
 
     def do_GET(self) -> None:
-        # A field that comes twice is no Item: joined, it is malformed, and ignored.
-        fields = self.headers.get_all(FIELD_NAME)
+        # Two fields, joined by a comma, are malformed.
+        field = ", ".join(self.headers.get_all("Waybill-Transaction", []))
         path = urlsplit(self.path).path
-        with self.recorder.join(", ".join(fields) if fields else None, SYNC, "GET", path) as part:
-            part.log(SERVER_STARTED)
+        with self.waybill.join(field, "GET", path) as (record, response):
+            record("event", **SERVER_STARTED)
             if path == "/notes":
-                part.log(NOTES_READ, count=len(NOTES))
+                record("event", **NOTES_READ, attributes={"count": len(NOTES)})
                 status, body = 200, json.dumps(NOTES).encode()
             else:
-                status, body = 404, b'{"error": "There is no such thing here."}'
-            part.answered(status, request_bytes=0, response_bytes=len(body))
+                status, body = 404, b'{"error": "Not found. Try /notes."}'
+            response.update(status=status, sent_bytes=0, received_bytes=len(body))
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -45,22 +45,25 @@ class NotesHandler(BaseHTTPRequestHandler):
 
 
 class NotesServer(ThreadingHTTPServer):
-    daemon_threads = False  # requests in flight finish before it ends
+    daemon_threads = False  # Finish requests in progress before the server ends.
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=8080, help="0: any that is free")
+    parser.add_argument("--port", type=int, default=8080, help="0 for any free port")
     parser.add_argument("--collector", required=True, metavar="URL")
-    parser.add_argument("--token-file", type=Path, help="the collector's token")
-    parser.add_argument("--undelivered", type=Path, metavar="FOLDER", help="where to leave what no collector took before the end")
+    parser.add_argument("--token-file", type=Path, help="a file with the collector's token")
+    parser.add_argument("--undelivered", type=Path, metavar="FOLDER", help="the folder for sets that were not delivered")
     arguments = parser.parse_args()
-    logging.basicConfig(format="%(name)s: %(message)s")
+    logging.basicConfig(format="%(message)s")
 
-    recorder = NotesHandler.recorder = Recorder("notes-server", "1.0.0", NAMES)
-    token = arguments.token_file.read_text().strip() if arguments.token_file else None
-    delivery = Delivery(recorder, arguments.collector, token)
-    delivery.start()
+    headers = {"Content-Type": "application/vnd.waybill.transaction-set.v1+json"}
+    if arguments.token_file:
+        headers["Authorization"] = f"Bearer {arguments.token_file.read_text().strip()}"
+    if arguments.undelivered:
+        arguments.undelivered.mkdir(parents=True, exist_ok=True)
+    source = {"app": "notes-server", "app_version": "1.0.0"}
+    waybill = NotesHandler.waybill = Waybill(arguments.collector, source, {SYNC}, headers, arguments.undelivered)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         with NotesServer(("127.0.0.1", arguments.port), NotesHandler) as server:
@@ -69,7 +72,7 @@ def main() -> None:
     except KeyboardInterrupt:
         pass
     finally:
-        delivery.close(arguments.undelivered)
+        waybill.close()
 
 
 if __name__ == "__main__":

@@ -7,12 +7,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-// How this process ends is noted by one word in each of its journals. Signal handlers do that: so there is no lock here, no allocation, and no
-// call that may not be made in one (signal-safety(7)).
-//
-// What `waybill_endings` has must be there once in a process: only JournalLayout.swift uses what is in this file.
+// Each journal has a word that notes how the process ends. Signal handlers write it, which rules out locks, allocation
+// and calls that signal-safety(7) does not list. Only JournalLayout.swift may use this file, because
+// `waybill_endings` must exist once in a process.
 
-/// What is noted: the number of a signal, or one of these.
+/// The noted value: the number of a signal, or one of these.
 enum { waybill_end_unwatched = 0, waybill_end_exit = 0x100, waybill_end_unseen = 0x200 };
 
 enum { waybill_end_count = 16, waybill_signal_count = 32 };
@@ -27,11 +26,11 @@ struct waybill_end {
 
 struct waybill_endings {
     struct waybill_end ends[waybill_end_count];
-    /// How many threads are noting something.
+    /// The number of threads that are writing a note.
     int noting;
-    /// What was there before our handler.
+    /// The handlers that were installed before ours.
     struct sigaction before[waybill_signal_count];
-    /// Stands in `word` while an entry is being made.
+    /// `word` points here while an entry is filled in.
     uint64_t being_made;
 };
 
@@ -57,13 +56,13 @@ static inline void waybill_note(uint64_t value) {
     __atomic_sub_fetch(&waybill_endings()->noting, 1, __ATOMIC_SEQ_CST);
 }
 
-/// Has the end of this process noted in a word; -1 where there are too many already.
+/// Notes the end of this process in a word; returns -1 if the table is full.
 static inline int waybill_watch(uint64_t *word, uint64_t seal, int descriptor, off_t offset) {
     pid_t process = getpid();
     for (int i = 0; i < waybill_end_count; i++) {
         struct waybill_end *end = &waybill_endings()->ends[i];
         uint64_t *found = __atomic_load_n(&end->word, __ATOMIC_SEQ_CST);
-        // What a child after fork(2) has of its parent is free.
+        // A child after fork(2) reuses the entries of its parent.
         if (found == &waybill_endings()->being_made || (found != NULL && end->process == process)) continue;
         if (!__atomic_compare_exchange_n(&end->word, &found, &waybill_endings()->being_made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
         end->seal = seal;
@@ -76,18 +75,18 @@ static inline int waybill_watch(uint64_t *word, uint64_t seal, int descriptor, o
     return -1;
 }
 
-/// Nothing more is noted in a word; then it may go away.
+/// Stops noting in a word, which may then be freed.
 static inline void waybill_unwatch(int index, uint64_t *word) {
     if (index < 0 || index >= waybill_end_count) return;
     struct waybill_end *end = &waybill_endings()->ends[index];
     uint64_t *expected = word;
     if (end->process != getpid()) return;
     __atomic_compare_exchange_n(&end->word, &expected, NULL, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    // A handler on another thread may have seen it still; it is done in a moment.
+    // A handler on another thread may still use the word for a moment.
     for (int i = 0; i < 10000 && __atomic_load_n(&waybill_endings()->noting, __ATOMIC_SEQ_CST) > 0; i++) sched_yield();
 }
 
-/// Has a function called by `exit`.
+/// Registers a function that `exit` calls.
 static inline void waybill_watch_exit(void (*handler)(void)) { atexit(handler); }
 
 static inline void waybill_caught(int signal, siginfo_t *info, void *context) {
@@ -104,17 +103,17 @@ static inline void waybill_caught(int signal, siginfo_t *info, void *context) {
         plain.sa_handler = SIG_DFL;
         sigemptyset(&plain.sa_mask);
         sigaction(signal, &plain, NULL);
-        // A fault comes again as soon as this returns, with all that a core dump says of it; what somebody sent has to be sent again.
+        // A fault recurs as soon as this returns, and keeps its core dump. A signal that was sent must be raised again.
         int is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
         if (!is_fault || info == NULL || info->si_code <= 0) raise(signal);
     }
-    // Where the signal is not left to its default now, the process goes on.
+    // If the signal now has a handler, the process continues.
     struct sigaction now;
     if (sigaction(signal, NULL, &now) == 0 && ((now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)) waybill_note(waybill_end_unseen);
     errno = error;
 }
 
-/// Catches the signals that end a process, but those that it ignores; to be called once.
+/// Catches the signals that end a process, except ignored ones. Call it once.
 static inline void waybill_catch_signals(void) {
     static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS,
                                   SIGFPE,  SIGSEGV, SIGSYS,  SIGPIPE, SIGTERM, SIGXCPU};
@@ -127,7 +126,7 @@ static inline void waybill_catch_signals(void) {
         memset(&ours, 0, sizeof ours);
         ours.sa_sigaction = waybill_caught;
         ours.sa_mask = before->sa_mask;
-        // On the thread's alternate stack where it has one, so that an overflow of its own is noted, too.
+        // The alternate stack, if the thread has one, lets us note a stack overflow.
         ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (before->sa_flags & (SA_RESTART | SA_NODEFER | SA_RESETHAND));
         if (!(before->sa_flags & SA_SIGINFO) && before->sa_handler == SIG_DFL) ours.sa_flags |= SA_RESTART;
         sigaction(signal, &ours, NULL);

@@ -5,11 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// A lock of flock(2) belongs to an open file, and so does a mapping: a child of fork(2) that does not become another program would keep the locks of a
-// parent that has died, for as long as it runs. So a child lets go of them at once. What does that runs right after fork(2), where no lock may be taken
-// and nothing allocated.
-//
-// What `waybill_files` has must be there once in a process: only DurableFile.swift uses what is in this file.
+// flock(2) locks and mappings belong to an open file, which a child of fork(2) shares. Without this, a child that does
+// not exec would hold the locks after its parent died. The child releases them right after fork(2), where it may
+// neither lock nor allocate. Only DurableFile.swift may use this file, because `waybill_files` must exist once in a
+// process.
 
 enum { waybill_file_count = 256 };
 
@@ -26,16 +25,16 @@ static inline struct waybill_file *waybill_files(void) {
 }
 
 static inline void waybill_let_go_of_files(void) {
-    // Something that is open and leads nowhere; not /dev/null, because fcntl.h declares what is Swift's C library's.
+    // A pipe serves as the dummy file: fcntl.h, which /dev/null needs, conflicts with Swift's C library.
     int ends[2];
     int nothing = pipe(ends) == 0 ? ends[0] : -1;
     for (int i = 0; i < waybill_file_count; i++) {
         struct waybill_file *file = &waybill_files()[i];
         if (__atomic_load_n(&file->state, __ATOMIC_SEQ_CST) != 2) continue;
-        // The words stay readable, as memory of the child's own: what still points to them does no harm.
+        // Pointers to the words stay valid: they now point to private memory of the child.
         if (file->memory != NULL)
             mmap(file->memory, file->length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0);
-        // The number stays taken, so that nobody who still has it reaches another file.
+        // The descriptor stays taken; a thread that still holds the number cannot reach another file.
         if (nothing < 0 || dup2(nothing, file->descriptor) < 0) close(file->descriptor);
         else ioctl(file->descriptor, FIOCLEX);
         __atomic_store_n(&file->state, 0, __ATOMIC_SEQ_CST);
@@ -48,7 +47,7 @@ static inline void waybill_let_go_of_files(void) {
 
 static inline void waybill_watch_forks(void) { pthread_atfork(NULL, NULL, waybill_let_go_of_files); }
 
-/// Has a child let go of an open file; -1 where there are too many already.
+/// Registers an open file for release in a child; returns -1 if the table is full.
 static inline int waybill_add_file(int descriptor, void *memory, size_t length) {
     for (int i = 0; i < waybill_file_count; i++) {
         struct waybill_file *file = &waybill_files()[i];
@@ -63,7 +62,7 @@ static inline int waybill_add_file(int descriptor, void *memory, size_t length) 
     return -1;
 }
 
-/// To be called before the file is closed.
+/// Call this before you close the file.
 static inline void waybill_remove_file(int index) {
     if (index >= 0) __atomic_store_n(&waybill_files()[index].state, 0, __ATOMIC_SEQ_CST);
 }

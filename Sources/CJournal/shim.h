@@ -8,7 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/// What kind of file system a file lies on (linux/magic.h); 0 where that cannot be told.
+/// Returns the type of a file's file system (linux/magic.h), or 0 if it is unknown.
 static inline uint32_t waybill_file_system(int descriptor) {
     struct statfs about;
     return fstatfs(descriptor, &about) == 0 ? (uint32_t)about.f_type : 0;
@@ -16,8 +16,8 @@ static inline uint32_t waybill_file_system(int descriptor) {
 
 /// Makes the pages of a shared mapping present and writable without changing them (MADV_POPULATE_WRITE, madvise(2)).
 ///
-/// Linux before 5.14 does not know that advice; there, one word of each page is exchanged for itself. Other errors change nothing: where the
-/// file system cannot make a page writable, a write to it would raise SIGBUS.
+/// Linux before 5.14 returns EINVAL; there, one word of each page is exchanged for itself. After other errors the file
+/// system could not make a page writable, and a write would raise SIGBUS.
 static inline void waybill_make_writable(void *start, size_t length) {
     if (madvise(start, length, 23) == 0 || errno != EINVAL) return;
     for (size_t at = 0; at < length; at += 4096) {
@@ -27,10 +27,10 @@ static inline void waybill_make_writable(void *start, size_t length) {
     }
 }
 
-/// Puts a copy of a file's pages in place of a shared mapping, in one step: other threads go on writing, to the copy.
+/// Replaces a shared mapping with a private copy in one step, while other threads go on writing.
 ///
-/// Changes nothing if the file cannot be mapped, as after its file system was shut down. `mmap` with MAP_FIXED would leave a hole then, and the next write
-/// would end the process, so the copy is made elsewhere first, and moved (mremap(2); its flags are MAYMOVE and FIXED).
+/// Leaves the mapping unchanged if the file cannot be mapped, such as after a file system shutdown. MAP_FIXED would
+/// leave a hole in that case, so the copy is made elsewhere and moved with mremap(2) (MAYMOVE and FIXED).
 static inline void waybill_detach(void *start, size_t length, int descriptor) {
     void *copy = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
     if (copy == MAP_FAILED) return;

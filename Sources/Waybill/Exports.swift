@@ -1,3 +1,3 @@
-// An app writes one import: the values that the manager takes and returns come with `import Waybill`.
+// `import Waybill` also imports the values that the manager takes and returns.
 @_exported public import WaybillCore
 @_exported public import WaybillStore

@@ -1,11 +1,10 @@
 import Foundation
 public import WaybillCore
 
-/// What is about to be recorded, as it came: nothing is redacted yet, and nothing stored.
+/// A fact that is about to be recorded, before redaction.
 ///
-/// ``TransactionManager/Options/willRecord`` gets it, and gives it back changed, as it is, or not at all. What is a
-/// `var` can be changed; what says which transaction, event or exchange it is, how it ended and when, cannot. What
-/// comes back is redacted and cut to the limits after that, as everything is.
+/// ``TransactionManager/Options/willRecord`` receives it and returns it, changed or not, or `nil`. You can change the
+/// `var` properties. Waybill redacts the result and cuts it to the limits.
 ///
 /// ## Usage
 ///
@@ -25,23 +24,19 @@ public import WaybillCore
 ///
 /// Keep the `default:`; a later version may have more cases.
 public enum RecordingDraft: Hashable, Sendable {
-    /// A transaction is begun or joined. Withheld, nothing of it is recorded by this process, and no request carries
-    /// its header field.
+    /// A transaction is begun or joined. If withheld, nothing of it is recorded, and requests have no header field.
     case opened(Opened)
-    /// Something happened in a use case.
+    /// An event.
     case event(Event)
-    /// Attributes of this process's part in a transaction were set or removed, by the caller or with the context.
-    /// Withheld, those from before count.
+    /// Attributes of this process's part were set or removed. If withheld, the previous values stay.
     case attributesSet(AttributesSet)
-    /// This process's part in a transaction is over. Withheld, it stays open, and counts as timed out at last.
+    /// This process's part in a transaction ended. If withheld, it stays open and eventually times out.
     case closed(Closed)
-    /// A request is about to be sent (client) or has come in (server). Withheld, nothing of the exchange is recorded;
-    /// the request is sent all the same.
+    /// A client is about to send a request, or a server received one. If withheld, nothing of the exchange is recorded.
     case exchangeOpened(ExchangeOpened)
-    /// An exchange is over. Withheld, it stays in progress.
+    /// An exchange ended. If withheld, it stays in progress.
     case exchangeClosed(ExchangeClosed)
-    /// A body that ``NetworkOptions/bodies`` asks for has passed, or one message of a WebSocket. Withheld, nothing is
-    /// kept of it.
+    /// A body, or one WebSocket message, that ``NetworkOptions/bodies`` asks for. If withheld, it is not stored.
     case body(Body)
 
     /// The beginning of this process's part in a transaction.
@@ -52,9 +47,9 @@ public enum RecordingDraft: Hashable, Sendable {
         public let useCase: Int
         /// Whether another process began the transaction.
         public let isJoined: Bool
-        /// The transaction below which it is begun; nil where it stands by itself.
+        /// The parent transaction; `nil` if there is none.
         public let parent: GUID?
-        /// What the caller said about it.
+        /// The attributes of the opening.
         public var attributes: Attributes
     }
 
@@ -66,24 +61,23 @@ public enum RecordingDraft: Hashable, Sendable {
         public let useCase: Int
         /// The event's code, scoped to the use case.
         public let code: Int
-        /// What it is called, where it was logged by a name and not by a code; else nil.
+        /// The name of an event that was logged by name; `nil` if it was logged by code.
         public let name: String?
-        /// What went wrong; nil when nothing did. Its text is nil unless
-        /// ``TransactionManager/Options/keepsErrorTexts`` asks for it.
+        /// The error, if any. ``TransactionManager/Options/Privacy-swift.struct/keepsErrorTexts`` keeps its text.
         public var error: RecordedError?
-        /// What the caller said about it.
+        /// The event's attributes.
         public var attributes: Attributes
     }
 
-    /// What was said about a part after its beginning.
+    /// A change of attributes after the opening.
     public struct AttributesSet: Hashable, Sendable {
         /// The transaction's ID.
         public let transaction: GUID
         /// The use case's code.
         public let useCase: Int
-        /// The names that got a value.
+        /// The attributes that were set.
         public var attributes: Attributes
-        /// The names that have none any more.
+        /// The names of the attributes that were removed.
         public let removed: [String]
     }
 
@@ -93,53 +87,50 @@ public enum RecordingDraft: Hashable, Sendable {
         public let transaction: GUID
         /// The use case's code.
         public let useCase: Int
-        /// How it ended.
+        /// The outcome.
         public let outcome: TransactionOutcome
-        /// Why it did not succeed; nil where nothing was said.
+        /// The error; `nil` if there was none.
         public var error: RecordedError?
-        /// What the caller said about the ending.
+        /// The attributes of the ending.
         public var attributes: Attributes
     }
 
     /// The request of an exchange.
     public struct ExchangeOpened: Hashable, Sendable {
-        /// The transaction it belongs to; nil outside any.
+        /// The transaction of the exchange; `nil` outside any.
         public let transaction: GUID?
-        /// Which end of the exchange this process is.
+        /// Whether this process is the client or the server.
         public let role: ExchangeRole
-        /// `GET`, `POST`.
+        /// The method, such as `GET`.
         public var method: String
-        /// A client's whole; a server's begins with `//` and the host and port that were asked for, which may be empty:
-        /// `//api.example.com/login?step=1`.
+        /// A client's whole URL. A server's begins with `//` and the requested host and port, which may be empty.
         public var url: String
-        /// In order, as far as the HTTP stack keeps it.
+        /// The header fields, in the order that the HTTP stack keeps.
         public var headerFields: [HeaderField]
     }
 
-    /// What became of an exchange.
+    /// The end of an exchange.
     public struct ExchangeClosed: Hashable, Sendable {
-        /// The request, as the hook left it.
+        /// The request as the hook returned it.
         public let request: ExchangeOpened
-        /// How it ended.
+        /// The final state of the exchange.
         public let state: ExchangeState
-        /// The status code; nil where no response came.
+        /// The status code; `nil` without a response.
         public let status: Int?
-        /// Of the response, in order, as far as the HTTP stack keeps it.
+        /// The response's header fields, in the order that the HTTP stack keeps.
         public var headerFields: [HeaderField]
-        /// Why it failed; nil when it did not. Its text is nil unless
-        /// ``TransactionManager/Options/keepsErrorTexts`` asks for it.
+        /// The error, if any. ``TransactionManager/Options/Privacy-swift.struct/keepsErrorTexts`` keeps its text.
         public var error: RecordedError?
-        /// The redirects that were followed, in order; those that are taken out are not recorded.
+        /// The redirects that were followed, in order. Remove one to keep it out of the record.
         public var redirects: [Redirect]
-        /// What the close frame of a WebSocket said in words; nil where there was none, or it said nothing.
+        /// The reason in the WebSocket's close frame; `nil` without one.
         public var closeReason: String?
     }
 
     /// A redirect that was followed.
     public struct Redirect: Hashable, Sendable {
-        /// Where it led to.
+        /// The target of the redirect.
         public var url: String
-        /// With the time and the status.
         fileprivate let fact: Fact.Redirect
 
         /// The status code, e.g. 302.
@@ -148,24 +139,22 @@ public enum RecordingDraft: Hashable, Sendable {
 
     /// A body of an exchange, or a message of a WebSocket.
     public struct Body: Hashable, Sendable {
-        /// The request of the exchange, as the hook left it.
+        /// The request of the exchange, as the hook returned it.
         public let request: ExchangeOpened
-        /// Whether the request's body or the response's.
+        /// Whether it is the request's or the response's body.
         public let direction: ExchangeBody.Direction
-        /// The value of its `Content-Type` field; nil where it has none. Of a message `text/plain` or
-        /// `application/octet-stream`.
+        /// The `Content-Type`; `nil` without one. For a WebSocket message, `text/plain` or `application/octet-stream`.
         public let contentType: String?
-        /// Bytes of the whole body.
+        /// The size of the whole body in bytes.
         public let byteCount: Int64
-        /// Whether ``bytes`` are all of it; else they are its beginning.
+        /// Whether ``bytes`` holds the whole body rather than its beginning.
         public let isWhole: Bool
-        /// What is to be kept: ``BodyPolicy/maximumByteCount`` bytes at most, also of what the hook makes of it.
+        /// The bytes to store, at most ``BodyPolicy/maximumByteCount``. The hook's result is cut to that, too.
         public var bytes: [UInt8]
     }
 }
 
 extension RecordingDraft {
-    /// Whether both are of one case.
     func isOfKind(of other: RecordingDraft) -> Bool { kind == other.kind }
 
     private var kind: Int {
@@ -184,7 +173,6 @@ extension RecordingDraft {
 extension RecordingDraft.Redirect {
     init(_ fact: Fact.Redirect) { (url, self.fact) = (fact.url, fact) }
 
-    /// What is recorded of it, not redacted yet.
     var changed: Fact.Redirect {
         var fact = fact
         fact.url = url
@@ -193,7 +181,6 @@ extension RecordingDraft.Redirect {
 }
 
 extension RecordingDraft.ExchangeOpened {
-    /// A client's request.
     init(_ request: ExchangeRequest, transaction: GUID?) {
         self.init(
             transaction: transaction, role: .client, method: request.method, url: request.url.absoluteString,
@@ -201,16 +188,13 @@ extension RecordingDraft.ExchangeOpened {
     }
 }
 
-/// Asks the app about what is about to be recorded: ``TransactionManager/Options/willRecord``.
 struct RecordingHook: Sendable {
-    /// Whether the app is being asked here. What it records while it answers is recorded without asking again, since it
-    /// would be asked without end; so is what tasks record that it starts then.
+    /// Facts that the hook records itself skip it, or it would recurse forever.
     @TaskLocal static var isAsking = false
 
     let willRecord: @Sendable (RecordingDraft) -> RecordingDraft?
     let counters: Counters
 
-    /// What the app makes of it, of the same case; nil: it is withheld, and counted.
     func ask(_ draft: RecordingDraft) -> RecordingDraft? {
         let changed = Self.$isAsking.withValue(true) { willRecord(draft) }
         guard let changed, changed.isOfKind(of: draft) else {

@@ -2,12 +2,11 @@ import Foundation
 package import WaybillCore
 package import WaybillStore
 
-/// What a manager was told, checked: an impossible setting was replaced by a safe one and is listed in `problems`.
+/// The checked options of a manager. Safe values replace invalid ones, which `problems` lists.
 package struct RecordingSettings: Sendable {
     package var place: ResolvedLocation
     package var correlatedHosts = CorrelatedHosts()
     package var header = TransactionHeader.Format.standard()
-    /// The use cases that a header field may name; nil: any.
     package var useCases: Set<Int>? = []
     package var joinsPerMinute = 6_000
     package var traceContext = TraceContextPolicy.off
@@ -25,14 +24,11 @@ package struct RecordingSettings: Sendable {
     package var canFlush: @Sendable () async -> Bool = { true }
     package var willRecord: (@Sendable (RecordingDraft) -> RecordingDraft?)?
     package var writesByItself = true
-    /// Whether recording is on at first.
     package var recording = RecordingHealth.Mode.on
-    /// Where the mode is remembered; nil: it is not.
     package var mark: RecordingMark?
     package var offErasesPending = false
     package var describe: @Sendable (GUID) -> SourceIdentity
     package var problems: [WaybillError] = []
-    /// How many attributes of the source were cut or left out.
     var truncatedAttributes = 0
 
     package init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options) {
@@ -42,13 +38,13 @@ package struct RecordingSettings: Sendable {
     init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options, launch: LaunchSettings) {
         (place, problems) = (launch.store ?? store).resolved()
         problems += launch.problems
-        useCases = options.useCases
-        joinsPerMinute = options.joinsPerMinute
-        traceContext = options.traceContext
-        additionalSecretNames = options.additionalSecretNames
-        visibleNames = options.visibleNames
+        useCases = options.server.accepting.codes
+        joinsPerMinute = options.server.joinsPerMinute
+        traceContext = options.server.traceContext
+        additionalSecretNames = options.privacy.additionalSecretNames
+        visibleNames = options.privacy.visibleNames
         redactor = Redactor(additionalNames: additionalSecretNames, visibleNames: visibleNames)
-        keepsErrorTexts = options.keepsErrorTexts
+        keepsErrorTexts = options.privacy.keepsErrorTexts
         network = options.network
         problems += network.problems
         clock = options.clock
@@ -89,7 +85,6 @@ package struct RecordingSettings: Sendable {
         }
     }
 
-    /// What a request that names no use case is for; nil where that cannot be told.
     var onlyUseCase: Int? { useCases?.count == 1 ? useCases?.first : nil }
 
     private mutating func decideHeader(_ asked: TransactionHeader.Format) {
@@ -145,21 +140,18 @@ package struct RecordingSettings: Sendable {
     }
 }
 
-/// What the environment and the launch arguments ask for, in test builds that were told to listen; see
-/// ``TransactionManager/Options/obeysLaunchSettings``.
+/// The settings in the environment and the launch arguments; see ``TransactionManager/Options/obeysLaunchSettings``.
 struct LaunchSettings {
     var recording: RecordingHealth.Mode?
     var delivery: Delivery?
     var store: StoreLocation?
     var correlatedHosts: [String]?
-    /// What was asked for and cannot be done, without repeating what was said: it may hold a secret.
+    /// The invalid settings, without their values, which may be secret.
     var problems: [WaybillError] = []
 
-    /// Nothing was asked for.
     init() {}
 
-    /// Reads `WAYBILL_RECORDING=off` and its like, and `-WaybillRecording off` as Xcode's schemes have it; an argument
-    /// wins over the environment.
+    /// Arguments take precedence.
     init(environment: [String: String], arguments: [String]) {
         let words = Words(environment: environment, arguments: arguments)
         if let word = words["Recording"] {
@@ -203,12 +195,11 @@ struct LaunchSettings {
     }
 }
 
-/// The words that follow the names, wherever they stand.
 private struct Words {
     let environment: [String: String]
     let arguments: [String]
 
-    /// An empty one is as good as none in the environment, and a mistake as an argument.
+    /// An empty value is ignored in the environment and invalid as an argument.
     subscript(name: String) -> String? {
         if let index = arguments.lastIndex(of: "-Waybill\(name)") {
             return index + 1 < arguments.count ? arguments[index + 1] : ""
@@ -220,19 +211,16 @@ private struct Words {
 extension RecordingHealth {
     /// Whether a manager records.
     public enum Mode: String, Sendable, Hashable, Codable, CaseIterable {
-        /// What happens is recorded.
+        /// The manager records.
         case on
-        /// Nothing is: handles do nothing, requests are sent as they are.
+        /// The manager records nothing, and requests are sent unchanged.
         case off
     }
 }
 
-/// The hosts whose requests carry the transaction's header field: names, and patterns such as `*.example.com`.
 package struct CorrelatedHosts: Sendable {
-    /// In small letters, as `URL` has hosts; a pattern with its `*`.
     package private(set) var names: Set<String> = []
 
-    /// Adds a name or a pattern; a sentence where it is none.
     mutating func add(_ text: String) -> String? {
         guard text.contains("*") else {
             guard Self.isName(text) else {
@@ -243,7 +231,7 @@ package struct CorrelatedHosts: Sendable {
         }
         let name = text.dropFirst(2).hasSuffix(".") ? text.dropFirst(2).dropLast() : text.dropFirst(2)
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-        // An address has no names below it.
+        // An IP address has no subdomains.
         guard text.hasPrefix("*."), Self.isName(String(name)), !name.contains(":"), labels.count > 1,
             !labels.contains(""), labels.last?.allSatisfy({ ("0"..."9").contains($0) }) == false
         else {
@@ -255,10 +243,7 @@ package struct CorrelatedHosts: Sendable {
         return nil
     }
 
-    /// Whether requests to a URL carry a transaction.
-    ///
-    /// The `*` is one label, as in certificates (RFC 9525, section 6.3), so that `*.example.com` is neither
-    /// `example.com` nor `a.b.example.com`.
+    /// Whether requests to a URL carry a transaction. The `*` matches exactly one label (RFC 9525, section 6.3).
     func contains(_ url: URL) -> Bool {
         guard let host = url.host(percentEncoded: false).map(Self.lowercased) else { return false }
         if names.contains(host) { return !host.hasPrefix("*") }
@@ -271,7 +256,7 @@ package struct CorrelatedHosts: Sendable {
             && text.unicodeScalars.allSatisfy {
                 $0 == "." || $0 == "-" || $0 == ":" || $0.properties.isAlphabetic || ("0"..."9").contains($0)
             }
-            // a colon only in an IPv6 address
+            // Only IPv6 addresses contain a colon.
             && (!text.contains(":") || text.allSatisfy { $0.isHexDigit || $0 == ":" })
     }
 
@@ -282,48 +267,42 @@ package struct CorrelatedHosts: Sendable {
             }
     }
 
-    /// As `URL` has it, whatever script it is written in: `bücher.example` is `xn--bcher-kva.example` there.
+    /// Normalizes a name as `URL` does: `bücher.example` becomes `xn--bcher-kva.example`.
     private static func normalized(_ name: String) -> String {
         lowercased(URL(string: "https://\(name)/")?.host(percentEncoded: false) ?? name)
     }
 
-    /// Without the dot that ends a name which is complete: `api.example.com.` is the same host.
+    /// Removes the trailing dot of a fully qualified name: `api.example.com.` is the same host.
     private static func lowercased(_ host: String) -> String {
         (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
     }
 }
 
-/// What is done about W3C Trace Context (https://www.w3.org/TR/trace-context-2/), by which OpenTelemetry and many others tie
-/// requests together.
+/// The use of W3C Trace Context (https://www.w3.org/TR/trace-context-2/), such as for services with OpenTelemetry.
 ///
-/// A transaction is a trace: the trace's ID is the GUID of the topmost transaction, and `parent-id` the exchange, as the
-/// spans of an export have it. So the spans of services that know nothing of Waybill land in the same trace. Where a
-/// request has a `traceparent` already it is kept, and recorded as a link.
+/// A trace's ID is the GUID of the root transaction, and `parent-id` is the exchange. Spans of other services therefore
+/// appear in the same trace. An existing `traceparent` of a request is kept and recorded as a link.
 ///
 /// ## Usage
 ///
 /// ```swift
-/// options.traceContext = .join
+/// options.server.traceContext = .join
 /// ```
 public enum TraceContextPolicy: Hashable, Sendable {
-    /// Neither sent nor read.
+    /// Trace Context is neither sent nor read.
     case off
-    /// Requests to the correlated hosts carry `traceparent` and, with the use case, `tracestate` (`waybill=u:17`) beside
-    /// the transaction's own header field; never over the caller's, nor along to another origin. A server keeps what came
-    /// in as a link.
+    /// Requests to correlated hosts carry `traceparent` and `tracestate` (`waybill=u:17`, the use case), unless the
+    /// caller set them or a redirect leads to another origin. A server records incoming ones as links.
     case propagate
-    /// As ``propagate``, and a request that has only a `traceparent` joins the transaction whose ID the trace has, where it
-    /// has the shape of one: a UUIDv7.
+    /// Like ``propagate``, but a `traceparent` alone joins the transaction with the trace's ID, if that is a UUIDv7.
     ///
-    /// Anybody can make one up: it grants nothing, one that cannot be read is ignored and counted, and the limits of
-    /// ``TransactionManager/Options/joinsPerMinute`` hold. Which use case it is, the `tracestate` says; where that does
-    /// not, it is the only one of ``TransactionManager/Options/useCases``, and with several of those the request leaves no
-    /// trace but a count.
+    /// Anyone can forge one, so it grants nothing, and
+    /// ``TransactionManager/Options/Server-swift.struct/joinsPerMinute`` applies. The `tracestate` names the use case;
+    /// otherwise it is the only one of ``TransactionManager/Options/Server-swift.struct/accepting``.
     case join
 }
 
 extension SourceIdentity {
-    /// Describes this process: app and version from the bundle where there is one, else the executable's name.
     static func thisProcess(id: GUID, app: String?, appVersion: String?, attributes: Attributes) -> SourceIdentity {
         let bundle = Bundle.main
         let version = ProcessInfo.processInfo.operatingSystemVersion
@@ -357,13 +336,12 @@ extension SourceIdentity {
         #endif
     }
 
-    /// The model of an Apple device (`iPhone17,1`, `Mac16,1`; of a simulator, what it stands for), the processor's
-    /// architecture elsewhere.
+    /// Apple devices report a model, such as `iPhone17,1`; other systems the processor's architecture.
     private static var machine: String {
         #if targetEnvironment(simulator)
         if let model = ProcessInfo.processInfo.environment["SIMULATOR_MODEL_IDENTIFIER"] { return model }
         #elseif os(macOS) || targetEnvironment(macCatalyst)
-        // uname(3) has the architecture there.
+        // uname(3) returns the architecture here.
         var length = 0
         if sysctlbyname("hw.model", nil, &length, nil, 0) == 0 {
             var model = [UInt8](repeating: 0, count: length)

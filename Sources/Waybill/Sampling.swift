@@ -1,29 +1,23 @@
 public import WaybillCore
 
-/// How large a share of the transactions of each use case is delivered, where it need not be all of them.
+/// The share of each use case's transactions that is delivered.
 ///
-/// Whole transactions are chosen, by their IDs alone: a client and a server with the same rate choose the same ones, and
-/// no request has to say so. What was not chosen is recorded all the same, and can be looked at where it was recorded;
-/// it waits for its end. Transactions that failed, were abandoned or interrupted, timed out, or were slow are then
-/// delivered like any other; those that succeeded or were canceled are dropped, and booked for the reason `sampled`.
-/// Answers count what was chosen by its rate, and say so.
+/// Waybill chooses whole transactions by their IDs, and a client and server with the same rate choose the same ones.
+/// Others are recorded on the device and wait for their end. Those that failed, timed out, were abandoned, interrupted
+/// or slow are then delivered. The rest is dropped for the reason `sampled`. Queries scale their counts by the rate.
 ///
 /// ```swift
 /// options.sampling.rate(0.1, for: Login.self, slowerThan: .seconds(5))
 /// options.sampling.rate(0.5)  // all other use cases
 /// ```
 ///
-/// A transaction that was begun below another one is chosen by the ID of the topmost: with the same rate it is delivered
-/// with it. Exchanges outside of any transaction are always delivered.
-///
-/// A collector may hand out rates, too: see ``acceptsRatesFromCollector``.
+/// A child is chosen by the ID of its root, so the same rate delivers both. Exchanges outside transactions are always
+/// delivered. A collector can set rates, too; see ``acceptsRatesFromCollector``.
 public struct Sampling: Hashable, Sendable {
-    /// What holds for a use case.
     struct Rule: Hashable, Sendable {
         var rate = 1.0
         var slow: Duration?
 
-        /// Between the least that is possible and 1.
         fileprivate var perMillion: Int {
             guard rate > 0 else { return 0 }
             return max(Fact.Sampling.leastPerMillion, Int((min(1, rate) * Double(Fact.Sampling.million)).rounded()))
@@ -33,41 +27,31 @@ public struct Sampling: Hashable, Sendable {
     private(set) var rules: [Int: Rule] = [:]
     private(set) var other = Rule()
 
-    /// Whether the rates that a collector hands out with its receipts hold for what begins after them. Default: false.
+    /// Whether to apply the rates in a collector's receipts to new transactions. Default: false.
     ///
-    /// A use case's own rate comes before one for all others, and of two for the same the collector's: until the next
-    /// receipt, which may say others or none. They are not remembered: a launch begins with the app's own. What counts
-    /// as slow is for the app alone to say. Impossible rates are not taken, and are told in
-    /// ``TransactionManager/health``.
+    /// A rate for a use case precedes one for all others, and the collector's precedes the app's. Rates apply until the
+    /// next receipt or launch. ``TransactionManager/health`` lists invalid ones, which are ignored.
     public var acceptsRatesFromCollector = false
 
-    /// Everything is delivered.
+    /// Creates a sampling that delivers everything.
     public init() {}
 
-    /// Delivers a share of the transactions of a use case.
-    ///
-    /// - Parameters:
-    ///   - rate: From 0, which keeps none but for their ends, to 1, all of them; in steps of a millionth, and otherwise
-    ///     not below 0.0001.
-    ///   - useCase: Which transactions.
-    ///   - duration: Transactions that took longer are slow, and delivered; nil: none is.
+    /// Sets the rate of a use case from 0 to 1; rates above 0 are at least 0.0001. Transactions that take longer than
+    /// `duration` are always delivered.
     public mutating func rate<U: UseCase>(_ rate: Double, for useCase: U.Type, slowerThan duration: Duration? = nil) {
         self.rate(rate, forCode: U.code, slowerThan: duration)
     }
 
-    /// Delivers a share of the transactions of a use case that has a number but no Swift type.
+    /// Sets the rate of a use case that has a code but no Swift type.
     public mutating func rate(_ rate: Double, forCode code: Int, slowerThan duration: Duration? = nil) {
         rules[code] = Rule(rate: rate, slow: duration)
     }
 
-    /// Delivers a share of the transactions of all use cases that have no rate of their own.
+    /// Sets the rate of all use cases without a rate.
     public mutating func rate(_ rate: Double, slowerThan duration: Duration? = nil) {
         other = Rule(rate: rate, slow: duration)
     }
 
-    /// What an opening says; nil where everything of its use case is delivered.
-    ///
-    /// - Parameter root: Of the transaction that it is below, or its own.
     func sampling(of useCase: Int, root: GUID) -> Fact.Sampling? {
         let rule = rules.isEmpty ? other : rules[useCase] ?? other
         guard rule.rate < 1 else { return nil }
@@ -75,7 +59,6 @@ public struct Sampling: Hashable, Sendable {
             root: root, perMillion: rule.perMillion, slowMicroseconds: rule.slow.map { max(0, $0.microseconds) })
     }
 
-    /// The same with what a collector handed out, and what was wrong with that.
     func taking(_ rates: [SamplingRate]) -> (sampling: Sampling, problem: WaybillError?) {
         guard rates.count <= Limits.samplingRates else {
             let problem = "The collector handed out more than \(Limits.samplingRates) sampling rates; none is taken."
@@ -96,7 +79,6 @@ public struct Sampling: Hashable, Sendable {
         return (taken, WaybillError(.format, problem))
     }
 
-    /// The same with possible rates, and what was wrong with others.
     var checked: (sampling: Sampling, problems: [WaybillError]) {
         var (checked, problems): (Sampling, [WaybillError]) = (self, [])
         func check(_ rule: inout Rule, _ whose: String) {
@@ -114,8 +96,6 @@ public struct Sampling: Hashable, Sendable {
     }
 }
 
-/// The sampling that holds for what is opened now: the app's own, or with what the collector said last, where the app
-/// accepts that.
 final class SamplingInForce: Sendable {
     private struct State {
         var sampling: Sampling
@@ -123,7 +103,6 @@ final class SamplingInForce: Sendable {
     }
 
     private let own: Sampling
-    /// nil: no collector has a say.
     private let state: Locked<State>?
 
     init(_ own: Sampling) {
@@ -131,16 +110,13 @@ final class SamplingInForce: Sendable {
         state = own.acceptsRatesFromCollector ? Locked(State(sampling: own)) : nil
     }
 
-    /// What an opening says.
     func sampling(of useCase: Int, root: GUID) -> Fact.Sampling? {
         (state?.withLock { $0.sampling } ?? own).sampling(of: useCase, root: root)
     }
 
-    /// Takes what a receipt says in place of what the one before said.
     func take(_ rates: [SamplingRate]) {
         state?.withLock { state in (state.sampling, state.problem) = own.taking(rates) }
     }
 
-    /// What was wrong with the last receipt's rates; nil: nothing.
     var problem: WaybillError? { state?.withLock { $0.problem } }
 }

@@ -2,38 +2,32 @@ public import Foundation
 import WaybillCore
 import WaybillStore
 
-/// Where a manager keeps what it records.
+/// The location of a manager's store.
 public struct StoreLocation: Sendable, Hashable {
     private enum Kind: Hashable { case standard, directory(URL, journals: URL?), appGroup(String), memory }
     private let kind: Kind
 
-    /// The app's own container: Application Support on Apple platforms, Caches on tvOS, which the system may empty;
+    /// The app's own container: Application Support on Apple platforms, Caches on tvOS, which the system may empty, and
     /// `$XDG_STATE_HOME/waybill/<process>` elsewhere.
     public static let `default` = StoreLocation(kind: .standard)
 
-    /// A folder, which is made if it is missing. The database in it is called `waybill.sqlite`.
+    /// Returns a folder as the location. It is created if needed, and its database is `waybill.sqlite`.
     ///
-    /// - Parameters:
-    ///   - url: The folder.
-    ///   - journals: A folder of this process alone, for a store that other processes use as well, and that must not be
-    ///     locked while one of them is suspended; nil, the default: journals lie beside the store, locked for as long as
-    ///     their processes run. What is in this folder at the process's end is taken into the store by the next process
-    ///     that names the same folder, so keep its name over launches.
+    /// By default, journals are beside the store, locked while their processes run. If processes that share the store
+    /// may be suspended, give each its own `journals` folder, with the same name in every launch.
     public static func directory(_ url: URL, journals: URL? = nil) -> StoreLocation {
         StoreLocation(kind: .directory(url, journals: journals))
     }
 
-    /// The container that the apps of a group share (Apple platforms); elsewhere the default.
+    /// Returns the container of an app group on Apple platforms, and the default location elsewhere.
     ///
-    /// The store lies there, and the journal in the process's own container. A store in a group is closed after each
-    /// piece of work, and the system is asked not to suspend the process meanwhile, so that nothing there is locked by
-    /// an app that does not run: the system would end it (`0xdead10cc`).
+    /// The journal is in the process's own container. The store is closed after each use, and the system is asked not
+    /// to suspend the process meanwhile. Otherwise, it would kill an app that holds a lock there (`0xdead10cc`).
     public static func appGroup(_ identifier: String) -> StoreLocation { StoreLocation(kind: .appGroup(identifier)) }
 
-    /// Memory; gone with the manager.
+    /// Memory, which lasts as long as the manager.
     public static let inMemory = StoreLocation(kind: .memory)
 
-    /// The place, and what was wrong with the location.
     func resolved() -> (ResolvedLocation, [WaybillError]) {
         switch kind {
         case .memory:
@@ -55,13 +49,12 @@ public struct StoreLocation: Sendable, Hashable {
             #if canImport(Darwin)
             if let url = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: identifier) {
                 #if os(tvOS)
-                // Of a group's container, too, only this folder can be written to.
+                // This is the only writable folder of a group's container.
                 let shared = url.appending(path: "Library/Caches/Waybill")
                 #else
                 let shared = url.appending(path: "Waybill")
                 #endif
-                // Each extension has a container of its own; on a Mac without a sandbox the process's name tells them
-                // apart, and processes of one name by what each has locked.
+                // Each extension has its own container. On a Mac without a sandbox, the process's name separates them.
                 let own = Self.container.appending(path: "groups/\(identifier)/\(ProcessInfo.processInfo.processName)")
                 return (.folder(shared, own: own), [])
             }
@@ -73,15 +66,14 @@ public struct StoreLocation: Sendable, Hashable {
         }
     }
 
-    /// Where an app's own files go.
     static var container: URL {
         #if os(tvOS)
-        // A device lets an app write here and into its temporary folder only; a simulator anywhere.
+        // A device only allows writing here and in the temporary folder; a simulator allows it anywhere.
         URL.cachesDirectory.appending(path: "Waybill")
         #elseif canImport(Darwin)
         URL.applicationSupportDirectory.appending(path: "Waybill")
         #else
-        // XDG Base Directory Specification 0.8: state that should survive a restart; a relative path is to be ignored.
+        // XDG Base Directory Specification 0.8: state that survives a restart; relative paths are ignored.
         if let state = ProcessInfo.processInfo.environment["XDG_STATE_HOME"], state.hasPrefix("/") {
             URL(filePath: state).appending(path: "waybill")
         } else {

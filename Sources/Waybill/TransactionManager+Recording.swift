@@ -2,15 +2,10 @@ public import Foundation
 public import WaybillCore
 import WaybillStore
 
-// Beginning and joining transactions: none of this throws or waits.
 extension TransactionManager {
-    /// Begins a transaction, for the lifetime of a screen or of anything else that has no closure around it.
+    /// Begins a transaction, for the lifetime of a screen or of any work without an enclosing closure.
     ///
-    /// - Parameters:
-    ///   - useCase: What the user is doing.
-    ///   - attributes: What describes the transaction, e.g. the variant of a test.
-    ///   - parent: The transaction below which it is begun; nil: none. Default: the one that the current task works for.
-    /// - Returns: The handle. Keep it: letting go of it unfinished records `abandoned`.
+    /// `parent` defaults to the current transaction. Keep the handle: releasing it unfinished records `abandoned`.
     public func begin<U: UseCase>(
         _ useCase: U.Type, attributes: Attributes = [:], parent: TransactionParent? = .current
     ) -> UseCaseTransaction<U> {
@@ -22,7 +17,7 @@ extension TransactionManager {
                 in: source))
     }
 
-    /// Begins a transaction of a use case that has a number but no Swift type.
+    /// Begins a transaction of a use case that has a code but no Swift type. Its timeout is one day.
     public func begin(
         useCase code: Int, attributes: Attributes = [:], parent: TransactionParent? = .current
     ) -> UseCaseTransaction<Int> {
@@ -30,31 +25,30 @@ extension TransactionManager {
             part: begin(code, timeout: .seconds(86_400), attributes: attributes, below: parent, in: sources.source))
     }
 
-    /// Begins a transaction, makes it the current one while a closure runs, and closes it by how the closure ends.
+    /// Begins a transaction, makes it current while a closure runs, and finishes it.
     ///
-    /// Returning means succeeded; `CancellationError` or `URLError.cancelled`, also behind another error, means canceled;
-    /// any other error means failed with that error. A `finish` inside wins. The closure keeps the caller's isolation.
-    ///
-    /// Inside of another one it is a transaction of its own, below that one: neither's outcome decides the other's.
+    /// The outcome is succeeded if the closure returns; canceled for `CancellationError` or `URLError.cancelled`, also
+    /// as an underlying error; failed for other errors. A `finish` inside wins. Nested transactions have independent
+    /// outcomes.
     @discardableResult
-    public func perform<U: UseCase, Result>(
+    public func perform<U: UseCase, Value, Failure: Error>(
         _ useCase: U.Type, attributes: Attributes = [:], parent: TransactionParent? = .current,
         isolation: isolated (any Actor)? = #isolation,
-        _ body: (UseCaseTransaction<U>) async throws -> Result
-    ) async rethrows -> Result {
+        _ body: (UseCaseTransaction<U>) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         try await begin(useCase, attributes: attributes, parent: parent).perform(isolation: isolation, body)
     }
 
-    /// As the asynchronous form, for closures that do not wait.
+    /// Begins a transaction, makes it current while a synchronous closure runs, and finishes it.
     @discardableResult
-    public func perform<U: UseCase, Result>(
+    public func perform<U: UseCase, Value, Failure: Error>(
         _ useCase: U.Type, attributes: Attributes = [:], parent: TransactionParent? = .current,
-        _ body: (UseCaseTransaction<U>) throws -> Result
-    ) rethrows -> Result {
+        _ body: (UseCaseTransaction<U>) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         try begin(useCase, attributes: attributes, parent: parent).perform(body)
     }
 
-    /// For a compiler error that helps: of two overloads that fail alike, the compiler says nothing at all.
+    /// Gives a helpful compiler error, which the compiler omits when two overloads fail alike.
     @available(
         *, unavailable,
         message:
@@ -67,21 +61,15 @@ extension TransactionManager {
 
     /// Joins the transaction of an incoming request, on a server.
     ///
-    /// Always returns a handle: without a valid header field it begins a transaction of the server's own. What comes in
-    /// is not trusted: it grants nothing, and a malformed one is ignored and counted. Where it names another use case,
-    /// the type given here wins. Where more transactions come in than ``Options/joinsPerMinute``, the handle records
-    /// nothing. Where the current task works for the part that was joined for the same request, as below a middleware, it
-    /// is that part's handle.
+    /// It always returns a handle. Without a valid header field, it begins a new transaction. The use case here
+    /// overrides the one in the header field. Beyond ``Options/Server-swift.struct/joinsPerMinute``, the handle records
+    /// nothing. If a middleware already joined for the same request, it returns that part's handle.
     ///
     /// ```swift
     /// let login = transactions.join(Login.self) { request.headers[$0] }
     /// ```
     ///
-    /// - Parameters:
-    ///   - useCase: What the request is for.
-    ///   - attributes: What describes the server's part.
-    ///   - traceContext: Whether W3C's `traceparent` is read; nil: as ``Options/traceContext`` says.
-    ///   - header: Looks up a header field of the request by name, in any case; nil where it is absent.
+    /// `header` returns the value of a header field by its case-insensitive name; `nil` if it is absent.
     public func join<U: UseCase>(
         _ useCase: U.Type, attributes: Attributes = [:], traceContext: TraceContextPolicy? = nil,
         header: (String) -> String?
@@ -110,12 +98,11 @@ extension TransactionManager {
                 in: source))
     }
 
-    /// Joins the transaction that an incoming request belongs to, before anything is known of its use case; gives the
-    /// part that was joined for the same request already, where the current task works for that.
+    /// Joins the transaction of an incoming request whose use case is not yet known.
     ///
-    /// - Returns: nil without a valid header field, and for one that is not to be believed: of a use case that is not
-    ///   among ``Options/useCases``, or of one more transaction than ``Options/joinsPerMinute``. Such a request leaves no
-    ///   trace but a count.
+    /// If a middleware already joined for the same request, it returns that part's handle. It returns `nil` without a
+    /// valid header field, for a use case that is not in ``Options/Server-swift.struct/accepting``, and beyond
+    /// ``Options/Server-swift.struct/joinsPerMinute``.
     public func join(
         attributes: Attributes = [:], traceContext: TraceContextPolicy? = nil, header: (String) -> String?
     ) -> UseCaseTransaction<Int>? {
@@ -123,8 +110,8 @@ extension TransactionManager {
         guard let useCase = told.useCase ?? source.settings.onlyUseCase, source.joins.knows(useCase: useCase) else {
             sources.counters.add(to: \.unknownUseCases)
             diagnostics.once(
-                "A request's header field names a use case that options.useCases does not have, or none, and nothing was recorded "
-                    + "of it. Add those of your app: [Login.code]; nil takes any.")
+                "A request's header field names a use case that options.server.accepting does not have, or none, and nothing was recorded "
+                    + "of it. Add those of your app: .only(Login.self).")
             return nil
         }
         if let part = joinedAlready(told, useCase: useCase, attributes: attributes, in: source) {
@@ -135,7 +122,6 @@ extension TransactionManager {
             part: join(told, useCase: useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
     }
 
-    /// - Parameter past: When it began, in microseconds since the source started; `nil`: now.
     func begin(
         _ useCase: Int, type: ObjectIdentifier? = nil, timeout: Duration, attributes: Attributes,
         below parent: TransactionParent?, in source: SourceRecorder?, at past: Int64? = nil
@@ -152,7 +138,6 @@ extension TransactionManager {
         return source.open(opened, type: type, below: parent, at: past)
     }
 
-    /// The part that was joined for the same request, by a middleware further out.
     private func joinedAlready(
         _ told: IncomingTransaction, useCase: Int, attributes: Attributes, in source: SourceRecorder
     ) -> OpenPart? {
@@ -174,7 +159,6 @@ extension TransactionManager {
             type: type, traceParent: told.traceParent)
     }
 
-    /// Whether one more request may join its transaction; where it may not, that is counted and told.
     private func isAdmitted(_ told: IncomingTransaction, by source: SourceRecorder) -> Bool {
         let now = source.settings.clock.uptimeMicroseconds()
         if source.joins.admits(told.transaction, now: now) { return true }
@@ -182,7 +166,7 @@ extension TransactionManager {
         diagnostics.once(
             "Requests name more than \(source.settings.joinsPerMinute) new transactions a minute, or have more than "
                 + "\(JoinGate.requestLimit) in one; nothing is recorded of the others. "
-                + "Set options.joinsPerMinute higher if they are yours.")
+                + "Set options.server.joinsPerMinute higher if they are yours.")
         return false
     }
 
@@ -209,22 +193,18 @@ extension TransactionManager {
     }
 }
 
-// Clearing what was recorded, and starting over as another installation.
 extension TransactionManager {
-    /// Erases what was recorded until now: the rows at once, and their bytes from the files.
+    /// Erases facts recorded so far: the rows at once, and their bytes from the files. Returns the counts.
     ///
-    /// What was not delivered yet is told to the collector as a count, no more. What was delivered is not taken back:
-    /// erase it there, too. A transaction that is still open goes as well, and what its handle records later is booked
-    /// as erased; unless its beginning was delivered already: then what follows is recorded and delivered as before, or
-    /// the collector would never see it end. Another process that records into the same store keeps what it recorded in
-    /// its own journal for up to five seconds. Uploads in the background that hold erased facts end. With everything, and with the installation, the ``context`` goes, too,
-    /// with what was remembered of it.
+    /// The collector learns only the number of erased facts that were not delivered; erase delivered facts there, too.
+    /// Open transactions are erased as well. If a transaction's opening was already delivered, its later facts are
+    /// still delivered, or it would never end at the collector. Another process on the store keeps its journal for up
+    /// to five seconds. Background uploads with erased facts end. `.all` and `.installation` also clear the
+    /// ``context``.
     ///
-    /// - Returns: What was there to erase.
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written; or when the rows are gone, and a reader
-    ///   of the store keeps the bytes: then erase once more.
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be written. If a reader keeps the bytes, erase again.
     @discardableResult
-    public func erase(_ selection: Erasure.Selection) async throws -> Erasure {
+    public func erase(_ selection: Erasure.Selection) async throws(WaybillError) -> Erasure {
         switch selection {
         case .all, .installation: try sources.context.forget()
         case .ids, .before, .networkLogs: break
@@ -240,38 +220,35 @@ extension TransactionManager {
             try await source.writer.run { _, store in try source.writer.scrubJournal(store) }
         }
         return try await source.writer.run { [sources] opened, store in
-            // Also where the rows are gone and their bytes are not yet: what is under way holds them, too.
+            // Also if the rows are gone but their bytes are not, since uploads contain them, too.
             defer { sources.noteErasure(from: store, isEverything: isEverything) }
             let scope = selection.scope(installation: opened.source.installation)
             return try source.writer.erase(scope, from: store, at: wall)
         }
     }
 
-    /// Records under a new, random installation ID from now on, so that nothing ties what follows to what was before.
+    /// Starts a new, random installation ID, which can't be connected with earlier data, and clears the ``context``.
     ///
-    /// What was recorded stays, under the old ID: erase it first if it is to go. Handles from before go on under the
-    /// old ID, too; the ``context`` is empty from now on. Does nothing where nothing was ever recorded: there is no ID yet.
+    /// Recorded data and earlier handles keep the old ID. Without recorded data it does nothing.
     ///
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written; then the ID is what it was.
-    public func resetInstallation() async throws { try await sources.renewInstallation() }
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be written. The ID stays the same then.
+    public func resetInstallation() async throws(WaybillError) { try await sources.renewInstallation() }
 }
 
 extension Erasure {
-    /// What ``Waybill/TransactionManager/erase(_:)`` takes away; transactions whole, but for ``networkLogs``.
+    /// The data to erase: whole transactions, except for ``networkLogs``.
     public enum Selection: Sendable, Hashable {
-        /// Everything that was recorded.
+        /// All data.
         case all
-        /// These transactions.
+        /// The transactions with these IDs.
         case ids([GUID])
         /// The transactions that began before this time.
         case before(Date)
-        /// The network exchanges, in and outside of transactions, with what was kept of their bodies. Events stay.
+        /// All network exchanges and their bodies. Events stay.
         case networkLogs
-        /// What was recorded under the present installation ID, and the transactions that began under it; after
-        /// ``Waybill/TransactionManager/resetInstallation()`` that is what came since.
+        /// The data since the last ``Waybill/TransactionManager/resetInstallation()``.
         case installation
 
-        /// - Parameter installation: The present one.
         func scope(installation: GUID?) -> ErasureScope {
             switch self {
             case .all: .all

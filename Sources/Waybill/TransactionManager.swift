@@ -8,10 +8,10 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Creates transactions, keeps what is recorded of them, and delivers it.
+/// Creates transactions, stores the facts recorded for them, and delivers those facts.
 ///
-/// Make one for the app or the server and keep it. Making it never throws and touches no disk on the caller's thread: a
-/// folder that cannot be written or a setting that cannot work is replaced by something safe, and shows in ``health``.
+/// Create one manager for the app or server and keep it. The initializer never throws and never touches the disk on the
+/// caller's thread. It replaces invalid settings with safe ones, which ``health`` reports.
 ///
 /// ## Usage
 ///
@@ -23,105 +23,68 @@ public import Foundation
 ///
 /// try await transactions.perform(Login.self, attributes: ["variant": "B"]) { login in
 ///     login.log(.requestSent)
-///     let (data, response) = try await transactions.session.data(for: request)
+///     let (data, _) = try await transactions.session.data(for: request, requiring: 200..<300)
 ///     login.log(.responseReceived)
-///     guard response.isSuccess else { return login.finish(.failed, error: response.status) }
 /// }
 /// ```
 public final class TransactionManager: Sendable {
-    /// What is seldom needed.
+    /// Options that most apps leave at their defaults.
     public struct Options: Sendable {
-        /// The app's or service's name; nil: the bundle's identifier, else the process's name.
+        /// The app's or service's name. `nil`, the default, uses the bundle identifier, or else the process name.
         public var app: String?
-        /// Its version; nil: the bundle's short version string, else empty.
+        /// The app's version. `nil`, the default, uses the bundle's short version string, or else an empty string.
         public var appVersion: String?
-        /// What else is to be said of this launch, e.g. the environment.
+        /// Attributes of this launch, such as the environment.
         public var sourceAttributes: Attributes = [:]
-        /// The header field that carries the transaction: its name and form. Default: ``WaybillCore/TransactionHeader``
-        /// in `Waybill-Transaction`.
+        /// The name and form of the header field that carries the transaction. Default: `Waybill-Transaction`.
         public var header = TransactionHeader.Format.standard()
-        /// The codes of the use cases that a server takes from a header field, `[Login.code, Purchase.code]`; nil: any
-        /// that one names. Default: none.
-        ///
-        /// Anybody can make up a header field. A request that names another use case is handled like any other, and
-        /// leaves no trace but a count in ``TransactionManager/health``. It concerns
-        /// ``TransactionManager/join(attributes:traceContext:header:)``, middleware and tracers alone: elsewhere your code
-        /// says the use case.
-        public var useCases: Set<Int>? = []
-        /// Whether requests carry W3C's `traceparent`, and whether those that come in join by it; sessions, middleware and
-        /// tracers may be told otherwise. Default: ``TraceContextPolicy/off``.
-        public var traceContext = TraceContextPolicy.off
-        /// How many transactions that are not known yet requests may join in a minute, by their header fields; all of
-        /// them at once, too. Default: 6,000.
-        ///
-        /// A transaction counts once, however many requests it has, until thousands of others came; of each a thousand
-        /// requests are recorded. Of what is beyond that nothing is, but a count in ``TransactionManager/health``.
-        public var joinsPerMinute = 6_000
-        /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
-        public var additionalSecretNames: [String] = []
-        /// Names whose values are no secrets here, though they are called like some: an order's `code`, a map's `key`.
-        ///
-        /// Whole names, in any case, with or without hyphens and underscores. What has the shape of a secret, such as a
-        /// card number or a bearer token, is hidden under these, too; a name that is also in ``additionalSecretNames``
-        /// stays hidden. A collector needs the same names: `waybill serve --visible-names code,key`. Default: none.
-        public var visibleNames: [String] = []
-        /// Whether an error's own words are kept, redacted; else only its domain and code.
-        public var keepsErrorTexts = false
-        /// Facts that may wait in memory for the store.
+        /// What this process accepts from the header fields of requests, as a server.
+        public var server = Server()
+        /// What is redacted before it is recorded.
+        public var privacy = Privacy()
+        /// The number of facts that can wait in memory for the store, at least 16. Default: 16,384.
         public var memoryCapacity = 16_384
-        /// How many transactions and exchanges may be open in this process at once, from 1 to 500,000. Default: 100,000.
-        ///
-        /// Those beyond are not recorded; ``RecordingHealth/refused`` counts them, and a hint says so. What is open can
-        /// always be closed.
+        /// The number of transactions and exchanges that can be open at once, from 1 to 500,000. Default: 100,000.
+        /// Others are not recorded, only counted in ``RecordingHealth/refused``.
         public var maximumOpen = 100_000
-        /// How much of what was recorded stays on the device, and for how long. Default: 64 MiB, 30 days.
+        /// How much data stays on the device, and for how long. Default: 64 MiB and 30 days.
         public var retention = Retention()
-        /// Whether signals that end the process, such as SIGSEGV and SIGABRT, are caught to be noted; default: false.
+        /// Whether to catch signals that end the process, such as SIGSEGV, and record them. Default: false.
         ///
-        /// The next launch then says by which of them a transaction was interrupted, and tells a crash from a process
-        /// that the system killed. A handler writes one word to the journal and passes the signal on to the handler that
-        /// was there before, or to the system, so that the process dies of it as it would have: with its core dump and
-        /// its exit status. It is set once in a process, for all its managers, after the first fact of one that asks
-        /// for it; signals that are ignored then stay so. Set your own handlers and crash reporters before.
+        /// The next launch can then tell a crash from a kill by the system. The handler passes each signal on. It is
+        /// installed once per process, after the first fact; install your own handlers and crash reporters before that.
         public var catchesSignals = false
-        /// How large a share of the transactions of each use case is delivered; what failed or was slow always is.
-        /// Default: all of them.
+        /// The share of each use case's transactions that is delivered. Failed and slow ones always are. Default: all.
         public var sampling = Sampling()
-        /// Whether recording is on until ``TransactionManager/recording`` is set; `.off` for an app that has to ask
-        /// first.
+        /// Whether recording is on at first. Use `.off` for an app that has to ask for consent. Default: `.on`.
         public var recording = RecordingHealth.Mode.on
-        /// Whether ``TransactionManager/recording`` holds for later launches, too: an empty file in the store's folder
-        /// says which it was.
+        /// Whether later launches remember ``TransactionManager/recording``, in the store's folder. Default: false.
         public var remembersRecording = false
-        /// Whether turning recording off also erases the transactions of which something is not delivered yet.
+        /// Whether turning recording off also erases transactions with undelivered facts. Default: false.
         public var offErasesPending = false
-        /// Whether the environment and the launch arguments win over what is said here: for test builds, never for
-        /// those that people get.
+        /// Whether the environment and launch arguments override these options, for test builds only. Default: false.
         ///
-        /// `WAYBILL_RECORDING` (`on` or `off`, not remembered), `WAYBILL_COLLECTOR` (its address), `WAYBILL_TOKEN`,
-        /// `WAYBILL_STORE` (a folder's full path), `WAYBILL_HOSTS` (the correlated hosts, separated by commas); as
-        /// launch arguments `-WaybillRecording off` and so on, which win over the environment. What cannot be
-        /// understood is ignored, told once, and shown in ``TransactionManager/health``.
+        /// The variables are `WAYBILL_RECORDING` (`on` or `off`, not remembered), `WAYBILL_COLLECTOR` (a URL),
+        /// `WAYBILL_TOKEN`, `WAYBILL_STORE` (a folder's absolute path) and `WAYBILL_HOSTS` (correlated hosts, separated
+        /// by commas). Launch arguments such as `-WaybillRecording off` override them. ``TransactionManager/health``
+        /// lists invalid values, which are ignored.
         public var obeysLaunchSettings = false
-        /// Which exchanges are recorded, and what of them. Default: all of every one, redacted, but no bodies.
+        /// Which exchanges are recorded, and which of their data. Default: all exchanges, redacted, without bodies.
         public var network = NetworkOptions()
-        /// Asked before each set that is delivered, in flushes that were asked for, too; false: it stays pending. For
-        /// policies such as Wi-Fi only.
-        ///
-        /// The flush waits for it with no lock held. Don't call `flush()` inside: it returns at once, with an error.
+        /// A closure that decides before each set whether it may be delivered, for policies such as Wi-Fi only. If it
+        /// returns false, the facts stay pending. Don't call `flush()` inside: it returns at once with an error.
         ///
         /// ```swift
         /// options.canFlush = { await power.isCharging }
         /// ```
         public var canFlush: @Sendable () async -> Bool = { true }
-        /// The app's own say in what is recorded, asked about each event, opening, end, exchange and body before it is
-        /// redacted and stored; nil, the default: nothing is asked.
+        /// A closure that can change or withhold each fact and body before redaction. Default: `nil`, which records
+        /// all.
         ///
-        /// It gets a ``RecordingDraft`` and gives back what is to be recorded of it; nil, or one of another case:
-        /// nothing, which ``RecordingHealth/withheld`` counts. It runs on the thread that records: the caller's; for
-        /// the end of an exchange the one that tells of it, as a rule a queue of the session; for bodies a queue of
-        /// their own. So it must be quick, must be ready to be called on several threads at once, and must not wait for
-        /// the manager. What it records itself is recorded without asking again.
+        /// It returns the ``RecordingDraft`` to record. If it returns `nil` or another case, Waybill records nothing
+        /// and counts that in ``RecordingHealth/withheld``. It runs on the recording thread, which may be a queue of
+        /// the session. It must be fast and thread-safe, and must not wait for the manager. It does not run for facts
+        /// that it records itself.
         ///
         /// ```swift
         /// options.willRecord = { draft in
@@ -131,29 +94,73 @@ public final class TransactionManager: Sendable {
         /// }
         /// ```
         public var willRecord: (@Sendable (RecordingDraft) -> RecordingDraft?)?
-        /// The clocks to record by.
+        /// The clocks used for timestamps.
         public var clock: any TransactionClock = SystemClock()
-        /// Called with each message for the developer, once: what hinders recording or delivery, and hints about what
-        /// records other than you probably meant. Default: writes to standard error.
-        ///
-        /// It runs on a serial queue of its own, soon after the fact, so it may use the manager: read
-        /// ``TransactionManager/health``, log, flush. ``RecordingHealth/hints`` counts how often each hint applied.
+        /// A closure that receives each message for the developer once: problems, and hints about likely mistakes. It
+        /// runs on its own serial queue and may use the manager. Default: writes to standard error.
         public var diagnostics: @Sendable (String) -> Void = {
             FileHandle.standardError.write(Data("waybill: \($0)\n".utf8))
         }
 
-        /// The defaults.
-        public init() {}
+        package init() {}
+
+        /// What a process accepts from the header fields of requests, which anyone can forge.
+        public struct Server: Sendable {
+            /// The use cases that a request's header field can name. Default: nothing.
+            ///
+            /// ``TransactionManager/health`` counts requests with other use cases. The list applies to
+            /// ``TransactionManager/join(attributes:traceContext:header:)``, middleware and tracers.
+            public var accepting = Accepting.nothing
+            /// The number of new transactions per minute that requests can join by their header fields. Default: 6,000.
+            ///
+            /// All of them may come at once. Waybill records at most 1,000 requests of each transaction.
+            public var joinsPerMinute = 6_000
+            /// The use of W3C's `traceparent`, which sessions, middleware and tracers can override. Default: off.
+            public var traceContext = TraceContextPolicy.off
+
+            /// The use cases that a server accepts.
+            public struct Accepting: Sendable, Hashable {
+                package let codes: Set<Int>?
+
+                package init(codes: Set<Int>?) { self.codes = codes }
+
+                /// No use case.
+                public static let nothing = Accepting(codes: [])
+                /// Any use case.
+                public static let any = Accepting(codes: nil)
+
+                /// Returns some use cases.
+                public static func only(_ useCases: any UseCase.Type...) -> Accepting {
+                    Accepting(codes: Set(useCases.map { $0.code }))
+                }
+
+                /// Returns use cases by their codes, for those without a Swift type.
+                public static func codes(_ codes: Set<Int>) -> Accepting { Accepting(codes: codes) }
+            }
+        }
+
+        /// What is redacted before it is recorded.
+        public struct Privacy: Sendable {
+            /// Names of header fields, query items and attributes to redact, in addition to the well-known ones.
+            public var additionalSecretNames: [String] = []
+            /// Names that are not redacted although they look secret, such as an order's `code`. Default: none.
+            ///
+            /// Waybill ignores case, hyphens and underscores. It still redacts values with the shape of a secret, and
+            /// names in ``additionalSecretNames``. Give a collector the same names:
+            /// `waybill serve --visible-names code,key`.
+            public var visibleNames: [String] = []
+            /// Whether to keep an error's text, redacted, besides its domain and code. Default: false.
+            public var keepsErrorTexts = false
+        }
     }
 
-    /// Whether the caller was compiled for debugging: one word keeps Waybill out of the builds that people get.
+    /// Whether the caller was compiled for debugging. Use it to keep Waybill out of release builds.
     ///
     /// ```swift
     /// let transactions = TransactionManager.isDebugBuild ? TransactionManager() : .disabled
     /// ```
     ///
-    /// As `assert` has it: true without optimization, false with. Where the library was compiled beforehand, in another
-    /// way than its caller, it may tell the library's.
+    /// Like `assert`, it depends on optimization. It may report the build of a library that was compiled separately.
     @inlinable public static var isDebugBuild: Bool {
         var isDebugBuild = false
         assert(
@@ -164,33 +171,39 @@ public final class TransactionManager: Sendable {
         return isDebugBuild
     }
 
-    /// A manager that records nothing and touches no disk; its session sends requests as they are.
+    /// A manager that records nothing and touches no disk. Its session sends requests unchanged.
     public static let disabled = TransactionManager(settings: nil, delivery: nil, diagnostics: { _ in })
 
-    /// What answers, slows down or fails the requests of this manager's sessions; off until it is turned on.
+    /// The rules that mock, slow down or fail the requests of this manager's sessions. They are off at first.
     public let rules: NetworkRules
     package let diagnostics: Diagnostics
     let flusher: Flusher
     package let sources: SourceRegistry
     private let capturedSession = Locked<CapturedSession?>(nil)
-    /// Records what sessions send whose code cannot change; does nothing until it is started. Experimental.
+    /// The capture of requests from sessions whose code you cannot change. It is off until you start it. Experimental.
     public let passiveCapture: PassiveCapture
-    /// Values that modules above this one keep with the manager, by type.
     package let companions = Locked<[ObjectIdentifier: any Sendable]>([:])
 
-    /// Makes a manager.
+    /// Creates a manager.
+    ///
+    /// ```swift
+    /// let transactions = TransactionManager(delivery: .collector(url, token: token)) {
+    ///     $0.privacy.visibleNames = ["plan"]
+    /// }
+    /// ```
     ///
     /// - Parameters:
-    ///   - store: Where to keep what is recorded.
-    ///   - delivery: Where to send it; nil: nowhere yet, set ``delivery`` later.
+    ///   - store: The location of the store.
+    ///   - delivery: The destination of sets. `nil` delivers nothing until you set ``delivery``.
     ///   - correlatedHosts: The hosts whose requests carry the transaction's header field: names without scheme and
-    ///     port. `*.example.com` stands for the names one label below: `api.example.com`, neither `example.com` nor
-    ///     `a.b.example.com`.
-    ///   - options: What is seldom needed.
+    ///     port. `*.example.com` matches names exactly one label below it, such as `api.example.com`.
+    ///   - configure: A closure that changes options, which most apps leave at their defaults.
     public convenience init(
         store: StoreLocation = .default, delivery: Delivery? = nil, correlatedHosts: [String] = [],
-        options: Options = Options()
+        configure: (inout Options) -> Void = { _ in }
     ) {
+        var options = Options()
+        configure(&options)
         let process = ProcessInfo.processInfo
         let launch =
             options.obeysLaunchSettings
@@ -224,19 +237,17 @@ public final class TransactionManager: Sendable {
         stopDelivery()
     }
 
-    /// Whether it records; set it at any time, from any thread.
+    /// Whether the manager records. Set it at any time, from any thread.
     ///
-    /// A call that begins after it was turned off records nothing, also on handles from before. What was recorded until
-    /// then stays, can be looked at, and is delivered by the next flush, unless ``Options/offErasesPending`` says
-    /// otherwise. Turned on again, handles from before go on; those begun meanwhile record nothing, and what was
-    /// finished meanwhile has no outcome. Off from the start, nothing is written to the disk. ``disabled`` stays off.
+    /// Calls that begin after you turn it off record nothing. Facts recorded before stay, and the next flush delivers
+    /// them, unless you set ``Options/offErasesPending``. When you turn it on again, earlier handles resume.
+    /// Transactions that began meanwhile stay unrecorded, and those that finished meanwhile have no outcome.
     public var recording: RecordingHealth.Mode {
         get { sources.mode }
         set { sources.mode = newValue }
     }
 
-    /// Where sets go; nil: nowhere, and everything stays pending. Set anew, it also ends the pauses that the one before
-    /// brought about.
+    /// The destination of sets. `nil` keeps everything pending. Setting it also ends pauses of the previous delivery.
     public var delivery: Delivery? {
         get { flusher.delivery }
         set { flusher.delivery = newValue }
@@ -252,20 +263,14 @@ public final class TransactionManager: Sendable {
         }
     }
 
-    /// A session of your own configuration whose requests are recorded; keep it, as you would keep a `URLSession`.
-    ///
-    /// - Parameters:
-    ///   - configuration: What Foundation's session is made with.
-    ///   - traceContext: Whether its requests carry W3C's `traceparent`; nil: as ``Options/traceContext`` says.
+    /// Returns a session with your configuration whose requests are recorded. Keep it, as you would a `URLSession`.
     public func session(configuration: URLSessionConfiguration, traceContext: TraceContextPolicy? = nil)
         -> CapturedSession
     {
         CapturedSession(configuration: configuration, sources: sources, rules: rules, traceContext: traceContext)
     }
 
-    /// How recording and delivery are doing. Waits for the store's thread, a few milliseconds at most as a rule.
-    ///
-    /// What hinders recording or delivery is also told to ``Options/diagnostics``, once.
+    /// The state of recording and delivery. Reading it waits for the store's thread, usually a few milliseconds.
     public var health: RecordingHealth {
         let source = sources.readableSource
         let counts = sources.counters.current
@@ -289,20 +294,16 @@ public final class TransactionManager: Sendable {
 }
 
 extension TransactionManager {
-    /// Returns how many facts all sources of the store have recorded, and how many of them are pending, delivered, in
-    /// quarantine or dropped, and why.
+    /// Returns the number of facts in the store: pending, delivered, in quarantine, and dropped by reason.
     ///
     /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read.
-    public func ledger() async throws -> Ledger {
+    public func ledger() async throws(WaybillError) -> Ledger {
         try await read { reader, _ in try reader.ownLedger() } ?? Ledger()
     }
 
-    /// Runs on the reading thread, on a store that has everything recorded until now.
-    ///
-    /// - Parameter body: Takes the reader, and now in microseconds since 1970.
-    /// - Returns: `nil` if nothing was recorded and recording is off. There is no store then, and none is made.
-    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int64) throws -> Result) async throws
-        -> Result?
+    /// Returns `nil` if recording is off and no store exists.
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int64) throws -> Result)
+        async throws(WaybillError) -> Result?
     {
         try await sources.read(body)
     }

@@ -5,11 +5,10 @@ import NIOHTTP1
 import Waybill
 import WaybillCore
 
-/// The body of a request, whose bytes are recorded as the client takes them.
 private struct CountedRequestBody: AsyncSequence, Sendable {
     let base: HTTPClientRequest.Body
     let exchange: ExchangeRecorder
-    /// Of a body that a redirect asks for once more, the length is recorded alone.
+    /// A redirect repeats the body, and only its length is recorded again.
     let isFirst: Bool
 
     struct AsyncIterator: AsyncIteratorProtocol {
@@ -33,10 +32,9 @@ private struct CountedRequestBody: AsyncSequence, Sendable {
     }
 }
 
-/// The body of a response, whose bytes are recorded as they are read, and with whose end the exchange ends.
+/// Records a response's body while the app reads it, and finishes the exchange at its end.
 private struct CountedResponseBody: AsyncSequence, Sendable {
     let base: HTTPClientResponse.Body
-    /// Until somebody reads.
     let unread: Abandonment
 
     struct AsyncIterator: AsyncIteratorProtocol {
@@ -64,11 +62,10 @@ private struct CountedResponseBody: AsyncSequence, Sendable {
     }
 }
 
-/// Cancels the exchange where the last one lets go of a body that has not been read to its end. Only the first end of an
-/// exchange counts.
+/// Cancels the exchange when the last reader releases an unread body. Only the first end of an exchange has an effect.
 private final class Abandonment: Sendable {
     let exchange: ExchangeRecorder
-    /// Kept, so that a response that is let go of does not end what is read.
+    /// Retained, because a released response must not cancel its reader.
     private let outer: Abandonment?
 
     init(_ exchange: ExchangeRecorder, inside outer: Abandonment? = nil) {
@@ -79,7 +76,6 @@ private final class Abandonment: Sendable {
 }
 
 extension HTTPClientRequest {
-    /// The same, its bytes recorded as they are sent.
     func counted(by exchange: ExchangeRecorder, isFirst: Bool) -> HTTPClientRequest {
         guard exchange.isRecorded, let body, let length = body.statedLength else { return self }
         var copy = self
@@ -97,7 +93,7 @@ extension HTTPClientRequest {
 }
 
 extension HTTPClientResponse {
-    /// The same, its bytes recorded as they are read; the exchange has ended where none will come.
+    /// Returns a copy that records the bytes as they are read. Finishes the exchange if there is no body.
     func counted(by exchange: ExchangeRecorder, method: HTTPMethod) -> HTTPClientResponse {
         guard exchange.isRecorded else { return self }
         exchange.received(byteCount: 0)
@@ -125,33 +121,29 @@ extension ExchangeResponse {
 }
 
 extension Error {
-    /// As an exchange ends with it.
     var recorded: any Error { (self as? HTTPClientError).map(NamedClientError.init) ?? self }
 }
 
-/// An error of the client by its name, which is the case of an enum that is not to be seen.
 private struct NamedClientError: TransactionError, CustomStringConvertible {
     static let recordedDomain = "AsyncHTTPClient.HTTPClientError"
 
     let error: HTTPClientError
 
     var description: String { error.description }
-    /// There are no numbers.
     var recordedCode: Int { 0 }
     var recordedAsCanceled: Bool { error == .cancelled }
 
-    /// `HTTPClientError.deadlineExceeded`; what stands behind it in brackets is a value.
+    /// For example, `deadlineExceeded`, without the values in parentheses.
     var recordedName: String? {
         let name = error.description.drop { $0 != "." }.dropFirst().prefix { $0 != "(" }
         return name.isEmpty ? nil : String(name)
     }
 }
 
-// What async-http-client 1.37 knows and has no public name for is read off its values. Where a version has it elsewhere,
-// nothing is found, and what is done then is safe: no header field, no redirect with a body, a body that is not counted.
+// Reads values that async-http-client 1.37 does not make public, by reflection. If another version lacks them, the
+// fallbacks are safe: no header field, no redirect with a body, and no byte counts.
 
 extension HTTPClient {
-    /// Whether a 3xx is handed out as it came.
     var leavesRedirects: Bool {
         Mirror(reflecting: self).descendant("configuration", "redirectConfiguration", "mode").map { "\($0)" }
             == "disallow"
@@ -161,14 +153,12 @@ extension HTTPClient {
 extension HTTPClientRequest.Body {
     enum StatedLength { case bytes(Int64), unknown }
 
-    /// How it is given; nil where that cannot be seen, or is none that can be read from outside: its unstable interface
-    /// has bodies that write themselves, which trap when they are iterated.
+    /// Describes a readable body. Bodies of the unstable API write themselves, and trap when iterated.
     private var mode: Mirror.Child? {
         let mode = Mirror(reflecting: self).descendant("mode").flatMap { Mirror(reflecting: $0).children.first }
         return ["byteBuffer", "sequence", "asyncSequence"].contains(mode?.label) ? mode : nil
     }
 
-    /// How long it says that it is; nil where that cannot be seen.
     var statedLength: StatedLength? {
         guard let mode else { return nil }
         if let bytes = mode.value as? ByteBuffer { return .bytes(Int64(bytes.readableBytes)) }
@@ -177,7 +167,6 @@ extension HTTPClientRequest.Body {
         return "\(length)" == "unknown" ? .unknown : nil
     }
 
-    /// Whether it gives the same bytes a second time.
     var canBeSentAgain: Bool {
         guard let mode else { return false }
         return mode.value is ByteBuffer

@@ -8,32 +8,31 @@ public import Waybill
 import WaybillCore
 
 extension HTTPClient {
-    /// Sends a request of the current transaction, and records it; outside of one, it belongs to none.
+    /// Sends and records a request of the current transaction. Outside any transaction, the exchange belongs to none.
     ///
-    /// To a correlated host it carries the transaction's header field, once the client leaves redirects to this call:
+    /// Requests to correlated hosts carry the transaction's header field if the client leaves redirects to this method:
     ///
     /// ```swift
     /// let client = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
     /// let response = try await client.execute(request, timeout: .seconds(10), in: transactions)
     /// ```
     ///
-    /// async-http-client takes header fields along to any host that a response names, but for four of them. What follows
-    /// redirects by itself, as `HTTPClient.shared` does, therefore gets no field; `health.hints` says so.
+    /// async-http-client keeps most header fields when it follows a redirect to another host. If it follows redirects,
+    /// as `HTTPClient.shared` does, requests carry no header field, and `health.hints` reports that.
     ///
-    /// Bytes are counted both ways as they go. The exchange ends with the response's body: at its end, with the error
-    /// that ended it early, or canceled where the task was or where the rest is not read.
+    /// The exchange counts bytes in both directions, and ends with the response's body. It fails with the body's error,
+    /// and is canceled if the task is canceled or the rest is not read.
     ///
     /// - Parameters:
-    ///   - request: Sent as it is, with what is added.
-    ///   - timeout: The longest it may take to the response's head, redirects included.
-    ///   - transactions: Where to record.
-    ///   - redirects: How many redirects are followed, where the client leaves them; see
+    ///   - request: The request.
+    ///   - timeout: The maximum time to the response's head, including redirects.
+    ///   - transactions: The manager that records.
+    ///   - redirects: The maximum number of redirects, if the client leaves them to this method; see
     ///     ``execute(_:deadline:in:redirects:traceContext:logger:)``.
-    ///   - traceContext: Whether it carries W3C's `traceparent`; nil: as the manager's options say.
-    ///   - logger: The client's; nil: none.
-    /// - Returns: What the client gives; `history` has every request of a row of redirects.
-    /// - Throws: What the client throws, `HTTPClientError.deadlineExceeded` and `CancellationError` among it;
-    ///   `HTTPClientError.redirectLimitReached`.
+    ///   - traceContext: Whether the request carries W3C's `traceparent`; `nil` for the manager's policy.
+    ///   - logger: The client's logger.
+    /// - Returns: The client's response; its `history` contains all redirected requests.
+    /// - Throws: The client's errors, `CancellationError`, and `HTTPClientError.redirectLimitReached`.
     public func execute(
         _ request: HTTPClientRequest, timeout: TimeAmount, in transactions: TransactionManager, redirects: Int = 5,
         traceContext: TraceContextPolicy? = nil, logger: Logger? = nil
@@ -43,17 +42,17 @@ extension HTTPClient {
             logger: logger)
     }
 
-    /// As ``execute(_:timeout:in:redirects:traceContext:logger:)``, until a point in time.
+    /// Sends and records a request like ``execute(_:timeout:in:redirects:traceContext:logger:)``, with a deadline.
     ///
     /// - Parameters:
-    ///   - request: Sent as it is, with what is added.
-    ///   - deadline: When the response's head has to be there, redirects included.
-    ///   - transactions: Where to record.
-    ///   - redirects: How many redirects are followed by the rules of RFC 9110, section 15.4; 0: the 3xx is the answer.
-    ///     To another origin goes no header field that ties to the transaction, nor one that names a secret. The 3xx is
-    ///     the answer, too, where the body cannot be sent again, or the place is none of HTTP.
-    ///   - traceContext: Whether it carries W3C's `traceparent`; nil: as the manager's options say.
-    ///   - logger: The client's; nil: none.
+    ///   - request: The request.
+    ///   - deadline: The deadline for the response's head, including redirects.
+    ///   - transactions: The manager that records.
+    ///   - redirects: The maximum number of redirects (RFC 9110, section 15.4); 0 returns the 3xx response. The method
+    ///     also returns it if the body can't be sent again, or if the target is not HTTP. Requests to another origin
+    ///     lose the header fields of the transaction and those with secret names.
+    ///   - traceContext: Whether the request carries W3C's `traceparent`; `nil` for the manager's policy.
+    ///   - logger: The client's logger.
     public func execute(
         _ request: HTTPClientRequest, deadline: NIODeadline, in transactions: TransactionManager, redirects: Int = 5,
         traceContext: TraceContextPolicy? = nil, logger: Logger? = nil
@@ -108,7 +107,6 @@ extension HTTPClient {
 }
 
 extension ExchangeRecorder {
-    /// Redirects that the client has followed by itself.
     fileprivate func note(_ steps: ArraySlice<HTTPClientRequestResponse>) {
         for step in steps {
             let head = step.responseHead

@@ -5,24 +5,17 @@ import NIOHTTP1
 import Waybill
 import WaybillCore
 
-/// What becomes of a request whose response names another place (RFC 9110, section 15.4).
 struct RedirectRules: Sendable {
-    /// How many are followed.
     let limit: Int
     private let transactionFields: Set<String>
     private let redactor: Redactor
 
-    /// Whom a client proves itself to, and what was meant for the first host alone.
     private static let ownFields: Set<String> = ["authorization", "cookie", "host", "origin", "proxy-authorization"]
-    /// What is said of a body.
     private static let contentFields = [
         "Content-Encoding", "Content-Language", "Content-Length", "Content-Location", "Content-Type", "Digest",
         "Expect", "Last-Modified", "Transfer-Encoding",
     ]
 
-    /// - Parameters:
-    ///   - added: The header fields that tie the request to its transaction.
-    ///   - settings: Which other fields do, and what names a secret.
     init(limit: Int, added: [String: String], settings: RecordingSettings?) {
         self.limit = limit
         let own = (settings?.header.fieldNames ?? []) + [TraceParent.fieldName, TraceParent.stateFieldName]
@@ -30,7 +23,7 @@ struct RedirectRules: Sendable {
         redactor = settings?.redactor ?? Redactor()
     }
 
-    /// What is sent next; nil where the response is the answer.
+    /// Returns the next request, or `nil` if the response is final.
     func request(after response: HTTPClientResponse, to request: HTTPClientRequest) -> HTTPClientRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code),
             let here = URL(string: request.url), let origin = Origin(here),

@@ -2,20 +2,20 @@ public import CAtomicWords
 
 /// A value that several threads read and change without a lock.
 ///
-/// As `Synchronization.Atomic`, which is not on iOS before 18, with fewer orders: what reads and writes at once always
-/// acquires and releases. In memory of its own, because only that stays where it is.
+/// It resembles `Synchronization.Atomic`, which requires iOS 18, but has fewer orderings: read-modify-write operations
+/// always acquire and release. The value lives in its own allocation, because that address never changes. `@unchecked
+/// Sendable` is right, because only atomic instructions access the word.
 ///
-/// Public, in a module of its own that no product has: what is `package` is not compiled into other modules, so that
-/// one instruction would become a call of generic code.
-// right because the word is only used by atomic instructions
+/// The type is public, in a module that no product exports. A `package` type would not be specialized in other modules.
 public struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
     @usableFromInline let word: UnsafeMutablePointer<waybill_word>
 
-    /// Bytes that no processor hands on by halves: two lines on x86, one on Apple's.
+    /// Two cache lines on x86 (prefetched in pairs), one line on Apple's processors.
     private static var lineLength: Int { 128 }
 
-    /// - Parameter isContended: Whether threads change it all the time: then nothing else lies in the lines of the
-    ///   processors' caches where it lies.
+    /// Creates an atomic value.
+    ///
+    /// - Parameter isContended: Whether threads change it constantly. If so, it gets a cache line to itself.
     public init(_ value: Value, isContended: Bool = false) {
         let length = isContended ? Self.lineLength : MemoryLayout<UInt64>.size
         let memory = UnsafeMutableRawPointer.allocate(
@@ -43,13 +43,13 @@ public struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// - Returns: What was there before.
+    /// Stores a value and returns the previous one.
     @inlinable @inline(__always)
     public func exchange(_ value: Value) -> Value { Value(word: waybill_exchange(word, value.word)) }
 
-    /// Puts a value where another one is.
+    /// Stores `desired` if the current value equals `expected`.
     ///
-    /// - Returns: Whether that one was there, and what was there before.
+    /// - Returns: Whether the value was stored, and the value before the call.
     @inlinable @inline(__always)
     public func compareExchange(expected: Value, desired: Value) -> (exchanged: Bool, original: Value) {
         var found = expected.word
@@ -57,7 +57,7 @@ public struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
         return (isExchanged, Value(word: found))
     }
 
-    /// As ``compareExchange(expected:desired:)``; may fail although the expected value was there: for loops.
+    /// Does the same as ``compareExchange(expected:desired:)``, but may fail spuriously. Use it in loops.
     @inlinable @inline(__always)
     public func weakCompareExchange(expected: Value, desired: Value) -> (exchanged: Bool, original: Value) {
         var found = expected.word
@@ -67,33 +67,29 @@ public struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
 }
 
 extension Atomic where Value: FixedWidthInteger {
-    /// Adds, and wraps around.
-    ///
-    /// - Returns: The sum.
+    /// Adds a value, wraps around on overflow, and returns the sum.
     @inlinable @inline(__always) @discardableResult
     public func add(_ value: Value) -> Value { Value(word: waybill_add(word, value.word)) &+ value }
 
-    /// Subtracts, and wraps around.
-    ///
-    /// - Returns: The difference.
+    /// Subtracts a value, wraps around on overflow, and returns the difference.
     @inlinable @inline(__always) @discardableResult
     public func subtract(_ value: Value) -> Value { add(0 &- value) }
 
-    /// Sets bits, and leaves the others as they are.
-    ///
-    /// - Returns: What was there before.
+    /// Sets the bits of `bits`, leaves all others unchanged, and returns the previous value.
     @inlinable @inline(__always)
     public func set(bits: Value) -> Value { Value(word: waybill_set_bits(word, bits.word)) }
 }
 
-/// What a thread sees of what others wrote before: nothing certain; all that they wrote before they released the value;
-/// as that, in an order that is the same for all threads.
+/// The memory ordering of a load.
+///
+/// `acquiring` sees everything that the storing thread wrote before it released the value. `sequentiallyConsistent`
+/// adds one order for all threads.
 public enum AtomicLoadOrdering { case relaxed, acquiring, sequentiallyConsistent }
 
-/// What others see of what a thread wrote before: the counterpart of ``AtomicLoadOrdering``.
+/// The memory ordering of a store; the counterpart of ``AtomicLoadOrdering``.
 public enum AtomicStoreOrdering { case relaxed, releasing, sequentiallyConsistent }
 
-/// What fits into a word.
+/// A type whose values fit into a 64-bit word.
 public protocol AtomicValue: Sendable {
     init(word: UInt64)
     var word: UInt64 { get }

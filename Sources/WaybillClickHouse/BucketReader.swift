@@ -3,48 +3,37 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// Some of the transactions, each with all of its facts, or some of what belongs to no transaction.
-///
-/// A range of IDs, since facts are in that order on the servers: no other ones are read. Where many IDs begin alike,
-/// a hash divides the range further.
+/// A range of transactions with all of their facts, or a share of the facts outside transactions.
+/// Servers store facts by ID, so a range reads no others. If many IDs begin alike, a hash divides the range.
 struct Bucket: Sendable {
-    /// The first eight bytes of IDs; nil: what belongs to none.
+    /// The first eight bytes of IDs; `nil` for facts outside transactions.
     var ids: ClosedRange<UInt64>?
-    /// Of so many that a hash makes of it, which.
+    /// The share that a hash of the ID selects.
     var share: (number: UInt64, count: UInt64) = (0, 1)
-    /// Of how many transactions it has one; what belongs to none is left out then, too.
+    /// The sample's rate as 1/n. Samples contain no facts outside transactions.
     var sampledOneIn = 1
 
-    /// Whether it has a part's facts that were stored before it was known what they belong to.
     func contains(_ part: StrandedPart) -> Bool {
         ids?.contains(part.transaction.high) == true && part.hash % share.count == share.number
             && part.transaction.isOne(in: sampledOneIn)
     }
 }
 
-/// A part of which facts are stored as of no transaction, since its opening came later than they did.
+/// A part whose facts are stored without a transaction, because they arrived before its opening.
 struct StrandedPart: Sendable {
-    /// Its opening.
     var id: FactID
     var transaction: GUID
-    /// The server's, of the transaction.
     var hash: UInt64
 }
 
 extension ClickHouseTables {
     private static let noTransaction = "tx = \(literal(none))"
-    /// The first eight bytes as a number.
     private static let high = "reinterpretAsUInt64(reverse(substring(tx, 1, 8)))"
-    /// Ranges beyond which a hash divides further: for more, quantiles of a sample say too little.
+    /// The maximum number of ranges, because a sample's quantiles are inexact. A hash divides ranges further.
     private static let rangeLimit: Int64 = 256
-    /// Parts that one statement names.
     private static let partsPerStatement = 500
 
-    /// Divides all facts into buckets.
-    ///
-    /// - Parameters:
-    ///   - count: About how many facts one may have; twice as many are let through.
-    ///   - sampledOneIn: Of how many transactions one is meant.
+    /// Divides all facts into buckets of about `count` facts, and of at most twice as many.
     func buckets(ofAbout count: Int64, sampledOneIn: Int = 1) async throws(WaybillError) -> [Bucket] {
         let count = count * Int64(sampledOneIn)
         let total = try await self.count("NOT (\(Self.noTransaction))")
@@ -67,7 +56,7 @@ extension ClickHouseTables {
                 "SELECT toUInt64(arrayFirstIndex(b -> b > \(Self.high), [\(list)])) AS range, count() FROM facts WHERE NOT (\(Self.noTransaction)) GROUP BY range",
                 reading
             ) { row in
-                // From 1; 0: it is behind all of them.
+                // Ranges count from 1, and 0 means the last one.
                 let (range, count) = (try row.integer(UInt64.self), try row.integer(UInt64.self))
                 counts[range == 0 ? starts.count - 1 : Int(clamping: range) - 1] = Int64(clamping: count)
             }
@@ -83,14 +72,13 @@ extension ClickHouseTables {
         return buckets
     }
 
-    /// How many rows of facts there are; more than facts, where some were inserted twice.
+    /// Counts rows of facts, including facts that were inserted twice.
     func count(_ condition: String) async throws(WaybillError) -> Int64 {
         try await client.rows("SELECT count() FROM facts WHERE \(condition)", reading) { row in
             Int64(clamping: try row.integer(UInt64.self))
         }.first ?? 0
     }
 
-    /// The parts of which facts are stored as of no transaction, and whose opening has come since.
     func strandedParts() async throws(WaybillError) -> [StrandedPart] {
         let parts = try await client.rows(
             "SELECT source, part FROM facts WHERE \(Self.noTransaction) AND part > 0 GROUP BY source, part", reading
@@ -98,7 +86,6 @@ extension ClickHouseTables {
         return try await stranded(parts)
     }
 
-    /// Those of some parts whose opening has come, with what they belong to.
     func stranded(_ parts: [FactID]) async throws(WaybillError) -> [StrandedPart] {
         var stranded: [StrandedPart] = []
         for some in parts.inChunks(of: Self.partsPerStatement) {
@@ -117,18 +104,13 @@ extension ClickHouseTables {
         return stranded
     }
 
-    /// The facts of parts that are stored as of no transaction.
     func facts(strandedOf parts: [FactID], _ body: (FactRow) throws -> Void) async throws(WaybillError) {
         for some in parts.inChunks(of: Self.partsPerStatement) {
             try await facts(where: "\(Self.noTransaction) AND (\(Self.condition("part", some)))", body)
         }
     }
 
-    /// The facts of a bucket.
-    ///
-    /// - Parameters:
-    ///   - stranded: All such parts.
-    ///   - body: Also told whether the fact is of one of these: those come first, and may come again.
+    /// Passes on the facts of a bucket. Facts of stranded parts come first, and may be repeated.
     func facts(
         of bucket: Bucket, _ stranded: [FactID: StrandedPart], _ body: (FactRow, _ isStranded: Bool) throws -> Void
     ) async throws(WaybillError) {
@@ -164,10 +146,9 @@ extension ClickHouseTables {
     }
 }
 
-/// Reads all that the database holds, one bucket after the other, each in a store in memory that is there as long as it
-/// is read.
+/// Reads the whole database, one bucket after the other. Each bucket is a temporary store in memory.
 struct BucketReader {
-    /// About how many facts a bucket has. Default: as many as take some 50 MB.
+    /// Facts per bucket, which take some 50 MB.
     static let factCount: Int64 = 500_000
 
     private let tables: ClickHouseTables
@@ -176,22 +157,18 @@ struct BucketReader {
     private var buckets: ArraySlice<Bucket>
     private let sampledOneIn: Int
     private var isFirst = true
-    /// Facts that were there.
     private var count: Int64 = 0
 
-    /// - Parameter sampledOneIn: Of how many transactions one is read.
-    /// - Throws: ``DatabaseBooks/Incomplete``.
     init(_ tables: ClickHouseTables, factsEach count: Int64, sampledOneIn: Int = 1) async throws {
         self.tables = tables
         self.sampledOneIn = sampledOneIn
-        // First what counts: facts that come later do not.
+        // The books are read first, because facts that arrive later must not count.
         books = try await DatabaseBooks(tables, try await tables.state())
         buckets = try await tables.buckets(ofAbout: count, sampledOneIn: sampledOneIn)[...]
         stranded = Dictionary(
             try await tables.strandedParts().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What `body` reads in a store that knows the names, and nothing else.
     static func readNames<Value: Sendable>(
         _ tables: ClickHouseTables, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) async throws -> Value {
@@ -200,9 +177,7 @@ struct BucketReader {
         return try await thread.run { (memory) throws in try body(memory.reader) }
     }
 
-    /// What `body` reads in the next bucket; nil: there is none.
-    ///
-    /// - Throws: ``DatabaseBooks/Incomplete``, also at the end, where less was there than the books say.
+    /// Returns `nil` after the last bucket. Throws ``DatabaseBooks/Incomplete`` if facts in the books are missing.
     mutating func next<Value: Sendable>(
         until interruption: Interruption, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) async throws -> Value? {
@@ -228,10 +203,8 @@ struct BucketReader {
         }
     }
 
-    /// - Returns: How many facts there are.
     private func load(_ bucket: Bucket, into thread: StoreThread<MemoryStore>) async throws -> Int64 {
         let (stream, batches) = AsyncThrowingStream<[SourceBooks], any Error>.makeStream()
-        // Read while the one before is taken over.
         async let written: Void = Self.write(stream, to: thread)
         var batch = FactBatch(books)
         do {
@@ -258,22 +231,18 @@ struct BucketReader {
     }
 }
 
-/// Collects facts of a bucket, with what is told of their sources.
 private struct FactBatch {
     private let books: DatabaseBooks
     private var batch: [SourceBooks] = []
     private var size = 0
-    /// Those of parts that were stranded.
     private var known: [GUID: Set<Int64>] = [:]
     private var told: Set<GUID> = []
-    /// How many there were, each once.
     private(set) var count: Int64 = 0
 
     private static let size = 10_000
 
     init(_ books: DatabaseBooks) { self.books = books }
 
-    /// - Returns: A batch that is full.
     mutating func add(_ row: ClickHouseTables.FactRow, isStranded: Bool) -> [SourceBooks]? {
         guard let source = books.sources[row.source], source.expected.contains(row.fact.sequence) else { return nil }
         if isStranded {
@@ -301,12 +270,10 @@ private struct FactBatch {
     }
 }
 
-/// Counts which of the facts that have to be there are there, by a bit for each: a sample says nothing of the others.
+/// Checks with one bit per fact that all expected facts exist. A sample could not check the others.
 struct FactCounter {
-    /// Those of one source.
     private struct Marks {
         var expected: SequenceRanges
-        /// How many are expected before each range.
         var before: [Int64] = []
         var bits: [UInt64]
 
@@ -320,7 +287,6 @@ struct FactCounter {
             bits = Array(repeating: 0, count: Int(clamping: (count + 63) / 64))
         }
 
-        /// Whether it is one of them, and the first time.
         mutating func mark(_ sequence: Int64) -> Bool {
             let index = expected.firstIndex(endingAtOrAfter: sequence)
             guard index < before.count else { return false }
@@ -344,7 +310,6 @@ struct FactCounter {
         }
     }
 
-    /// - Throws: ``DatabaseBooks/Incomplete``.
     mutating func count(in tables: ClickHouseTables) async throws {
         try await tables.client.forEachRow("SELECT source, sequence FROM facts", tables.reading) { row in
             let (source, sequence) = (try row.guid(), try row.integer() as Int64)

@@ -2,36 +2,35 @@
 public import Foundation
 public import WaybillCore
 
-/// Where a ClickHouse database is: `clickhouse://user@host:8123/database?replicas=b:8123,c:8123&cluster=waybill`.
+/// The address of a database: `clickhouse://user@host:8123/database?replicas=b:8123,c:8123&cluster=waybill`.
 ///
-/// The password is none of it: what is typed on a command line is seen by everybody on the machine.
+/// It contains no password, because all users of a machine can see a command line.
 public struct ClickHouseAddress: Sendable, Hashable {
-    /// The HTTP interfaces of servers that each can answer for all, in the order in which they are tried.
+    /// The HTTP interfaces of equivalent servers, which are tried in this order.
     public var servers: [URL]
-    /// The database's name.
+    /// The name of the database.
     public var database: String
-    /// nil: `default`.
+    /// The name of the user; `nil` for `default`.
     public var user: String?
-    /// nil: none.
+    /// The password; `nil` for none.
     public var password: String?
-    /// The cluster of `remote_servers` that the tables are spread over; nil: one server has all.
+    /// The cluster in `remote_servers` that the tables span; `nil` if one server has them all.
     public var cluster: String?
-    /// How many replicas must have what is inserted before it counts as stored. Default: 2 with a cluster, 1 without.
+    /// The number of replicas that must store an insert. Default: 2 with a cluster, 1 without.
     public var quorum: Int
 
-    /// What the user's name and password are called in the environment.
+    /// The names of the environment variables for the user and the password.
     public static let variables = (user: "WAYBILL_CLICKHOUSE_USER", password: "WAYBILL_CLICKHOUSE_PASSWORD")
 
-    /// Whether a text is meant as one.
+    /// Returns whether a text begins with `clickhouse:`.
     public static func isMeant(by text: String) -> Bool { text.lowercased().hasPrefix("clickhouse:") }
 
-    /// Reads one.
+    /// Parses an address.
     ///
     /// - Parameters:
-    ///   - text: As above. `secure=true` is for TLS, then with port 8443 where none is given; `quorum=1` for
-    ///     ``quorum``.
-    ///   - environment: Has the password, and the user where the text names none.
-    /// - Throws: `.setting` for what is no such address, with what to do.
+    ///   - text: The address. `secure=true` selects TLS, with the default port 8443, and `quorum=1` sets ``quorum``.
+    ///   - environment: The variables of the password, and of the user if `text` contains none.
+    /// - Throws: `.setting` if `text` is no valid address.
     public init(
         _ text: String, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(WaybillError) {
@@ -45,7 +44,6 @@ public struct ClickHouseAddress: Sendable, Hashable {
                 "A password is not for an address, which others see: put it into \(Self.variables.password).")
         }
         let database = String(url.path.drop { $0 == "/" })
-        // A name of these needs no quotation marks in SQL.
         guard let first = database.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first),
             database.utf8.allSatisfy({ $0.isNameByte })
         else {
@@ -104,13 +102,13 @@ extension UInt8 {
 }
 
 extension ClickHouseAddress {
-    /// Creates the tables of the collector's store, and the database. Does nothing if they exist.
+    /// Creates the database and its tables, if they are missing.
     ///
-    /// - Throws: `.setting` if the user or the password is wrong, `.store` if no server can be reached.
+    /// - Throws: `.setting` if the user or the password is wrong, `.store` if no server is reachable.
     public func createTables() async throws(WaybillError) { try await ClickHouseStore.migrate(self) }
 }
 
-/// Words for a person, without the password.
+/// The address without user and password.
 extension ClickHouseAddress: CustomStringConvertible {
     public var description: String {
         "clickhouse://\(servers.first?.host() ?? ""):\(servers.first?.port ?? 0)/\(database)"

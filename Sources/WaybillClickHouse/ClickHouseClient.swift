@@ -6,23 +6,20 @@ import NIOHTTP1
 import NIOSSL
 import WaybillCore
 
-/// Asks ClickHouse over HTTP (https://clickhouse.com/docs/interfaces/http).
-///
-/// A server that cannot be reached, or that says that it is the one that fails, gives way to the next; what is inserted
-/// may then be inserted twice, and rows are known by their keys.
+/// An HTTP client for ClickHouse (https://clickhouse.com/docs/interfaces/http). If a server fails, it tries another.
+/// A failed insert may then be inserted twice, and readers identify rows by their keys.
 struct ClickHouseClient: Sendable {
     let address: ClickHouseAddress
-    /// How long one request may take to its answer's head, which comes when all of the answer is there.
+    /// The timeout of a response's head, which comes when the whole response is ready.
     private let patience: TimeAmount
-    /// The server that answered last, by its index.
     private let preferred = Locked(0)
 
-    /// Of the whole process. A server that refuses a connection gives way to the next one at once.
+    /// Shared by the process. It does not retry a server that refuses a connection.
     private static let http: HTTPClient = {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(3)
         configuration.connectionPool.retryConnectionEstablishment = false
-        // What OpenSSL and most clients take; NIOSSL looks at the system's alone.
+        // OpenSSL and most clients read this variable, but NIOSSL uses only the system's certificates.
         if let authorities = ProcessInfo.processInfo.environment["SSL_CERT_FILE"] {
             configuration.tlsConfiguration = .makeClientConfiguration()
             configuration.tlsConfiguration?.trustRoots = .file(authorities)
@@ -34,7 +31,7 @@ struct ClickHouseClient: Sendable {
         (self.address, self.patience) = (address, patience)
     }
 
-    /// One client for each server, which asks no other and does not wait long for it.
+    /// A client for each server, with a short timeout and no other servers.
     var ofEachServer: [ClickHouseClient] {
         address.servers.map { server in
             var address = address
@@ -43,17 +40,11 @@ struct ClickHouseClient: Sendable {
         }
     }
 
-    /// Runs a statement that gives no rows.
-    ///
-    /// - Parameter isTriedAgain: Whether what servers refuse for now is tried for some time; else the first refusal is
-    ///   the answer, and only one that cannot be reached gives way to the next.
+    /// - Parameter isTriedAgain: Whether to retry for some time if servers refuse the statement.
     func run(_ sql: String, _ settings: [String: String] = [:], isTriedAgain: Bool = true) async throws(WaybillError) {
         _ = try await collect(sql, settings, body: [], isTriedAgain: isTriedAgain)
     }
 
-    /// Inserts rows.
-    ///
-    /// - Parameter statement: Up to the columns: `INSERT INTO t(a, b)`.
     func insert(_ statement: String, _ rows: RowBinaryWriter, _ settings: [String: String] = [:])
         async throws(WaybillError)
     {
@@ -61,7 +52,6 @@ struct ClickHouseClient: Sendable {
         _ = try await collect("\(statement) FORMAT RowBinary", settings, body: rows.bytes)
     }
 
-    /// Hands over each row of an answer, as it comes.
     func forEachRow(
         _ sql: String, _ settings: [String: String] = [:],
         _ body: (inout RowBinaryReader) throws -> Void
@@ -91,7 +81,6 @@ struct ClickHouseClient: Sendable {
         }
     }
 
-    /// All rows of an answer.
     func rows<Value>(
         _ sql: String, _ settings: [String: String] = [:], _ row: (inout RowBinaryReader) throws -> Value
     ) async throws(WaybillError) -> [Value] {
@@ -113,28 +102,24 @@ struct ClickHouseClient: Sendable {
         }
     }
 
-    /// - Throws: `WaybillError` for what a server refuses, else what kept all of them from answering.
     private func send(
         _ sql: String, _ settings: [String: String], body: [UInt8], isTriedAgain: Bool = true
     ) async throws -> HTTPClientResponse {
         var pauses = isTriedAgain ? Self.pauses[...] : []
         while true {
             do { return try await sendOnce(sql, settings, body: body, isTriedAgain) } catch let error as Refusal {
-                // Others write, or a replica is on its way back.
+                // Other processes are writing, or a replica is starting.
                 guard let pause = pauses.popFirst() else { throw error.error(address) }
                 try await Task.sleep(for: pause)
             }
         }
     }
 
-    /// Between tries of what servers refuse for now; 20 seconds together, as long as one waits for its quorum.
+    /// The pauses between retries: 20 seconds in all, the timeout of a quorum.
     private static let pauses: [Duration] =
         [50, 100, 200, 400, 800, 1_600, 2_400, 2_400].map { .milliseconds($0) }
         + Array(repeating: .seconds(3), count: 4)
 
-    /// Asks one server after the other.
-    ///
-    /// - Throws: A `Refusal` where one of them may take it later.
     private func sendOnce(
         _ sql: String, _ settings: [String: String], body: [UInt8], _ isTriedAgain: Bool
     ) async throws -> HTTPClientResponse {
@@ -167,12 +152,12 @@ struct ClickHouseClient: Sendable {
         guard var url = URLComponents(url: server, resolvingAgainstBaseURL: false) else { throw CancellationError() }
         var items = settings
         items["database"] = address.database
-        // An error that comes when rows are on their way already would be taken for rows.
+        // Without this setting, a late error would be read as rows.
         items["wait_end_of_query"] = "1"
-        // A statement with many values is too long for an address: what has no rows to send is the body itself.
+        // A URL is too short for many values, so a statement without rows is the body.
         if !body.isEmpty { items["query"] = sql }
         url.queryItems = items.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
-        // URLComponents leaves a plus as it is, which a server takes for a space.
+        // URLComponents does not encode a plus, which servers read as a space.
         url.percentEncodedQuery = url.percentEncodedQuery?.replacing("+", with: "%2B")
         var request = HTTPClientRequest(url: url.string ?? "")
         request.method = .POST
@@ -200,16 +185,13 @@ struct ClickHouseClient: Sendable {
     }
 }
 
-/// What a server says instead of an answer.
 private struct Refusal: Error {
     var code: Int
     var status: Int
     var text: String
 
-    /// Whether another server may do better: this one has lost its connections to others, or is full or shuts down.
-    ///
-    /// 159 timeout, 202 too many queries, 210 network, 225 no ZooKeeper, 242 read-only table, 252 too many parts, 279
-    /// all connections failed, 285 to 287 and 319 quorum, 999 ZooKeeper.
+    /// Whether another server may succeed: 159 timeout, 202 too many queries, 209 and 210 network, 225 no ZooKeeper,
+    /// 242 read-only table, 252 too many parts, 279 all connections failed, 285 to 287 and 319 quorum, 999 ZooKeeper.
     var isOfServer: Bool {
         code == 0 || [159, 202, 209, 210, 225, 242, 252, 279, 285, 286, 287, 319, 999].contains(code)
     }

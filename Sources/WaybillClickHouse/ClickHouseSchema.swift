@@ -1,20 +1,12 @@
 #if ClickHouse
 import WaybillCore
 
-/// The tables, and how they are made; `Schemas/clickhouse.sql` is what of it one server has.
-///
-/// A version adds tables or columns and never changes one: then doors of the version before go on beside those of the
-/// next.
+/// The tables. `Schemas/clickhouse.sql` has their form for a single server.
+/// A new version adds tables or columns and changes none, because collectors of two versions may run at once.
 enum ClickHouseSchema {
-    /// The newest.
     static let version: UInt32 = 1
 
-    /// The statements that make what there is not, in order.
-    ///
-    /// - Parameters:
-    ///   - isCurrent: Whether the server knows codecs, as all of this decade do.
-    ///   - database: Where.
-    ///   - cluster: Over whose servers the tables are spread; nil: one server has them.
+    /// Returns the statements that create missing tables. `isCurrent` says whether the server supports codecs.
     static func statements(isCurrent: Bool, database: String, cluster: String?) -> [String] {
         let tables = tables.map { table in table.statements(isCurrent, database, cluster) }
         let noted = "INSERT INTO \(database).schema_versions(version) VALUES (\(version))"
@@ -25,14 +17,13 @@ enum ClickHouseSchema {
 
     private struct Table {
         var name: String
-        /// What the rows are, in a comment of the published schema.
         var meaning: String
         var columns: [Column]
         var order: String
-        /// The column by which the newest of equal keys stays; nil: they are the same.
+        /// The column that selects the newest of equal keys; `nil` if such rows are identical.
         var version: String?
         var partition: String?
-        /// What decides the shard; nil: every server has all rows.
+        /// The expression that selects the shard; `nil` if every server has all rows.
         var shard: String?
 
         func statements(_ isCurrent: Bool, _ database: String, _ cluster: String?) -> [String] {
@@ -58,7 +49,7 @@ enum ClickHouseSchema {
         }
 
         private func suffix(_ isCurrent: Bool) -> String {
-            // What is acknowledged is on the disk; a server of 2018 has no such setting.
+            // Acknowledged rows must be on disk. Servers before version 20 lack this setting.
             let settings = isCurrent ? "\nSETTINGS fsync_after_insert = 1, fsync_part_directory = 1" : ""
             return (partition.map { "\nPARTITION BY \($0)" } ?? "") + "\nORDER BY (\(order))" + settings
         }
@@ -67,7 +58,6 @@ enum ClickHouseSchema {
     private struct Column {
         var name: String
         var type: String
-        /// nil: the server's own.
         var codec: String?
         var meaning: String
 
@@ -80,7 +70,6 @@ enum ClickHouseSchema {
         }
     }
 
-    /// The published text.
     static func published() -> String {
         let head = """
             -- What a ClickHouse database holds of Waybill; made by `waybill migrate clickhouse://host:8123/waybill`.

@@ -42,7 +42,7 @@ extension ClickHouseStore: RecordStore {
         try await reading { try await $0.nameConflicts(request) }
     }
 
-    /// - Returns: nil: there is too much beside it.
+    /// - Returns: `nil` if too many related facts are needed.
     private func transactionInMemory(_ key: String) async throws -> TransactionRecord? {
         let now = clock.wallMicroseconds()
         do {
@@ -50,7 +50,7 @@ extension ClickHouseStore: RecordStore {
                 var loader = try await TransactionLoader(tables)
                 var ids = GUID(key).map { [$0] } ?? []
                 if ids.isEmpty, let code = SupportCode(key) {
-                    // One more than are named, so that it is told that there are more.
+                    // One more than an error lists, to report that there are more.
                     ids = try await tables.transactions(with: code, limit: QueryFailure.namedTransactions + 1)
                 }
                 return try await loader.store(of: ids).run(until: Interruption(after: readLimit, by: clock)) {
@@ -65,19 +65,13 @@ extension ClickHouseStore: RecordStore {
         }
     }
 
-    /// As every store does, in an order that holds when this process ends in between: what is erased is refused and
-    /// hidden first, then its rows go from every server of ``address``. Files of parts that a server has written anew
-    /// without them it removes by itself, after eight minutes by default.
-    ///
-    /// - Throws: `.store` where it is hidden, and a server is down or needs longer than some 20 seconds: erase anything
-    ///   once more, which returns when the rows of all erasures are gone.
+    /// Hides the data first, then deletes its rows on all servers. ClickHouse removes the files after eight minutes.
+    /// Throws `.store` if a server is down or slow. Any later erasure completes the deletion.
     package func erase(_ scope: ErasureScope) async throws -> Erasure {
         try await queue.erase(scope, at: clock.wallMicroseconds())
     }
 
-    /// As every store does by age and by number.
-    ///
-    /// - Throws: `.setting` for a size, which servers have and no process that asks them.
+    /// - Throws: `.setting` for a limit on bytes, which a database does not support.
     package func retire(_ limits: RetirementLimits) async throws -> Int {
         guard limits.maximumByteCount == nil else {
             throw WaybillError(
@@ -97,7 +91,7 @@ extension ClickHouseStore: RecordStore {
 
     package func verify() async throws -> StoreVerification {
         var verification = try await reading { try await $0.verify() }
-        // How large the copy is says nothing of the database.
+        // The size of the copy is not the size of the database.
         verification.tables = []
         return verification
     }
@@ -146,7 +140,7 @@ extension ClickHouseStore: ExportingStore {
     package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         let (replica, store) = try await current()
         let export = try await store.export(facts, as: format)
-        // The copy is there as long as anything of it is read.
+        // The copy must exist until the export ends.
         return ExportStream(cursor: export.cursor) {
             defer { withExtendedLifetime(replica) {} }
             return try await export.next()

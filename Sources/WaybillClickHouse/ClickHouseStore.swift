@@ -6,12 +6,10 @@ package import WaybillExport
 package import WaybillQueries
 import WaybillStore
 
-/// A store in a ClickHouse database, which any number of processes may use at once; none of them has state of its own.
+/// A store in a ClickHouse database, which any number of processes can use at once.
 ///
-/// Facts are rows that are written once and known by source and sequence. What is read is answered by a copy in SQLite
-/// that each process keeps in a temporary folder and brings up to date before it answers: so every answer, record and
-/// page is that of ``WaybillQueries/SQLiteStore``, and a process needs room for a copy of what is kept. A process that
-/// only asks questions makes none: it reads one bucket of transactions after the other into memory.
+/// A process updates a copy in SQLite before each answer, so it answers exactly like ``WaybillQueries/SQLiteStore``.
+/// A process that only asks questions reads the database bucket by bucket instead.
 ///
 /// ## Usage
 ///
@@ -21,32 +19,20 @@ import WaybillStore
 /// let store = try await ClickHouseStore(address)
 /// ```
 package struct ClickHouseStore: Sendable {
-    /// The database.
     package let address: ClickHouseAddress
     package let clock: any TransactionClock
-    /// What exports of facts go through.
     package var redactor = Redactor()
-    /// How long one read may take; nil: as long as it does.
     package var readLimit: Duration?
-    /// Who reads, where there are several: none of them has all that read. nil is one of its own.
+    /// The reader, because each one has a share of all reads; `nil` counts as one reader.
     package var asker: String?
-    /// About how many facts are in memory at once to answer a question; fewer are answered by a copy.
+    /// The maximum number of facts in memory for a question. A copy answers if there are fewer.
     var factsPerBucket = BucketReader.factCount
-    /// Whether a copy answers where there is one.
     var isCopyPreferred = true
     let tables: ClickHouseTables
     let loader: ReplicaLoader
     let queue: SetQueue
 
-    /// Opens a database that has the tables.
-    ///
-    /// - Parameters:
-    ///   - address: Of the database.
-    ///   - factsPerTransaction: Facts of one transaction beyond so many are rejected; nil: however many come.
-    ///   - clock: Says what has timed out, and what a time like `1h` means.
-    ///   - committed: Told what became of the sets that were stored together.
-    /// - Throws: `.notFound` where there are no tables, `.setting` for user and password, `.store` where no server can
-    ///   be reached, or the tables were made by a newer version.
+    /// Throws `.notFound` without tables. Facts of a transaction beyond `factsPerTransaction` are rejected.
     package init(
         _ address: ClickHouseAddress, factsPerTransaction: Int? = nil, clock: any TransactionClock = SystemClock(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
@@ -55,7 +41,6 @@ package struct ClickHouseStore: Sendable {
             address, takingEachRow: false, factsPerTransaction: factsPerTransaction, clock: clock, committed: committed)
     }
 
-    /// - Parameter takingEachRow: As ``ClickHouseTables/takesEachRow``.
     init(
         _ address: ClickHouseAddress, takingEachRow: Bool, factsPerTransaction: Int? = nil,
         clock: any TransactionClock, committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
@@ -79,17 +64,12 @@ package struct ClickHouseStore: Sendable {
         queue = SetQueue(tables, loader, factsPerTransaction: factsPerTransaction, committed: committed)
     }
 
-    /// Makes what there is not of the tables.
-    ///
-    /// - Parameters:
-    ///   - address: Of the database, which need not be there.
-    ///   - isTried: Whether nothing is done.
-    /// - Returns: The statements that were, or would be, run, in order; empty: there is nothing to do.
+    /// Creates missing tables, unless `isTried`. Returns the statements for it.
     @discardableResult
     package static func migrate(_ address: ClickHouseAddress, isTried: Bool = false) async throws(WaybillError)
         -> [String]
     {
-        // Statements name the database, which may not be there yet.
+        // The database may not exist yet.
         var server = address
         server.database = "default"
         let client = ClickHouseClient(server)
@@ -103,13 +83,12 @@ package struct ClickHouseStore: Sendable {
         guard version < ClickHouseSchema.version else { return [] }
         let statements = ClickHouseSchema.statements(
             isCurrent: try await isCurrent(client), database: address.database, cluster: address.cluster)
-        // A server of the cluster that is down would be waited for for three minutes.
+        // The default timeout for a server that is down is three minutes.
         let settings = address.cluster == nil ? [:] : ["distributed_ddl_task_timeout": "30"]
         if !isTried { for statement in statements { try await client.run(statement, settings, isTriedAgain: false) } }
         return statements
     }
 
-    /// The version of the tables; 0: none is noted.
     private static func schemaVersion(_ client: ClickHouseClient) async throws(WaybillError) -> UInt32 {
         try await client.rows("SELECT max(version) FROM schema_versions") { row in try row.integer(UInt32.self) }
             .first ?? 0
@@ -123,20 +102,18 @@ package struct ClickHouseStore: Sendable {
         return number >= 20
     }
 
-    /// Whether there is no copy, and to make one would take long.
     func isReadInPieces() async throws -> Bool {
         if isCopyPreferred, try await loader.hasCopy() { return false }
         return try await tables.count("1") > factsPerBucket
     }
 
-    /// What `body` reads of the copy, as of now.
     func reading<Value>(_ body: (SQLiteStore) async throws -> Value) async throws -> Value {
         let (replica, store) = try await current()
         defer { withExtendedLifetime(replica) {} }
         return try await body(store)
     }
 
-    /// The copy as of now, to be kept as long as its store is read.
+    /// Returns an updated copy, which must live as long as its store is read.
     func current() async throws -> (Replica, SQLiteStore) {
         let replica = try await loader.current().replica
         var store = replica.store
@@ -144,23 +121,19 @@ package struct ClickHouseStore: Sendable {
         return (replica, store)
     }
 
-    /// The names that were recorded, those of these words at least.
     package func names(including words: [String]) async throws -> [RecordedName] {
         try await reading { store in try await store.read { reader in try reader.names(including: words) } }
     }
 
-    /// Writes facts as a store in one file, in place of one of that name; it appears whole or not at all.
     package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
         try await reading { try await $0.copy(facts, to: file) }
     }
 
-    /// Whether sets can be taken in.
     package func checkWriting() async throws { _ = try await loader.current() }
 }
 
 extension ClickHouseStore: ExplorableStore {
-    /// As every store does. A process that has a copy of the database answers by it; one that has none reads the
-    /// database bucket by bucket, unless it is small.
+    /// Answers from a copy if there is one or the database is small, and from buckets otherwise.
     package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
         -> AnyAnswer
     {
@@ -174,7 +147,7 @@ extension ClickHouseStore: ExplorableStore {
         try await reading { try await $0.seenValues(useCase: useCase, limit: limit) }
     }
 
-    /// - Returns: nil: the question looks at who was begun below whom, and they may be in several buckets.
+    /// - Returns: `nil` if the question needs related transactions, which may be in different buckets.
     private func answerByBuckets(_ question: AnyQuestion, where parameters: [(name: String, value: String)])
         async throws -> AnyAnswer?
     {
@@ -185,7 +158,7 @@ extension ClickHouseStore: ExplorableStore {
         guard !meant.looksAtFamilies else { return nil }
         let sampled = meant.readsOneIn
         let answer = try await answer(meant, readingOneIn: sampled, now: now)
-        // Why nothing counts is said by all that is there.
+        // A sample can't explain an empty answer.
         return sampled > 1 && answer?.whyEmpty != nil ? try await self.answer(meant, readingOneIn: 1, now: now) : answer
     }
 
@@ -207,12 +180,8 @@ extension ClickHouseStore: ExplorableStore {
 }
 
 extension ClickHouseStore {
-    /// Copies all that a store in SQLite holds: facts with when they came, ledgers, names, and what was erased.
-    ///
-    /// What is here already is left out, so that it can be done again after it broke off, or to bring what is new.
-    ///
-    /// - Parameter progress: Told how many facts were looked at so far, and how many there are.
-    /// - Returns: How many facts were written.
+    /// Copies a store in SQLite, except facts that exist here already. So a second run resumes an interrupted copy.
+    /// Returns the number of facts written.
     package func take(
         from store: SQLiteStore, progress: @escaping @Sendable (Int64, Int64) -> Void
     ) async throws -> Int64 {
@@ -225,7 +194,7 @@ extension ClickHouseStore {
             }
         }
         try await queue.take(StoreChanges(names: rest.names, tombstones: rest.tombstones), at: wall)
-        // Reading is a few pieces ahead of writing.
+        // Reading is at most four pieces ahead of writing.
         let (room, isOver) = (DispatchSemaphore(value: 0), Locked(false))
         for _ in 0..<4 { room.signal() }
         Task {
@@ -265,10 +234,9 @@ extension ClickHouseStore {
         return written
     }
 
-    /// What is written at a time: each makes files on the servers, and one more question of what is there.
+    /// The size of a write. Each write makes files on the servers, and needs another query.
     private static let (factsPerWrite, sourcesPerWrite): (Int64, Int) = (50_000, 1_000)
 
-    /// - Returns: How many facts were not there yet.
     private func take(_ pieces: [SourceBooks], at wall: Int64) async throws -> Int64 {
         var booked = try await tables.sources(Set(pieces.map(\.share.source.id))).mapValues { source in
             (known: source.known, ledger: source.books.share.ledger, hasEnded: source.books.share.hasEnded)
@@ -279,7 +247,7 @@ extension ClickHouseStore {
             let before = booked[share.source.id]
             let known = before?.known ?? SequenceRanges()
             let facts = share.facts.filter { !known.contains($0.sequence) }
-            // Books that say nothing new are not written again.
+            // Books without news are not written again.
             let isNews =
                 before.map { before in
                     before.ledger.recorded < share.ledger.recorded || (share.hasEnded && !before.hasEnded)

@@ -2,28 +2,25 @@
 import WaybillCore
 import WaybillStore
 
-/// Rows that are not read any more, and how their bytes go.
 extension ClickHouseTables {
-    /// Rows of one table that are to go from every server.
     struct Removal: Sendable {
         var id = GUID()
         /// `facts` or `books`.
         var table: String
-        /// SQL.
         var condition: String
     }
 
     static func removals(of changes: StoreChanges) -> [Removal] {
         let gone = changes.books.filter { !$0.gone.isEmpty }.map { condition($0.share.source.id, $0.gone) }
         let removed = changes.removedSources.map { "source = \(literal($0))" }
-        // Each is a mutation, which every server writes parts anew for.
+        // Each removal is a mutation: every server rewrites parts for it.
         return (gone + removed).inChunks(of: 100).map {
             Removal(table: "facts", condition: $0.joined(separator: " OR "))
         }
             + removed.inChunks(of: 100).map { Removal(table: "books", condition: $0.joined(separator: " OR ")) }
     }
 
-    /// Notes what is to go, so that whoever erases next makes sure that it went.
+    /// Notes the removals, because the next erasure must complete unfinished ones.
     func insert(_ removals: [Removal], isDone: Bool = false, at wall: Int64) async throws(WaybillError) {
         var rows = RowBinaryWriter()
         for removal in removals {
@@ -36,7 +33,6 @@ extension ClickHouseTables {
         try await insert("removals(id, target, condition, at_us, done)", rows)
     }
 
-    /// What is noted and may be on a server still.
     func removals() async throws(WaybillError) -> [Removal] {
         try await client.rows(
             "SELECT id, any(target), any(condition) FROM removals GROUP BY id HAVING max(done) = 0 ORDER BY min(at_us)",
@@ -44,10 +40,10 @@ extension ClickHouseTables {
         ) { row in Removal(id: try row.guid(), table: try row.text(), condition: try row.text()) }
     }
 
-    /// Has all servers take rows away; returns before they have.
+    /// Starts a removal on all servers, and does not wait for it.
     func begin(_ removal: Removal) async throws(WaybillError) {
         let on = cluster.map { " ON CLUSTER \($0)" } ?? ""
-        // A server that is down does it when it is back, and is not waited for here.
+        // A server that is down removes the rows when it is back.
         try await client.run(
             """
             ALTER TABLE \(client.address.database).\(local(removal.table))\(on) \
@@ -56,7 +52,6 @@ extension ClickHouseTables {
             cluster == nil ? [:] : ["distributed_ddl_task_timeout": "0"], isTriedAgain: cluster == nil)
     }
 
-    /// Whether rows are gone from each server of the address.
     func isGone(_ removal: Removal) async throws(WaybillError) -> Bool {
         for server in client.ofEachServer {
             let left = try await server.rows(
@@ -67,8 +62,8 @@ extension ClickHouseTables {
         return true
     }
 
-    /// Adds a row of no source behind what is to go: a server of before 2019 leaves what it took in last by a quorum as
-    /// it is until it takes in more. Nobody reads the row, and the next removal takes it away.
+    /// Inserts a row without a source behind the rows to remove. The next removal deletes it.
+    /// Servers from before 2019 do not mutate the newest block of a quorum insert.
     private func push(_ removal: Removal, at wall: Int64) async throws(WaybillError) {
         for server in client.ofEachServer {
             var tables = self
@@ -94,15 +89,12 @@ extension ClickHouseTables {
 
     private func local(_ table: String) -> String { table == "facts" && cluster != nil ? "facts_local" : table }
 
-    /// Has the bytes of all go that is noted, and returns once they are gone.
-    ///
-    /// - Throws: `.store` where a server is down, or has not done it within some 45 seconds.
+    /// - Throws: `.store` if a server is down, or needs more than some 45 seconds.
     func removeAll(at wall: Int64) async throws(WaybillError) {
         do throws(WaybillError) {
-            // All are under way before any is waited for: a server comes by for what is to go every few seconds.
+            // All removals start before the first wait, because servers begin them only every few seconds.
             var left = try await removals()
             for removal in left where (try? await isGone(removal)) != true {
-                // Servers that run begin also where another one does not.
                 try await begin(removal)
             }
             var pushed: Set<GUID> = []

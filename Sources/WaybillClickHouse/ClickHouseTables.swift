@@ -4,16 +4,14 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// The rows of the tables, as values.
 struct ClickHouseTables: Sendable {
     var client: ClickHouseClient
-    /// Whether the server is of this decade: those before lack some settings.
+    /// Whether the server's version is 20 or later. Older ones lack some settings.
     let isCurrent: Bool
-    /// Whether a fact counts as often as it was inserted, which only a control of a test wants.
+    /// Whether to count duplicate facts, which only a test does.
     var takesEachRow = false
     var cluster: String? { client.address.cluster }
 
-    /// What tells whether anything changed, without reading it.
     struct State: Hashable {
         var bookCount: UInt64 = 0
         var lastArrival: Int64 = 0
@@ -22,18 +20,16 @@ struct ClickHouseTables: Sendable {
         var tombstoneCount: UInt64 = 0
     }
 
-    /// A row of `books`.
     struct BooksRow: Sendable {
-        /// Of `books.arrivals` the first; the others follow in steps of ``ArrivalNumbers/step``.
+        /// The first number in `books.arrivals`. The others follow in steps of `ArrivalPlace.writerCount`.
         var arrival: Int64
         var books: SourceBooks
         var weeks: [Int64]
     }
 
-    /// A row of `facts`.
     struct FactRow {
         var source: GUID
-        /// Zeros: of none, or it was not known.
+        /// Zeros if there is no transaction, or an unknown one.
         var transaction: GUID
         var fact: Fact
 
@@ -53,7 +49,7 @@ struct ClickHouseTables: Sendable {
             settings["insert_distributed_sync"] = "1"
             settings["insert_quorum"] = "\(client.address.quorum)"
             settings["insert_quorum_timeout"] = "20000"
-            // What is read must have everything that was acknowledged.
+            // Reads must include everything that was acknowledged.
             if isCurrent { settings["insert_quorum_parallel"] = "0" }
         }
         return settings
@@ -61,10 +57,9 @@ struct ClickHouseTables: Sendable {
 
     // MARK: Reading
 
-    /// How often is read what a server lacks.
     private static let attempts = 10
 
-    /// Runs `body` again as long as a server lags behind those that have acknowledged, which it knows soon.
+    /// Repeats `body` while a server lags behind the servers that have acknowledged inserts.
     func untilComplete<Value>(_ body: () async throws -> Value) async throws -> Value {
         for attempt in 0..<Self.attempts {
             do { return try await body() } catch is DatabaseBooks.Incomplete {
@@ -103,7 +98,6 @@ struct ClickHouseTables: Sendable {
         }
     }
 
-    /// Names that came or went behind an arrival.
     func names(behind arrival: Int64) async throws(WaybillError) -> [NameChange] {
         try await client.rows(
             """
@@ -118,11 +112,9 @@ struct ClickHouseTables: Sendable {
         }
     }
 
-    /// Books, by source and arrival.
-    ///
-    /// - Parameter condition: SQL.
+    /// Reads books by source and arrival. `condition` is SQL.
     func books(where condition: String, _ body: (BooksRow) throws -> Void) async throws(WaybillError) {
-        // Most sets of a source say the same of it.
+        // Most sets of a source have the same share, which is decoded once.
         var last: (json: [UInt8], share: TransactionSet.Share)?
         try await client.forEachRow(
             """
@@ -151,19 +143,17 @@ struct ClickHouseTables: Sendable {
         }
     }
 
-    /// What only a removal adds is of none.
+    /// Only removals insert rows without a source.
     private static let isOfASource = "source != \(literal(none))"
 
     private static func share(_ json: [UInt8]) throws -> TransactionSet.Share {
-        guard let share = try? TransactionSet.decode(json).set.sources.first else {
+        guard let share = try? TransactionSet.decode(json).sources.first else {
             throw WaybillError(.damaged, "A row of the table books holds what is no share of a set.")
         }
         return share
     }
 
-    /// Facts, by source and sequence; each once, however often it was inserted.
-    ///
-    /// - Parameter condition: SQL; nil: all.
+    /// Reads facts by source and sequence, each once. `condition` is SQL; `nil` for all facts.
     func facts(where condition: String?, _ body: (FactRow) throws -> Void) async throws(WaybillError) {
         var last: FactID?
         try await client.forEachRow(
@@ -186,7 +176,6 @@ struct ClickHouseTables: Sendable {
         }
     }
 
-    /// What finds the facts that arrived.
     static func condition(_ rows: [BooksRow]) -> String {
         let weeks = Set(rows.flatMap(\.weeks)).sorted().map(String.init).joined(separator: ", ")
         let sources = rows.filter { !$0.books.arrivals.isEmpty }.map { row in
@@ -206,7 +195,7 @@ struct ClickHouseTables: Sendable {
 
     // MARK: Writing
 
-    /// Inserts facts; they count once books name them.
+    /// Inserts facts, which count only after books name them.
     func insertFacts(of changes: StoreChanges, receivedAt wall: Int64) async throws(WaybillError) {
         var rows = RowBinaryWriter()
         for books in changes.books {
@@ -253,13 +242,12 @@ struct ClickHouseTables: Sendable {
         try await insert("names(use_case, event, app, app_version, name, removed, arrival)", rows)
     }
 
-    /// The rows of books, with their places.
     static func rows(_ books: [SourceBooks], _ numbers: ArrivalNumbers, receivedAt wall: Int64) -> RowBinaryWriter {
         var rows = RowBinaryWriter()
         for books in books {
             var share = books.share
             share.facts = []
-            // Ranges that one share of a set may have; more of them are told by further rows.
+            // A share has a limited number of ranges. Further rows contain the others.
             var dropped = share.dropped[...]
             var isFirst = true
             repeat {
@@ -288,7 +276,7 @@ struct ClickHouseTables: Sendable {
         return rows
     }
 
-    /// Inserts the rows of books, all at once: with them facts count that were inserted before.
+    /// Inserts all books at once. From then on, the facts that they name count.
     func insert(books rows: RowBinaryWriter) async throws(WaybillError) {
         try await insert(
             "books(source, arrival, installation, heard_us, proof, installation_proof, share, arrived, weeks, retired)",
@@ -304,8 +292,8 @@ struct ClickHouseTables: Sendable {
     static let none = GUID(high: 0, low: 0)
     private static let millisecondsPerWeek: Int64 = 604_800_000
 
-    /// The partition of a transaction's facts; 0 where the ID's time is not near that of its arrival, since made-up IDs
-    /// would make partitions without end.
+    /// The partition of a transaction's facts, or 0 if the ID's time is far from its arrival. Otherwise, invented IDs
+    /// would create partitions without limit.
     private static func week(of transaction: GUID?, at wall: Int64) -> Int64 {
         guard let transaction else { return 0 }
         let (week, now) = (transaction.millisecondsSince1970 / millisecondsPerWeek, wall / 1_000 / millisecondsPerWeek)
@@ -314,7 +302,6 @@ struct ClickHouseTables: Sendable {
 }
 
 extension Fact.Content {
-    /// As the column `kind` has it.
     fileprivate var number: UInt8 {
         switch self {
         case .opened: 1
@@ -323,6 +310,7 @@ extension Fact.Content {
         case .closed: 4
         case .exchangeOpened: 5
         case .exchangeClosed: 6
+        case .unknown: 7
         }
     }
 }

@@ -2,39 +2,32 @@
 import WaybillCore
 import WaybillStore
 
-/// What the database says of its facts: which of them count, whose they are, what things are called, and what was
-/// erased.
+/// The metadata of all facts: which of them count, their sources, the names, and the erasures.
 struct DatabaseBooks: Sendable {
-    /// The database's when this was read.
     let state: ClickHouseTables.State
     let tombstones: [Tombstone]
     let buried: Buried
     let names: [NameChange]
     private(set) var sources: [GUID: Source] = [:]
-    /// The numbers of all rows of books.
     private(set) var arrivals: [Int64] = []
 
-    /// What all rows say of one source.
     struct Source: Sendable {
         var books: SourceBooks
-        /// The number of its first row.
         var first: Int64
-        /// Facts that have to be there.
+        /// Facts that must exist.
         var expected = SequenceRanges()
-        /// Facts that came, whether they are still there or not.
+        /// Facts that arrived, including those that were removed later.
         var known: SequenceRanges { SequenceRanges(books.arrivals).union(books.retired).union(erased) }
         private var erased: SequenceRanges { books.share.dropped.filter { $0.reason == .erased }.sequences }
 
         init(_ row: ClickHouseTables.BooksRow) { (books, first) = (row.books, row.arrival) }
 
-        /// Finds what has to be there, when all rows are merged.
         mutating func finish() {
-            // What was retired first and erased then is no longer retired, which the older rows do not say.
+            // Facts can be erased after they were retired, which older rows don't say.
             books.retired = books.retired.subtracting(erased)
             expected = SequenceRanges(books.arrivals).subtracting(erased.union(books.retired))
         }
 
-        /// What is told of it before its facts.
         var head: SourceBooks {
             var head = books
             (head.arrivals, head.retired) = ([], SequenceRanges())
@@ -42,7 +35,6 @@ struct DatabaseBooks: Sendable {
         }
     }
 
-    /// What is not read, since it was erased.
     struct Buried: Sendable {
         private var installationsAndTransactions: Set<GUID>
 
@@ -53,10 +45,9 @@ struct DatabaseBooks: Sendable {
         func contains(_ id: GUID?) -> Bool { id.map(installationsAndTransactions.contains) ?? false }
     }
 
-    /// What is named by books is not there: a server lags behind those that have acknowledged.
+    /// A server lags behind, and lacks facts that books name.
     struct Incomplete: Error {}
 
-    /// - Throws: ``Incomplete`` where there are other rows than the state says.
     init(_ tables: ClickHouseTables, _ state: ClickHouseTables.State) async throws {
         self.state = state
         tombstones = try await tables.tombstones()
@@ -77,7 +68,6 @@ struct DatabaseBooks: Sendable {
 }
 
 extension ClickHouseTables {
-    /// What is booked of some sources now.
     func sources(_ ids: some Collection<GUID>) async throws(WaybillError) -> [GUID: DatabaseBooks.Source] {
         var sources: [GUID: DatabaseBooks.Source] = [:]
         let list = ids.map(Self.literal).joined(separator: ", ")
@@ -90,7 +80,6 @@ extension ClickHouseTables {
 }
 
 extension SourceBooks {
-    /// What two rows say together.
     fileprivate mutating func merge(_ other: SourceBooks) {
         heard = max(heard, other.heard)
         proofDigest = proofDigest ?? other.proofDigest

@@ -4,9 +4,8 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// A copy of what the database holds, in a SQLite store of this process, that answers what is read.
-///
-/// In a temporary folder, which goes with it; what a process leaves that was killed, the next one takes away.
+/// A copy of the database in a temporary SQLite store, which answers reads.
+/// If a process is killed, the next one removes its copy.
 final class Replica: Sendable {
     let store: SQLiteStore
     private let thread: StoreThread<Store>
@@ -23,7 +22,6 @@ final class Replica: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Runs `body` after what was asked for before.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Store) throws(WaybillError) -> Value)
         async throws(WaybillError) -> Value
     {
@@ -44,9 +42,7 @@ final class Replica: Sendable {
     }
 }
 
-/// Brings a copy up to the state of the database.
-///
-/// Confined to one turn at a time.
+/// Brings a copy up to the state of the database, one turn at a time.
 final class ReplicaLoader: @unchecked Sendable {  // right because only `current(_:)` touches it, in turns
     private let tables: ClickHouseTables
     private let clock: any TransactionClock
@@ -54,18 +50,15 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
 
     private var replica: Replica?
     private var state = ClickHouseTables.State()
-    /// Rows of books that the copy has: all of the last hour before its last one, and how many in all.
+    /// The numbers of the rows of books in the last hour before the copy's newest row.
     private var recent: Set<Int64> = []
-    /// The last number of each writer, by writer.
     private var writers: [Int64: Int64] = [:]
     private var retired: [GUID: SequenceRanges] = [:]
     private var buried = DatabaseBooks.Buried([])
 
     init(_ tables: ClickHouseTables, clock: any TransactionClock) { (self.tables, self.clock) = (tables, clock) }
 
-    /// A copy that has all that the database had when it was asked for.
-    ///
-    /// - Returns: With it the last number of each writer, by writer.
+    /// Returns a copy at least as new as this call, and the last number of each writer.
     func current() async throws -> (replica: Replica, state: ClickHouseTables.State, writers: [Int64: Int64]) {
         try await turns.run {
             try await tables.untilComplete {
@@ -82,13 +75,10 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         }
     }
 
-    /// Whether there is a copy.
     func hasCopy() async throws -> Bool { try await turns.run { replica != nil } }
 
-    /// Numbers of arrivals that lie an hour before one another: a door may have waited so long between taking a number
-    /// and inserting.
+    /// An hour of arrival numbers: a writer may wait that long between taking a number and inserting.
     private static let overlap = ArrivalPlace.perHour
-    /// Facts that are taken over at a time.
     private static let batchCount = 10_000
 
     private func catchUp(to state: ClickHouseTables.State) async throws -> Replica {
@@ -102,7 +92,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
 
     // MARK: What is new
 
-    /// - Returns: Whether it could be added; else all has to be read.
+    /// - Returns: `false` if everything must be read again.
     private func add(to replica: Replica, upTo state: ClickHouseTables.State) async throws -> Bool {
         let from = self.state.lastArrival - Self.overlap
         var rows: [ClickHouseTables.BooksRow] = []
@@ -138,7 +128,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         }
         let areNamesNews = state.lastName != self.state.lastName || state.nameCount != self.state.nameCount
         let names = areNamesNews ? try await tables.names(behind: self.state.lastName - Self.overlap) : []
-        // In the order of their numbers, though they were read by source.
+        // The rows were read by source, and are applied by number.
         let books = rows.sorted { $0.arrival < $1.arrival }.map(\.books)
         try await replica.write { store throws(WaybillError) in
             try store.replay(names)
@@ -165,7 +155,6 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         let replica = try Replica(clock: clock)
         let told = try await DatabaseBooks(tables, state)
         let (sources, names, tombstones) = (told.sources, told.names, told.tombstones)
-        // A list of sources has those first that came first.
         let heads = sources.values.sorted { $0.first < $1.first }.map(\.head)
         try await replica.write { store throws(WaybillError) in
             try store.replay(names)
@@ -195,14 +184,14 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         return replica
     }
 
-    /// - Returns: How many were there of each source, and those that were left out since they were erased meanwhile.
+    /// - Returns: The number of facts per source, and the facts that were left out because they were erased meanwhile.
     private func loadFacts(of told: DatabaseBooks, into replica: Replica) async throws
         -> ([GUID: Int64], [GUID: [Int64]])
     {
         var counts: [GUID: Int64] = [:]
         var buriedFacts: [GUID: [Int64]] = [:]
         let (stream, batches) = AsyncThrowingStream<[SourceBooks], any Error>.makeStream()
-        // Read while the one before is taken over.
+        // The copy takes a batch while the next one is read.
         async let written: Void = Self.write(stream, to: replica)
         var batch: [SourceBooks] = []
         var count = 0
@@ -250,7 +239,6 @@ extension SequenceRanges {
     fileprivate mutating func insert(_ arrivals: [SourceBooks.Arrival]) { self = union(SequenceRanges(arrivals)) }
 }
 
-/// A store in memory, with what reads it. Confined to one thread.
 final class MemoryStore {
     let store: Store
     let reader: StoreReader
@@ -261,7 +249,6 @@ final class MemoryStore {
         reader = try StoreReader(place)
     }
 
-    /// An empty one, on a thread of its own.
     static func thread() throws(WaybillError) -> StoreThread<MemoryStore> {
         try StoreThread(label: "waybill.memory") { () throws(WaybillError) in try MemoryStore() }
     }

@@ -1,8 +1,7 @@
 #if ClickHouse
 import WaybillCore
 
-/// Writes rows of ClickHouse's format RowBinary (https://clickhouse.com/docs/interfaces/formats/RowBinary): values one
-/// after the other, in the order of columns, with nothing between.
+/// Writes rows in ClickHouse's format RowBinary (https://clickhouse.com/docs/interfaces/formats/RowBinary).
 struct RowBinaryWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -10,7 +9,7 @@ struct RowBinaryWriter {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// A `FixedString(16)`, which ClickHouse orders as we do; of its UUID the second half comes first.
+    /// A `FixedString(16)`, because ClickHouse orders a UUID by its second half.
     mutating func guid(_ guid: GUID) { guid.withBytes { bytes.append(contentsOf: $0) } }
 
     mutating func string(_ value: some Collection<UInt8>) {
@@ -25,7 +24,6 @@ struct RowBinaryWriter {
         for value in values { integer(value) }
     }
 
-    /// LEB128.
     private mutating func count(_ count: Int) {
         var left = UInt64(count)
         while left > 0x7F {
@@ -36,12 +34,8 @@ struct RowBinaryWriter {
     }
 }
 
-/// Reads rows of RowBinary.
-///
-/// Bytes come in pieces, which end anywhere: what does not hold a whole row yet says so with ``Ended``, and the row is
-/// read again when more is there.
+/// Reads rows of RowBinary. If the bytes end within a row, it throws ``Ended``, and the caller retries with more.
 struct RowBinaryReader {
-    /// The bytes end within a row.
     struct Ended: Error {}
 
     private let bytes: UnsafeRawBufferPointer

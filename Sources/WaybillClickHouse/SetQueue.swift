@@ -3,11 +3,8 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// Writes to the database, one after the other; sets that wait at the same time are written together.
-///
-/// What a set changes is decided by a copy of the store and written in an order that leaves nothing half done: facts,
-/// which count for nothing by themselves, then at once the books that name them. A process that ends in between leaves
-/// facts that are not read, until they are sent again.
+/// Writes to the database in turns. Sets that wait at the same time are written together.
+/// Facts come before the books that name them, so nobody reads the facts of an interrupted write.
 final class SetQueue: Sendable {
     private let tables: ClickHouseTables
     private let loader: ReplicaLoader
@@ -17,7 +14,7 @@ final class SetQueue: Sendable {
     private let waiting = Locked<[Waiting]>([])
     private let numbers = ArrivalNumbers()
 
-    /// Facts, and what stands beside them, after which no further set is written together with others.
+    /// Facts and other rows, after which a group of sets is complete.
     private static let rowsPerCommit = 50_000
 
     private struct Waiting: Sendable {
@@ -34,11 +31,10 @@ final class SetQueue: Sendable {
         self.committed = committed
     }
 
-    /// Takes in a set; returns once it is stored.
     func add(_ arrival: ReceivedSet) async throws(WaybillError) -> Receipt {
         try await withCheckedContinuation { answer in
             waiting.withLock { $0.append(Waiting(arrival: arrival, answer: answer)) }
-            // Not ended with the request that began it: others may be written together with this one.
+            // Detached, because other sets may be written with this one after its request is canceled.
             Task.detached { try? await self.turns.run { await self.writeSome() } }
         }.get()
     }
@@ -47,7 +43,7 @@ final class SetQueue: Sendable {
         let group = waiting.withLock { waiting in
             var (group, rowCount) = ([Waiting](), 0)
             while let next = waiting.first, group.isEmpty || rowCount < Self.rowsPerCommit {
-                rowCount += next.arrival.set.set.rowCount
+                rowCount += next.arrival.set.rowCount
                 group.append(waiting.removeFirst())
             }
             return group
@@ -73,14 +69,13 @@ final class SetQueue: Sendable {
         return results
     }
 
-    /// The copy as of now, behind which all that is written has its place.
+    /// Returns an updated copy. Later inserts get later numbers.
     private func current() async throws -> Replica {
         let (replica, _, writers) = try await loader.current()
         numbers.follow(writers)
         return replica
     }
 
-    /// Writes what was decided elsewhere.
     func take(_ changes: StoreChanges, at wall: Int64) async throws {
         try await turns.run {
             numbers.pass(try await tables.state().lastArrival)
@@ -96,13 +91,13 @@ final class SetQueue: Sendable {
         do {
             try await tables.insert(books: ClickHouseTables.rows(changes.books, numbers, receivedAt: wall))
         } catch {
-            // It may still come, behind what is written next.
+            // The insert may still arrive, behind later ones.
             numbers.renew()
             throw error
         }
     }
 
-    /// Erases; the tombstones come first, so that no other process takes in what is on its way.
+    /// Writes the tombstones first, because no other process may store the data again.
     func erase(_ scope: ErasureScope, at wall: Int64) async throws -> Erasure {
         let erasure = try await turns.run {
             let replica = try await current()
@@ -113,12 +108,11 @@ final class SetQueue: Sendable {
             try await tables.insert(ClickHouseTables.removals(of: changes), at: wall)
             return erasure
         }
-        // Also what an erasure before could not wait for; sets are taken in meanwhile.
+        // Includes unfinished removals of earlier erasures. Sets are stored meanwhile.
         try await tables.removeAll(at: wall)
         return erasure
     }
 
-    /// One step towards limits.
     func retire(_ step: @escaping @Sendable (Store) throws(WaybillError) -> Int, at wall: Int64) async throws -> Int {
         try await turns.run {
             let replica = try await current()
@@ -133,16 +127,13 @@ final class SetQueue: Sendable {
 }
 
 extension WaybillError {
-    /// What a person is told of anything that kept sets from being stored.
     init(storing error: any Error) {
         self = error as? WaybillError ?? WaybillError(.store, "Nothing could be stored. Try again.", cause: "\(error)")
     }
 }
 
-/// Gives places to what this process inserts, as ``WaybillQueries/ArrivalPlace`` says.
-///
-/// An export's cursor takes for granted that what a writer inserted comes in the order of its places. So a process that
-/// does not know what became of an insert, which may still come, goes on as another writer.
+/// Numbers the inserts of this process, as ``WaybillQueries/ArrivalPlace`` describes. Exports require that a writer's
+/// inserts arrive in order, so the process continues as another writer after an insert with an unknown result.
 final class ArrivalNumbers: Sendable {
     private static let beginning: Int64 = 1_767_225_600_000_000
 
@@ -150,14 +141,12 @@ final class ArrivalNumbers: Sendable {
         var writer = ArrivalNumbers.anyWriter()
         /// In units of 100 microseconds since the beginning.
         var last = ArrivalPlace.first / ArrivalPlace.writerCount
-        /// The last place of each writer, by writer.
         var seen: [Int64: Int64] = [:]
     }
 
     private let state = Locked(State())
 
-    /// The first of some that follow each other in steps of ``WaybillQueries/ArrivalPlace/writerCount``: later than any
-    /// that was seen.
+    /// Returns the first of `count` places in steps of `ArrivalPlace.writerCount`, later than all others.
     func next(_ count: Int) -> Int64 {
         let now = (SystemClock().wallMicroseconds() - Self.beginning) / 100
         return state.withLock { state in
@@ -167,24 +156,19 @@ final class ArrivalNumbers: Sendable {
         }
     }
 
-    /// Takes note of what all have given.
-    ///
-    /// - Parameter seen: The last place of each writer, by writer.
     func follow(_ seen: [Int64: Int64]) {
         state.withLock { state in
             state.seen = seen
-            // What this one has not given is another one's, which has the same place by chance.
+            // By chance, another process uses the same writer.
             if let other = seen[state.writer], other / ArrivalPlace.writerCount > state.last { Self.renew(&state) }
             state.last = max(state.last, (seen.values.max() ?? 0) / ArrivalPlace.writerCount)
         }
     }
 
-    /// Goes on behind a place that was read.
     func pass(_ place: Int64) {
         state.withLock { state in state.last = max(state.last, place / ArrivalPlace.writerCount) }
     }
 
-    /// Goes on as another writer.
     func renew() { state.withLock(Self.renew) }
 
     private static func renew(_ state: inout State) {
@@ -198,7 +182,7 @@ final class ArrivalNumbers: Sendable {
     private static func anyWriter() -> Int64 { Int64.random(in: 0..<ArrivalPlace.writerCount) }
 }
 
-/// Lets one go on after the other, in the order in which they came.
+/// A lock for asynchronous code, which callers get in the order of their arrival.
 final class FairLock: Sendable {
     private struct State {
         var isTaken = false
@@ -207,7 +191,6 @@ final class FairLock: Sendable {
 
     private let state = Locked(State())
 
-    /// Runs `body` when all that came before is done.
     func run<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in

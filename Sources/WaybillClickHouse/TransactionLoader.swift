@@ -3,21 +3,17 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// Finds the facts of one transaction, and of those that are told beside it: its family, and what else its clients asked
-/// at the time, by which clocks are compared.
+/// Loads a transaction with its family, and with other exchanges of its clients, which align the clocks.
 struct TransactionLoader {
-    /// There is so much of it that a copy is to be made instead.
+    /// A copy is cheaper, because too many facts are needed.
     struct TooMuch: Error {}
 
     private let tables: ClickHouseTables
     private let buried: DatabaseBooks.Buried
-    /// The transactions whose facts are here.
     private var loaded: Set<GUID> = []
     private var rows: [FactID: ClickHouseTables.FactRow] = [:]
 
-    /// Transactions of a family, and facts of all, beyond which it is too much.
     private static let (familyLimit, factLimit) = (2_000, 200_000)
-    /// Exchanges before and behind one that are looked at.
     private static let exchangeCount = 300
 
     init(_ tables: ClickHouseTables) async throws(WaybillError) {
@@ -25,9 +21,7 @@ struct TransactionLoader {
         buried = DatabaseBooks.Buried(try await tables.tombstones())
     }
 
-    /// A store with some transactions, and all that is told beside them.
-    ///
-    /// - Throws: ``TooMuch``; ``DatabaseBooks/Incomplete`` where a server lacks facts of the sources that took part.
+    /// - Throws: ``TooMuch``, or ``DatabaseBooks/Incomplete`` if a server lacks facts of the sources.
     mutating func store(of transactions: [GUID]) async throws -> StoreThread<MemoryStore> {
         let asked = Set(transactions)
         try await load(asked)
@@ -75,7 +69,7 @@ struct TransactionLoader {
             above.formUnion(next)
             next = Set(openings(of: next).compactMap(\.parent)).subtracting(above).subtracting(asked)
         }
-        // Of those above, it is told how many are below them.
+        // Ancestors show how many children they have.
         var (level, beside, met) = (asked, above, asked.union(above))
         for _ in 0...ParentWalk.limit where !level.isEmpty {
             let children = try await tables.children(of: level.union(beside))
@@ -89,7 +83,7 @@ struct TransactionLoader {
 
     // MARK: Clocks
 
-    /// The exchanges that caused parts, with when they were opened by their sources' clocks.
+    /// The exchanges that caused parts, with their opening times by their sources' clocks.
     private func causes(of asked: Set<GUID>) -> [(exchange: FactID, time: Int64)] {
         Set(openings(of: asked).compactMap(\.cause)).compactMap { cause in
             rows[cause].map { (cause, $0.fact.atMicroseconds) }
@@ -108,7 +102,7 @@ struct TransactionLoader {
         transactions.remove(ClickHouseTables.none)
         let parts = Set(unplaced.filter { $0.fact.part > 0 }.map { FactID(source: source, sequence: $0.fact.part) })
         transactions.formUnion(try await tables.stranded(Array(parts)).map(\.transaction))
-        // Also those outside any transaction: they count among the nearest.
+        // Exchanges outside of transactions count among the nearest, too.
         for row in unplaced { try add(row) }
         try await load(transactions)
     }
@@ -126,7 +120,6 @@ struct TransactionLoader {
         let thread = try MemoryStore.thread()
         try await thread.replay(try await tables.names(behind: 0))
         let facts = Dictionary(grouping: rows.values.filter { !buried.contains($0.transaction) }, by: \.source)
-        // As in a copy, those first that came first.
         for (id, source) in sources.sorted(by: { $0.value.first < $1.value.first })
         where !buried.contains(source.books.share.source.installation) {
             var books = source.head
@@ -139,7 +132,6 @@ struct TransactionLoader {
 }
 
 extension ClickHouseTables {
-    /// The transactions that people call by a code.
     func transactions(with code: SupportCode, limit: Int) async throws(WaybillError) -> [GUID] {
         // The last five of sixteen bytes.
         let tail = GUID(high: 0, low: code.tail).description.filter { $0 != "-" }.suffix(10)
@@ -149,7 +141,6 @@ extension ClickHouseTables {
         ) { row in try row.guid() }
     }
 
-    /// The transactions that were begun just below others.
     fileprivate func children(of parents: Set<GUID>) async throws(WaybillError) -> [(parent: GUID, id: GUID)] {
         var children: [(parent: GUID, id: GUID)] = []
         for some in Array(parents).inChunks(of: 50) {
@@ -163,11 +154,7 @@ extension ClickHouseTables {
         return children
     }
 
-    /// The exchanges of a source that it opened from one time to another, by its clock.
-    ///
-    /// - Parameters:
-    ///   - isBackwards: Whether the last ones are told; else the first.
-    ///   - limit: How many.
+    /// The first exchanges of a source between two times, by its clock, or the last ones if `isBackwards`.
     fileprivate func exchanges(of source: GUID, _ times: ClosedRange<Int64>, isBackwards: Bool, limit: Int)
         async throws(WaybillError) -> [FactRow]
     {
@@ -185,7 +172,6 @@ extension ClickHouseTables {
         return found
     }
 
-    /// How many facts of sources there are.
     fileprivate func factCounts(of sources: some Collection<GUID>) async throws(WaybillError) -> [GUID: Int64] {
         let list = sources.map(Self.literal).joined(separator: ", ")
         let counts = try await client.rows(

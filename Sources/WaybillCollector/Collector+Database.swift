@@ -4,18 +4,18 @@ public import WaybillClickHouse
 public import WaybillCore
 
 extension Collector {
-    /// Opens a collector in front of a database, in which it keeps all that it keeps: start as many as are needed.
+    /// Opens a collector that keeps all its data in a database. Several collectors can share the database.
     ///
-    /// There is the standard project alone. Spans by OTLP and sets of version 0.0.1 are refused with 501. Of the limits,
-    /// `storeByteCount` says nothing; a session of the inspector belongs to one collector.
+    /// The collector has only the project `waybill`, and answers OTLP spans and sets of version 0.0.1 with 501.
+    /// It ignores `storeByteCount`. Sessions of the inspector belong to one collector.
     ///
     /// - Parameters:
-    ///   - database: The database, with its tables: see ``WaybillClickHouse/ClickHouseAddress/createTables()``.
-    ///   - folder: Holds the file `tokens`, the same for all of them.
-    ///   - access: Who may use it.
-    ///   - limits: How much is taken.
-    /// - Throws: Where the database cannot be reached or lacks the tables, the tokens cannot be read, or are for other
-    ///   projects.
+    ///   - database: The database. Create its tables with ``WaybillClickHouse/ClickHouseAddress/createTables()``.
+    ///   - folder: The folder of the file `tokens`, which must be the same for all collectors.
+    ///   - access: The clients that may use the collector.
+    ///   - limits: The limits on requests and stored data.
+    /// - Throws: An error if the database is unreachable or lacks the tables, or if the tokens can't be read or belong
+    ///   to other projects.
     public init(
         database: ClickHouseAddress, tokens folder: URL, access: Access, limits: CollectorLimits = CollectorLimits()
     ) async throws(WaybillError) {

@@ -4,8 +4,7 @@ public import Hummingbird
 public import WaybillCore
 import WaybillExport
 
-/// Takes in transaction sets and answers questions about them: routes for any Hummingbird router, and the stores behind
-/// them.
+/// A server that stores transaction sets and answers questions about them. It adds its routes to a Hummingbird router.
 ///
 /// ## Usage
 ///
@@ -15,30 +14,29 @@ import WaybillExport
 /// try await Application(router: collector.router()).runService()  // or alone
 /// ```
 ///
-/// The routes are described in `Schemas/collector.openapi.yaml`. One collector at a time may use a folder.
+/// `Schemas/collector.openapi.yaml` describes the routes. Only one collector at a time may use a folder.
 public struct Collector: Sendable {
-    /// How much is taken.
+    /// The limits on requests and stored data.
     public let limits: CollectorLimits
-    /// What comes in and what goes out is redacted by.
     let redactor: Redactor
     let clock: any TransactionClock
     let access: AccessControl
     let projects: Projects
     let pendingBytes: SharedBudget
-    /// Of requests that are no known project's.
+    /// Counts requests that belong to no known project.
     let unknown = Counters()
     let refusalLog = RefusalLog()
-    /// When all stores were last found to work.
+    /// The uptime, in microseconds, of the last successful check.
     let readiness = Locked<Int64?>(nil)
 
-    /// Opens the stores in a folder, and makes them where they are missing.
+    /// Opens the stores in a folder, and creates missing ones.
     ///
     /// - Parameters:
-    ///   - folder: Holds a file for each project, e.g. `waybill.sqlite`, and the file `tokens`.
-    ///   - access: Who may use it.
-    ///   - limits: How much is taken.
-    /// - Throws: where the folder cannot be written, the tokens cannot be read, or a store is no store, damaged, or
-    ///   made by a newer version.
+    ///   - folder: The folder, with a file for each project, e.g. `waybill.sqlite`, and the file `tokens`.
+    ///   - access: The clients that may use the collector.
+    ///   - limits: The limits on requests and stored data.
+    /// - Throws: An error if the folder can't be written, the tokens can't be read, or a store is invalid, damaged, or
+    ///   written by a newer version.
     public init(folder: URL, access: Access, limits: CollectorLimits = CollectorLimits()) throws(WaybillError) {
         try self.init(folder: folder, access: access, limits: limits, clock: SystemClock())
     }
@@ -50,16 +48,13 @@ public struct Collector: Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - folder: Holds the file `tokens`.
-    ///   - project: Opens the store of one; may block.
     init(
         tokens folder: URL, access: Access, limits: CollectorLimits, clock: any TransactionClock,
         _ project: @escaping @Sendable (ProjectName) throws(WaybillError) -> Project
     ) throws(WaybillError) {
         try WholeFile.checkFolder(folder)
         self.limits = limits
-        // Where no project is known yet, an impossible rate would be told by the first set.
+        // Reports an invalid rate even if there is no project yet.
         _ = try ProjectSamplingRates(limits.samplingRates)
         redactor = limits.redactor
         self.clock = clock
@@ -70,14 +65,13 @@ public struct Collector: Sendable {
             limit: limits.pendingByteCount, largest: limits.bodyByteCount + limits.decompressedByteCount)
     }
 
-    /// A router that holds this collector's routes and the inspector's pages, and nothing else.
+    /// Returns a router with this collector's routes and the inspector's pages.
     @available(macOS 14, iOS 17, tvOS 17, *)
     public func router() -> Router<BasicRequestContext> {
         router(isForLoopback: false, BasicRequestContext.self)
     }
 
-    /// - Parameter isForLoopback: Whether requests are refused that do not name this machine, because nothing else is
-    ///   asked of them.
+    /// - Parameter isForLoopback: Whether to refuse requests for other hosts.
     @available(macOS 14, iOS 17, tvOS 17, *)
     package func router<Context: RequestContext>(isForLoopback: Bool, _ context: Context.Type) -> Router<Context> {
         let router = Router(context: context)
@@ -91,7 +85,7 @@ public struct Collector: Sendable {
 
 #else
 
-/// Takes in transaction sets and answers questions about them.
+/// A server that stores transaction sets and answers questions about them.
 @available(*, unavailable, message: "Add the trait \"Collector\" to the package dependency on waybill.")
 public struct Collector {}
 #endif

@@ -2,9 +2,8 @@
 import WaybillCollector
 import WaybillCore
 
-/// The clock that every command goes by, e.g. for `--before 30d`.
+/// The clock of every command, which tests replace.
 enum CommandClock {
-    /// Replaced by tests.
     @TaskLocal static var current: any TransactionClock = SystemClock()
 }
 #endif

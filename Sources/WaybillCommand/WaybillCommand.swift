@@ -1,7 +1,6 @@
 #if Collector
 import ArgumentParser
 
-/// `waybill`: looks into stores, runs a collector, carries sets between them.
 @main
 struct WaybillCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -47,7 +46,7 @@ struct WaybillCommand: AsyncParsableCommand {
             EXIT CODES
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
-        // The one place for the version; README and CHANGELOG are compared with it.
+        // The only place for the version. README and CHANGELOG are compared with it.
         version: "0.1.0",
         subcommands: [
             List.self, Show.self, Ask.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self,
@@ -55,7 +54,7 @@ struct WaybillCommand: AsyncParsableCommand {
         ]
     )
 
-    /// As every command is run, but that no error says anything to a terminal.
+    /// Runs the command, and prints errors without control characters.
     static func main() async {
         do {
             var command = try await asyncParseAsRoot()
@@ -73,7 +72,7 @@ struct WaybillCommand: AsyncParsableCommand {
 import Foundation
 import WaybillCollector
 
-/// What the product is without the trait: an explanation.
+/// Explains that the product needs a trait.
 @main
 enum WaybillCommand {
     static func main() {

@@ -1,4 +1,4 @@
-/// What a user is doing (a login, a purchase, a sync): an enum whose cases are the events that can happen in it.
+/// A user's task, such as a login or a purchase: an enum whose cases are the events that can happen.
 ///
 /// ## Usage
 ///
@@ -13,25 +13,24 @@
 /// }
 /// ```
 ///
-/// With names, the codes are derived from the names. With numbers, you choose the codes.
+/// Names determine the codes of a `String` use case; you choose those of an `Int` use case.
 ///
-/// Codes are recorded, names are shown. Both are permanent: do not rename a `String` use case or its raw values, give
-/// every case of an `Int` use case an explicit raw value, and never reuse either for something else.
+/// Codes are recorded, and names are displayed. Both are permanent: do not rename a `String` use case or its raw
+/// values, and never reuse a code or a name. Give every case of an `Int` use case an explicit raw value.
 public protocol UseCase: RawRepresentable, CaseIterable, Hashable, Sendable {
-    /// The number of this use case, unique in the project; 0 and up. Default: derived from ``name``.
-    ///
-    /// The derived number has 52 bits, 30 where `Int` has 32 bits, as on older watches. Declare a `code` if such a watch
-    /// has the use case in common with other devices.
+    /// The number of this use case: 0 or greater, and unique in the project. Default: derived from ``name``. The
+    /// derived code has 52 bits, or 30 bits if `Int` has 32 bits, as on older watches. Declare a `code` if such watches
+    /// share the use case with other devices.
     static var code: Int { get }
-    /// What people see. Default: the type's name with a small first letter, `login`.
+    /// The displayed name. Default: the type's name with a lowercase first letter, `login`.
     static var name: String { get }
-    /// After this long without a new fact, a transaction without an outcome counts as timed out. Default: 24 hours.
+    /// The time without a new fact after which an open transaction is timed out. Default: 24 hours.
     static var timeout: Duration { get }
-    /// The number of this event, unique in the use case; 0 and up. Default: an `Int` raw value itself, or a number that is
-    /// derived from a `String` raw value.
+    /// The number of this event: 0 or greater, and unique in the use case. Default: the `Int` raw value, or a hash of
+    /// the `String` raw value.
     var eventCode: Int { get }
-    /// What people see for this event. Default: a `String` raw value, else the case's name; `event 7` where the
-    /// executable was built without reflection metadata.
+    /// The displayed name of this event. Default: a `String` raw value, or the case's name. Without reflection metadata
+    /// in the executable, the default is `event 7`, with the code.
     var eventName: String { get }
 }
 
@@ -46,13 +45,11 @@ extension UseCase {
     public static var timeout: Duration { .seconds(24 * 60 * 60) }
 
     public var eventName: String {
-        // Without reflection metadata a case describes itself by its type's name; a struct shows its fields:
-        // `Login(rawValue: 1)`.
+        // Without reflection metadata, a case's description is its type's name. A struct's shows its fields.
         let name = String(describing: self)
         return name == String(describing: Self.self) || name.contains("(") ? "event \(eventCode)" : name
     }
 
-    /// Returns the event with that code; `nil` if there is none.
     package static func event(code: Int) -> Self? {
         allCases.first { $0.eventCode == code } ?? (code as? RawValue).flatMap { Self(rawValue: $0) }
     }
@@ -67,17 +64,13 @@ extension UseCase where RawValue == String {
     public var eventName: String { rawValue }
 }
 
-/// Derives the codes of use cases and events that only have a name.
 package enum NameCode {
-    /// Returns the code of a name.
-    ///
-    /// It depends on the name alone, so all processes agree on it without exchanging a word. It has the highest bit that a
-    /// code can have, which hand-written numbers do not reach. The bits below are a hash.
+    /// Hashes a name. The highest bit of a code is set, which hand-written codes do not reach.
     package static func code(of name: String) -> Int {
         var hash = SipHash(key: (0, 0))
         var name = name
         name.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
-        // As many bits as a code may have; on a platform with 32-bit integers that is 30.
+        // The number of bits that a code can have: 30 on platforms with 32-bit integers.
         let bits = min(52, Int.bitWidth - 2)
         return 1 << bits | Int(truncatingIfNeeded: hash.value.0 & (1 << UInt64(bits) - 1))
     }

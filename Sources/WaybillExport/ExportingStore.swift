@@ -3,70 +3,62 @@ public import WaybillCore
 public import WaybillQueries
 import WaybillStore
 
-/// A store that hands over facts in order, for other programs.
+/// A store that exports facts for other programs.
 package protocol ExportingStore: RecordStore {
-    /// Begins an export: what it takes is decided now.
-    ///
-    /// - Throws: `QueryFailure` for a request or a cursor that cannot be read, `WaybillError` where the store cannot.
+    /// Begins an export. Facts that arrive later are not part of it.
     func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream
 
-    /// Exchanges as one document, the oldest first.
+    /// Exports exchanges, oldest first, and returns a note about left-out ones.
     ///
-    /// - Parameters:
-    ///   - exchanges: Which, of all pages of the request.
-    ///   - document: Its form.
-    ///   - put: Takes the bytes, piece by piece.
-    /// - Returns: How many facts are in it, and one sentence on what is not.
-    /// - Throws: `.notFound` where no exchange passes, before anything was handed over.
+    /// - Throws: `.notFound` if no exchange matches. `put` was not called then.
     func export(
         _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?)
 
-    /// The newest transactions of a request as a page to hand on.
     func report(_ request: ListRequest) async throws -> TransactionReport
 }
 
-/// Which facts an export takes.
+/// The facts that an export contains.
 public enum ExportedFacts: Sendable, Hashable {
-    /// Those of the transactions that a request means, of all its pages; of one without conditions all, also exchanges
-    /// outside any transaction.
+    /// The facts of all transactions that match, regardless of the page. A request without conditions exports
+    /// everything, including exchanges outside transactions.
     case of(ListRequest)
-    /// Those of one transaction.
+    /// The facts of one transaction.
     case transaction(GUID)
-    /// Those behind the cursor of an export before.
+    /// The facts that follow the cursor of an earlier export.
     case after(String)
-    /// Those received, or recorded here, at this time or later.
+    /// The facts that this store received or recorded at this time or later.
     case since(Date)
 }
 
-/// An export as text, piece by piece: whole lines, read when they are asked for.
+/// An export as text, read on demand in pieces of whole lines.
 public struct ExportStream: Sendable {
-    /// Behind everything in it: for the next export.
+    /// The position after the last fact; pass it to the next export.
     public let cursor: String
-    /// The next piece; nil after the last.
+    /// Returns the next piece, or `nil` after the last one.
     public let next: @Sendable () async throws -> Piece?
 
-    /// Whole lines.
+    /// A piece of whole lines.
     public struct Piece: Sendable {
-        /// UTF-8.
+        /// The text in UTF-8.
         public var bytes: [UInt8]
-        /// Facts in them; 0 where that is not told.
+        /// The number of facts in the piece; 0 if unknown.
         public var factCount = 0
 
-        /// Makes a piece.
+        /// Creates a piece.
         public init(bytes: [UInt8], factCount: Int = 0) {
             self.bytes = bytes
             self.factCount = factCount
         }
     }
 
-    /// Makes an export of what `next` gives.
+    /// Creates an export from a cursor and a closure that returns the next piece.
     public init(cursor: String, pieces next: @escaping @Sendable () async throws -> Piece?) {
         self.cursor = cursor
         self.next = next
     }
 
-    /// The same, compressed (RFC 1952); a piece may be empty, since the compressor keeps some for later.
+    /// Returns this export compressed with gzip (RFC 1952). Pieces may be empty, since the compressor buffers.
     package func compressed() throws(WaybillError) -> ExportStream {
         let (next, gzip) = (next, Locked<Gzip?>(try Gzip()))
         return ExportStream(cursor: cursor) {
@@ -81,7 +73,6 @@ public struct ExportStream: Sendable {
         }
     }
 
-    /// Hands over each line, and waits until it is taken.
     package func forEachLine(_ body: @Sendable ([UInt8]) async throws -> Void) async throws {
         while let piece = try await next() {
             for line in piece.bytes.split(separator: 0x0A) { try await body(Array(line)) }
@@ -89,11 +80,8 @@ public struct ExportStream: Sendable {
     }
 }
 
-/// Exports into files, of any store.
 extension ExportingStore {
-    /// Writes facts into one file, in place of one of that name; it appears whole or not at all.
-    ///
-    /// - Throws: `.notFound` where there is nothing to export: then there is no file.
+    /// Throws `.notFound` without a file if there is nothing to export.
     package func write(
         _ facts: ExportedFacts, as format: TextFormat, isCompressed: Bool, style: CSVStyle = CSVStyle(), to file: URL
     ) async throws -> ExportSummary {
@@ -104,10 +92,9 @@ extension ExportingStore {
         return ExportSummary(file: file, factCount: factCount, byteCount: partial.byteCount)
     }
 
-    /// Hands facts over in pieces.
+    /// Returns the number of facts, 0 if unknown.
     ///
-    /// - Returns: How many there are; 0 where that is not told.
-    /// - Throws: `.notFound` where there is nothing to export, before anything was handed over.
+    /// - Throws: `.notFound` if there is nothing to export. `put` was not called then.
     @discardableResult
     package func write(
         _ facts: ExportedFacts, as format: TextFormat, isCompressed: Bool, style: CSVStyle = CSVStyle(),
@@ -121,10 +108,6 @@ extension ExportingStore {
         return factCount
     }
 
-    /// Writes exchanges as one document into a file, in place of one of that name; it appears whole or not at all.
-    ///
-    /// - Returns: Also one sentence on what is not in it.
-    /// - Throws: `.notFound` where no exchange passes: then there is no file.
     package func write(
         _ exchanges: ListRequest, as document: ExchangeExport, to file: URL
     ) async throws -> (summary: ExportSummary, note: String?) {
@@ -154,10 +137,7 @@ extension ExportingStore {
 }
 
 extension ExportStream {
-    /// Hands everything over, as soon as there is more than a header, which alone would look like an answer.
-    ///
-    /// - Returns: How many facts there are, 0 where that is not told; nil where there is nothing, and nothing was
-    ///   handed over.
+    /// Returns `nil` and writes nothing if there is only a header, which would look like a result.
     func write(
         as format: TextFormat, isCompressed: Bool, style: CSVStyle, to put: ([UInt8]) throws -> Void
     ) async throws -> Int? {
@@ -178,13 +158,12 @@ extension ExportStream {
     }
 }
 
-/// What a store that is not at hand can do without reading all at once.
 extension ExportingStore {
-    /// The document, made of pages of exchanges: of the newest 50,000.
+    /// Exports the newest 50,000 exchanges.
     package func export(
         _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
-        // They come newest first and are turned round in memory.
+        // Pages list the newest first, but the document begins with the oldest.
         let limit = 50_000
         var request = exchanges
         request[.limit] = "\(ListRequest.limits.upperBound)"
@@ -203,7 +182,6 @@ extension ExportingStore {
         )
     }
 
-    /// The report, made of pages of transactions.
     package func report(_ request: ListRequest) async throws -> TransactionReport {
         var request = request
         request[.limit] = "\(ListRequest.limits.upperBound)"
@@ -226,9 +204,9 @@ extension SQLiteStore: ExportingStore {
     package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         let scope = try await scope(facts)
         let (place, redactor) = (place, redactor)
-        // A connection of its own for each: a receiver that takes hours keeps no other waiting.
+        // Each export has its own connection. A slow receiver must not block other exports.
         let thread = StoreThread(label: "waybill.export") { StreamedExport() }
-        // Each piece by itself: however long an export takes, it goes on while it finds something.
+        // The time limit applies to each piece, not to the whole export.
         let interruption = { @Sendable [clock, readLimit] in Interruption(after: readLimit, by: clock) }
         let cursor = try await thread.run(until: interruption()) { export, interruption in
             do {
@@ -257,14 +235,13 @@ extension SQLiteStore: ExportingStore {
         }
     }
 
-    /// Writes facts as a store in one file, in place of one of that name; it appears whole or not at all.
+    /// Writes facts as a one-file store, atomically, and replaces an existing file.
     package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
         let scope = try await scope(facts)
         let (export, now) = (try FileExport(as: .sqlite, to: file, redactor: redactor), clock.wallMicroseconds())
         return try await read { reader in try export.run(scope, of: reader, to: file, now: now) }
     }
 
-    /// What is meant, by the names that are known here.
     private func scope(_ facts: ExportedFacts) async throws -> ExportScope {
         switch facts {
         case .of(let request):

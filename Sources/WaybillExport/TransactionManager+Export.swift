@@ -5,9 +5,7 @@ public import WaybillQueries
 import WaybillStore
 
 extension TransactionManager {
-    /// Writes what was recorded until now into one file that other tools read. Recording goes on meanwhile.
-    ///
-    /// Every text is redacted once more on its way out. The file appears whole or not at all.
+    /// Writes all facts recorded so far to one file, atomically, and redacts every text again. Recording continues.
     ///
     /// ## Usage
     ///
@@ -16,17 +14,17 @@ extension TransactionManager {
     /// ```
     ///
     /// - Parameters:
-    ///   - format: One row a fact (`.ndjson`, `.csv`), or a store of its own (`.sqlite`).
-    ///   - filter: Which transactions; by default everything, also exchanges outside any transaction.
-    ///   - file: Where to; a file that is there is replaced. Where the name ends with `.gz`, text is compressed.
-    ///   - isCompressed: Whether text is compressed, regardless of the name; nil: by the name.
-    /// - Throws: ``WaybillCore/WaybillError``: `.setting` when the file cannot be written, `.notFound` when nothing
-    ///   matches, which says why; `.store` when recording is off or the store cannot be read. Then there is no file.
+    ///   - format: One row per fact (`.ndjson`, `.csv`), OpenTelemetry spans (`.otlp`), or an SQLite store (`.sqlite`).
+    ///   - filter: The transactions. The default exports everything, including exchanges outside transactions.
+    ///   - file: The destination. An existing file is replaced.
+    ///   - isCompressed: Whether to compress text with gzip; `nil` compresses if the file name ends with `.gz`.
+    /// - Throws: ``WaybillCore/WaybillError``: `.setting` if the file can't be written or compressed, `.notFound` if
+    ///   nothing matches, `.store` if recording is off or the store can't be read. No file is written then.
     @discardableResult
     public func export(
         as format: ExportFormat, matching filter: TransactionFilter = TransactionFilter(), to file: URL,
         isCompressed: Bool? = nil
-    ) async throws -> ExportSummary {
+    ) async throws(WaybillError) -> ExportSummary {
         guard let settings = sources.settings else { throw Self.nothingToExport }
         let export = try FileExport(as: format, to: file, isCompressed: isCompressed, redactor: settings.redactor)
         let summary = try await read { reader, now in
@@ -44,10 +42,9 @@ extension TransactionManager {
 }
 
 extension TransactionManager {
-    /// Writes the exchanges recorded until now into one file, the oldest first. Recording goes on meanwhile.
+    /// Writes all exchanges recorded so far to one file, oldest first, atomically, with stored bodies.
     ///
-    /// Every text is redacted once more on its way out. The file appears whole or not at all. Bodies are in it where
-    /// they were kept.
+    /// Every text is redacted again. Recording continues.
     ///
     /// ## Usage
     ///
@@ -57,14 +54,14 @@ extension TransactionManager {
     ///
     /// - Parameters:
     ///   - format: `.har`, `.curl`, `.text` or `.json`.
-    ///   - filter: Which exchanges; all by default.
-    ///   - file: Where to; a file that is there is replaced. Where the name ends with `.gz`, it is compressed.
-    /// - Throws: ``WaybillCore/WaybillError``: `.setting` when the file cannot be written, `.notFound` when nothing
-    ///   matches; `.store` when recording is off or the store cannot be read. Then there is no file.
+    ///   - filter: The exchanges; all by default.
+    ///   - file: The destination. An existing file is replaced. A name that ends with `.gz` selects compression.
+    /// - Throws: ``WaybillCore/WaybillError``: `.setting` if the file can't be written, `.notFound` if nothing matches,
+    ///   `.store` if recording is off or the store can't be read. No file is written then.
     @discardableResult
     public func export(
         as format: ExchangeFormat, matching filter: ExchangeFilter = ExchangeFilter(), to file: URL
-    ) async throws -> ExportSummary {
+    ) async throws(WaybillError) -> ExportSummary {
         guard let settings = sources.settings else { throw Self.nothingToExport }
         let export = ExchangeExport(as: format, isCompressed: file.endsInGzip, redactor: settings.redactor)
         let summary = try await read { reader, now in
@@ -74,13 +71,12 @@ extension TransactionManager {
         return summary
     }
 
-    /// One exchange as text to copy or to share: the whole document that ``export(as:matching:to:)`` would write of it
-    /// alone.
+    /// Returns one exchange as text to copy or share: the document that ``export(as:matching:to:)`` would write.
     ///
-    /// - Returns: nil where nothing is known of it, and for what the format cannot say: a request that was received is
-    ///   no cURL command.
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
-    public func exchange(_ id: FactID, as format: ExchangeFormat) async throws -> String? {
+    /// - Returns: `nil` if the exchange is unknown, or if the format can't express it. For example, a received request
+    ///   has no cURL command.
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read.
+    public func exchange(_ id: FactID, as format: ExchangeFormat) async throws(WaybillError) -> String? {
         guard let settings = sources.settings else { return nil }
         let text = try await read { reader, _ -> String? in
             guard let record = try reader.exchange(id) else { return nil }
@@ -94,28 +90,27 @@ extension TransactionManager {
 }
 
 extension TransactionManager {
-    /// Writes one self-contained HTML file with what was recorded, to be handed on: see
-    /// ``WaybillExport/TransactionReport``.
+    /// Writes a self-contained HTML file to share: a ``WaybillExport/TransactionReport`` of the newest 2,000
+    /// transactions.
     ///
-    /// Everything recorded until now is in it. Where nothing matches, the report says why it is empty: a person is
-    /// about to send it. At most 2,000 transactions, the newest; where there are more, it says so.
+    /// If nothing matches, or if there are more transactions, the report says so.
     ///
     /// ```swift
-    /// let file = try await transactions.report(last: .minutes(15))
+    /// let file = try await transactions.report(last: .seconds(900))
     /// ```
     ///
     /// - Parameters:
-    ///   - last: Only what began within this time until now; nil: whenever it began.
-    ///   - filter: Which transactions; all by default.
-    ///   - file: Where to, in place of what is there; nil: a file in the temporary folder, named after the app and the
-    ///     time.
-    /// - Returns: Where it is.
-    /// - Throws: ``WaybillCore/WaybillError`` when recording is off, the store cannot be read, or the file cannot be
-    ///   written; then there is no file.
+    ///   - last: Includes only transactions that began within this time before now; `nil` includes all.
+    ///   - filter: The transactions; all by default.
+    ///   - file: The destination. An existing file is replaced. `nil` creates a file in the temporary folder, named
+    ///     after the app and the time.
+    /// - Returns: The location of the file.
+    /// - Throws: ``WaybillCore/WaybillError`` if recording is off, the store can't be read, or the file can't be
+    ///   written. No file is written then.
     @discardableResult
     public func report(
         last: Duration? = nil, matching filter: TransactionFilter = TransactionFilter(), to file: URL? = nil
-    ) async throws -> URL {
+    ) async throws(WaybillError) -> URL {
         let made = try await read { [filter] reader, now in
             var filter = filter
             if let last { filter.conditions.append(.sinceMicroseconds(now.subtracting(last.microseconds))) }
@@ -131,12 +126,4 @@ extension TransactionManager {
         try report.write(to: place)
         return place
     }
-}
-
-extension Duration {
-    /// So many minutes of 60 seconds.
-    public static func minutes(_ minutes: some BinaryInteger) -> Duration { .seconds(60) * minutes }
-
-    /// So many hours of 60 minutes.
-    public static func hours(_ hours: some BinaryInteger) -> Duration { .seconds(3600) * hours }
 }

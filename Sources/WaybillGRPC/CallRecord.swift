@@ -4,16 +4,14 @@ public import GRPCCore
 public import Waybill
 import WaybillCore
 
-/// How a call ended, as far as the side that sees it end knows.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 enum CallEnd {
-    /// With the status `OK`, and trailing metadata.
     case completed(Metadata)
     case failed(any Error)
     case canceled
 }
 
-/// One call under way, on either side: records its end once, and as canceled where it is not told.
+/// A call in progress, on either side. It records one end: canceled, unless it learns of another.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class CallRecord: Sendable {
     private struct State {
@@ -26,25 +24,20 @@ final class CallRecord: Sendable {
     private let event: String
     private let method: MethodDescriptor
     private let exchange: ExchangeRecorder
-    /// nil: outside any transaction, or the exchange is not recorded.
+    /// `nil` outside any transaction, and if the exchange is not recorded.
     private let part: OpenPart?
-    /// The server's part, which ends with the call; nil on a client.
+    /// The server's part, which ends with the call; `nil` on a client.
     private let joined: UseCaseTransaction<Int>?
     private let deadline: CallDeadline?
     private let isCanceled: @Sendable () -> Bool
     private let state = Locked(State())
 
-    /// - Parameters:
-    ///   - event: What the event at its end is called.
-    ///   - metadata: Those of the request.
-    ///   - closing: What ends with the call.
-    ///   - isCanceled: Whether the other side no longer waits; by default, whether the task was canceled.
+    /// `isCanceled` returns whether the other side has stopped waiting.
     init(
         _ event: String, _ method: MethodDescriptor, metadata: Metadata, _ exchange: ExchangeRecorder, part: OpenPart?,
         closing joined: UseCaseTransaction<Int>? = nil,
         isCanceled: @escaping @Sendable () -> Bool = { Task.isCancelled }
     ) {
-        // Of several interceptors one records it.
         (self.event, self.method, self.exchange, self.part) = (
             event, method, exchange, exchange.isRecorded ? part : nil
         )
@@ -54,20 +47,15 @@ final class CallRecord: Sendable {
 
     deinit { end(.canceled) }
 
-    /// Messages of the request.
     func sent(_ count: Int) { state.withLock { $0.requestCount += Int64(count) } }
 
-    /// Messages of the response.
     func received(_ count: Int) { state.withLock { $0.responseCount += Int64(count) } }
 
-    /// The response begins.
     func responded(_ metadata: Metadata) {
         state.withLock { $0.metadata = metadata }
-        // A server's first byte is the client's to see.
         if joined == nil { exchange.responded(ExchangeResponse(status: 200, headerFields: metadata.fields)) }
     }
 
-    /// Only the first call counts.
     func end(_ end: CallEnd) {
         let last: State? = state.withLock { state in
             guard !state.hasEnded else { return nil }
@@ -89,11 +77,9 @@ final class CallRecord: Sendable {
         close(result)
     }
 
-    /// What became of it.
     private enum Result {
-        /// The server said so.
         case answered(code: Int, error: (any Error)?, trailers: Metadata)
-        /// No server said anything, or the client was no longer there.
+        /// No server answered, or the client stopped waiting.
         case lost(code: Int, error: any Error)
         case canceled
 
@@ -117,20 +103,20 @@ final class CallRecord: Sendable {
         let isCanceled = isCanceled()
         let hasRunOut = isCanceled && deadline?.hasPassed == true
         switch end {
-        // A client has it, then; what a server hands over too late goes nowhere. A server that ends cancels its calls, too,
-        // and what comes of them is heard.
+        // A client has this result; a server's late result reaches nobody. A server that shuts down also cancels its
+        // calls, but the clients receive their results.
         case .completed(let trailers) where joined == nil || !hasRunOut:
             return .answered(code: 0, error: nil, trailers: trailers)
         case .failed(let error) where !isCanceled && !error.isCancellation:
             let status = (error as? any RPCErrorConvertible).map { RPCError($0) }
             let code = status?.code ?? .unknown
-            // A transport that reaches no server says so in a server's words; what has a cause is no server's.
+            // A transport reports an unreachable server like a server's status, but with a cause.
             let isClients = joined == nil && !isAnswered && status?.cause != nil
             return isClients || code == .unavailable || code == .deadlineExceeded
                 ? .lost(code: code.rawValue, error: error)
                 : .answered(code: code.rawValue, error: error, trailers: status?.metadata ?? [:])
         case .completed, .failed, .canceled:
-            // A deadline ends a call as a cancellation does, on both sides; only the time tells them apart.
+            // Deadlines and cancellations end a call in the same way; only the time distinguishes them.
             guard deadline?.hasPassed == true else { return .canceled }
             let error = RPCError(code: .deadlineExceeded, message: "")
             return .lost(code: error.code.rawValue, error: error)
@@ -162,28 +148,24 @@ final class CallRecord: Sendable {
     }
 }
 
-/// Until when a call is waited for, by what its metadata say (`grpc-timeout`:
-/// https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+/// `grpc-timeout` (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 struct CallDeadline {
     let timeoutMicroseconds: Int64
     private let latest: ContinuousClock.Instant
 
-    /// nil where there is none, or none that can be read.
     init?(_ metadata: Metadata) {
         let now = ContinuousClock.now
         guard let field = metadata[stringValues: "grpc-timeout"].first(where: { _ in true }),
             let timeout = Self.duration(field)
         else { return nil }
         timeoutMicroseconds = timeout.microseconds
-        // The time that was left was taken before a connection was there, and how long before is not known.
+        // The client computed the timeout before it connected, at an unknown time.
         latest = now + timeout * 3 / 4
     }
 
-    /// Whether a call that is no longer waited for has run out of time.
     var hasPassed: Bool { ContinuousClock.now >= latest }
 
-    /// Eight digits at most, and a unit.
     private static func duration(_ field: String) -> Duration? {
         guard (2...9).contains(field.utf8.count), let amount = Int64(field.dropLast()), amount >= 0 else { return nil }
         switch field.last {
@@ -198,10 +180,8 @@ struct CallDeadline {
     }
 }
 
-/// Where a call goes, as a URL.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 enum CallTarget {
-    /// nil where it cannot be one.
     static func url(of context: ClientContext, server: URL?) -> URL? {
         guard let base = server ?? peer(context.remotePeer),
             let place = URLComponents(url: base, resolvingAgainstBaseURL: true)
@@ -212,8 +192,7 @@ enum CallTarget {
         return target.url
     }
 
-    /// Of `ipv4:127.0.0.1:31415` or `ipv6:[::1]:443` the address, of anything else what stands before the colon, as in
-    /// `in-process:27182` and `unix:/run/socket`.
+    /// The address of `ipv4:127.0.0.1:31415` or `ipv6:[::1]:443`; otherwise the text before the colon, e.g. `unix`.
     private static func peer(_ text: String) -> URL? {
         let parts = text.split(separator: ":", maxSplits: 1)
         guard let transport = parts.first else { return nil }
@@ -222,7 +201,6 @@ enum CallTarget {
     }
 }
 
-/// Tells how many messages were handed over.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 struct CountingWriter<Element: Sendable>: RPCWriterProtocol {
     private let writer: RPCWriter<Element>
@@ -246,8 +224,7 @@ struct CountingWriter<Element: Sendable>: RPCWriterProtocol {
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension Metadata {
-    /// As header fields, of which secrets are taken out where they are recorded. Of binary ones, which no redactor can read,
-    /// nothing but the length.
+    /// The metadata as header fields. Of binary values, only the length is recorded, because they can't be redacted.
     var fields: [HeaderField] {
         prefix(Limits.headerFields).map { name, value in
             switch value {
@@ -257,15 +234,13 @@ extension Metadata {
         }
     }
 
-    /// What is there under a name, as HTTP joins what is there several times; nil: nothing.
     func fieldValue(_ name: String) -> String? {
         let values = Array(self[stringValues: name])
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 }
 
-/// An error of a call is recorded by its status, wherever an app hands it over: domain `grpc`, the code, and its name as
-/// in `DEADLINE_EXCEEDED`. What was canceled counts as canceled.
+/// Recorded by its status: the domain `grpc`, the code, and a name such as `DEADLINE_EXCEEDED`.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension RPCError: TransactionError {
     public static var recordedDomain: String { GRPCStatus.domain }

@@ -4,18 +4,16 @@ public import GRPCCore
 public import Waybill
 import WaybillCore
 
-/// Records the calls of a client, each as an exchange of the current transaction, and tells the server which transaction
-/// that is, where the server's host is on the manager's list.
+/// Records a client's calls as exchanges of the current transaction, and propagates it to hosts on the manager's list.
 ///
-/// A call of any kind is a request with `POST` of `/service/method`, and its metadata are the header fields, redacted. Its
-/// status and its trailing metadata come with the end of the response: a status other than `OK` is the exchange's error,
-/// of domain `grpc` and with its code. An exchange whose deadline has passed has failed with `DEADLINE_EXCEEDED`; one that
-/// was canceled, or whose responses are no longer read, is canceled. Besides, the transaction has an event `grpc.call`
-/// at the end of each call, with `rpc.method`, `rpc.response.status_code`, `request_messages` and `response_messages`, and
-/// `timeout_us` where the call had a deadline. Of several attempts each one is a call. Messages are not kept, and their
-/// bytes are not counted.
+/// A call is recorded as a `POST` of `/service/method`, with its redacted metadata as header fields. Each attempt is a
+/// call. A status other than `OK` is the exchange's error, with the domain `grpc` and the status code. A call fails
+/// with `DEADLINE_EXCEEDED` after its deadline. It is canceled if the app cancels it or stops reading responses.
+/// Messages and their byte counts are not recorded.
 ///
-/// Outside any transaction the exchange belongs to none, and there is no event.
+/// At the end of each call, the transaction gets an event `grpc.call`. Its attributes are `rpc.method`,
+/// `rpc.response.status_code`, `request_messages`, `response_messages` and, with a deadline, `timeout_us`. Outside any
+/// transaction, the call is recorded without an event.
 ///
 /// ## Usage
 ///
@@ -28,21 +26,20 @@ import WaybillCore
 /// }
 /// ```
 ///
-/// Put it before interceptors that make spans, which then record no exchange of their own.
+/// Put it before interceptors that create spans. Those spans then record no second exchange.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public struct TransactionClientInterceptor: ClientInterceptor {
     private let transactions: TransactionManager
     private let server: URL?
     private let traceContext: TraceContextPolicy?
 
-    /// Makes the interceptor.
+    /// Creates the interceptor.
     ///
     /// - Parameters:
     ///   - transactions: The client's manager.
-    ///   - server: Scheme, host and port that the client was made for; its path counts for nothing. A call knows only the
-    ///     address that a name was resolved to: nil takes that, e.g. `http://10.0.0.7:50051` for a peer `ipv4:10.0.0.7:50051`,
-    ///     and for one without an address how it is reached: `in-process` or `unix`.
-    ///   - traceContext: Whether calls carry W3C's `traceparent`; nil: as the manager's options say.
+    ///   - server: The scheme, host and port of the server; the path is ignored. `nil` uses the resolved address, e.g.
+    ///     `http://10.0.0.7:50051` for `ipv4:10.0.0.7:50051`, or the transport's name, `in-process` or `unix`.
+    ///   - traceContext: Whether calls carry W3C's `traceparent`; `nil` for the manager's policy.
     public init(_ transactions: TransactionManager, server: URL? = nil, traceContext: TraceContextPolicy? = nil) {
         (self.transactions, self.server, self.traceContext) = (transactions, server, traceContext)
     }
@@ -62,7 +59,7 @@ public struct TransactionClientInterceptor: ClientInterceptor {
             request.metadata.replaceOrAddString(value, forKey: name.lowercased())
         }
         let produce = request.producer
-        // What the app does while it makes its messages is not this exchange.
+        // Requests that the app makes while it produces messages are separate exchanges.
         let isSending = ExchangeRecorder.isSending
         request.producer = { writer in
             try await ExchangeRecorder.$isSending.withValue(isSending) {
@@ -88,7 +85,6 @@ public struct TransactionClientInterceptor: ClientInterceptor {
     }
 }
 
-/// What comes back, counted until its end.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private struct CountedParts<Message: Sendable>: AsyncSequence, Sendable {
     typealias Parts = RPCAsyncSequence<StreamingClientResponse<Message>.Contents.BodyPart, any Error>
@@ -112,7 +108,7 @@ private struct CountedParts<Message: Sendable>: AsyncSequence, Sendable {
             switch part {
             case .message: call.received(1)
             case .trailingMetadata(let metadata): call.end(.completed(metadata))
-            // A reader that stops waiting sees an end without one.
+            // A canceled reader receives the end of the sequence without trailers.
             case nil: call.end(.canceled)
             }
             return part
@@ -124,7 +120,7 @@ private struct CountedParts<Message: Sendable>: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(parts: parts.makeAsyncIterator(), call: call) }
 }
 #else
-/// An interceptor for the calls of gRPC clients; needs the trait `GRPC`.
+/// An interceptor for the calls of gRPC clients. It requires the trait `GRPC`.
 @available(
     *, unavailable,
     message: "Add the trait: .package(url: \"…/waybill\", from: \"…\", traits: [\"GRPC\"])"

@@ -3,23 +3,21 @@ public import GRPCCore
 public import Waybill
 import WaybillCore
 
-/// Joins the transaction that a call belongs to, makes it current for what handles the call, its stream of responses
-/// included, and records the server's side of the exchange.
+/// Joins the transaction of a call, makes it current for the handler, and records the server's side of the exchange.
 ///
-/// A call without the header field among its metadata leaves no trace; nor does one of a use case that is not among the
-/// manager's `options.useCases`, since metadata can be made up.
+/// Calls without the header field in their metadata are not recorded. Metadata can be forged, so calls whose use case
+/// is not in the manager's `options.server.accepting` are not recorded either.
 ///
-/// The part is closed when the last response was handed over: as failed where the status says that the server is at fault
-/// (`UNKNOWN`, `DEADLINE_EXCEEDED`, `UNIMPLEMENTED`, `INTERNAL`, `UNAVAILABLE`, `DATA_LOSS`), as canceled where the call
-/// was, else as succeeded. A `finish` in a handler wins. A call whose deadline has passed has failed with
-/// `DEADLINE_EXCEEDED`, whatever its handler gives after that. Besides, the part has an event `grpc.handled` at the end,
-/// as ``TransactionClientInterceptor`` has `grpc.call`.
+/// The interceptor closes the part after the last response. It failed with a status that is the server's fault
+/// (`UNKNOWN`, `DEADLINE_EXCEEDED`, `UNIMPLEMENTED`, `INTERNAL`, `UNAVAILABLE`, `DATA_LOSS`), is canceled if the call
+/// was, and succeeded otherwise. A `finish` in a handler has precedence. After its deadline, a call fails with
+/// `DEADLINE_EXCEEDED` whatever the handler returns. The part's last event is `grpc.handled`, with the attributes of
+/// `grpc.call` at ``TransactionClientInterceptor``.
 ///
 /// ## Usage
 ///
 /// ```swift
-/// options.useCases = [Login.code]
-/// let transactions = TransactionManager(options: options)
+/// let transactions = TransactionManager { $0.server.accepting = .only(Login.self) }
 /// let server = GRPCServer(
 ///     transport: transport, services: [Orders()], interceptors: [TransactionServerInterceptor(transactions)])
 /// ```
@@ -28,11 +26,11 @@ public struct TransactionServerInterceptor: ServerInterceptor {
     private let transactions: TransactionManager
     private let traceContext: TraceContextPolicy?
 
-    /// Makes the interceptor.
+    /// Creates the interceptor.
     ///
     /// - Parameters:
     ///   - transactions: The server's manager.
-    ///   - traceContext: Whether W3C's `traceparent` is read; nil: as the manager's options say.
+    ///   - traceContext: Whether to read W3C's `traceparent`; `nil` for the manager's policy.
     public init(_ transactions: TransactionManager, traceContext: TraceContextPolicy? = nil) {
         (self.transactions, self.traceContext) = (transactions, traceContext)
     }
@@ -62,15 +60,15 @@ public struct TransactionServerInterceptor: ServerInterceptor {
             })
         do {
             let counted = request
-            var response = try await transaction.makingCurrent { try await next(counted, context) }
+            var response = try await transaction.withCurrent { try await next(counted, context) }
             switch response.accepted {
             case .success(var contents):
                 call.responded(contents.metadata)
                 let produce = contents.producer
-                // It runs once this has returned, and what is current here is not, there.
+                // The producer runs after this method returns, when the transaction is no longer current.
                 contents.producer = { writer in
                     do {
-                        let trailers = try await transaction.makingCurrent {
+                        let trailers = try await transaction.withCurrent {
                             try await produce(RPCWriter(wrapping: CountingWriter(writer) { call.received($0) }))
                         }
                         call.end(.completed(trailers))

@@ -3,37 +3,34 @@ import HTTPTypes
 public import Hummingbird
 public import Waybill
 
-/// Joins the transaction that a request belongs to, makes it current for the handlers below, and records the server's
-/// side of the exchange.
+/// Joins a request's transaction, makes it current for the handlers, and records the server's side of the exchange.
 ///
-/// A request without the header field leaves no trace, so that health probes do not fill the store; nor does one of a
-/// use case that is not among the manager's `options.useCases`, since a header field can be made up.
+/// Requests without the header field are not recorded, so health probes do not fill the store. Header fields can be
+/// forged, so requests whose use case is not in the manager's `options.server.accepting` are not recorded either.
 ///
 /// ## Usage
 ///
 /// ```swift
-/// options.useCases = [Login.code]
-/// let transactions = TransactionManager(options: options)
+/// let transactions = TransactionManager { $0.server.accepting = .only(Login.self) }
 /// let router = Router()
 /// router.add(middleware: TransactionMiddleware(transactions))
 /// router.post("login") { request, context in
-///     Login.current?.log(.serverStarted)
+///     Login.log(.serverStarted)
 ///     ...
 /// }
 /// ```
 ///
-/// The part is closed when the handlers have answered: as succeeded below status 500, else as failed. A `finish` in a
-/// handler wins. The exchange's end is the moment when the response's head is ready; a body that is streamed afterwards
-/// is not part of its duration.
+/// The middleware closes the part when the handlers return: as succeeded below status 500, otherwise as failed. A
+/// `finish` in a handler has precedence. The exchange ends when the response's head is ready, before a streamed body.
 public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
     private let transactions: TransactionManager
     private let traceContext: TraceContextPolicy?
 
-    /// Makes the middleware.
+    /// Creates the middleware.
     ///
     /// - Parameters:
     ///   - transactions: The server's manager.
-    ///   - traceContext: Whether W3C's `traceparent` is read; nil: as the manager's options say.
+    ///   - traceContext: Whether to read W3C's `traceparent`; `nil` for the manager's policy.
     public init(_ transactions: TransactionManager, traceContext: TraceContextPolicy? = nil) {
         self.transactions = transactions
         self.traceContext = traceContext
@@ -54,7 +51,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
             headerFields: fields(request.headers), in: transaction)
         exchange.sends(byteCount: request.headers[.contentLength].flatMap { Int64($0) })
         do {
-            let response = try await transaction.makingCurrent { try await next(request, context) }
+            let response = try await transaction.withCurrent { try await next(request, context) }
             exchange.responded(
                 ExchangeResponse(status: response.status.code, headerFields: fields(response.headers)), isTimed: false)
             if let byteCount = response.body.contentLength { exchange.received(byteCount: Int64(byteCount)) }
@@ -66,7 +63,6 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
                 exchange.fail(error)
                 transaction.finish(.canceled)
             } else {
-                // What the router makes of it: an error that is a response keeps its status, any other becomes a 500.
                 let status = (error as? any HTTPResponseError)?.status.code ?? 500
                 let recorded = recorded(error)
                 exchange.responded(ExchangeResponse(status: status), isTimed: false)
@@ -83,12 +79,11 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
         } else if let error {
             transaction.finish(.failed, error: error)
         } else {
-            transaction.finish(.failed, error: status)
+            transaction.finish(.failed, code: status)
         }
     }
 
-    /// Returns what to record of an error: if it is a response, its status is the code, where Swift has no number of
-    /// use. An error that says itself what is recorded of it keeps its own.
+    /// Returns the error to record. The code of an error that is a response is its status, unless it has its own.
     private func recorded(_ error: any Error) -> any Error {
         guard let response = error as? any HTTPResponseError, !(error is any TransactionError) else { return error }
         let keepsTexts = transactions.sources.settings?.keepsErrorTexts ?? false
@@ -102,7 +97,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 }
 #else
-/// Middleware that joins the transaction of a request; needs the trait `Hummingbird`.
+/// Middleware that joins the transaction of a request. It requires the trait `Hummingbird`.
 @available(
     *, unavailable,
     message: "Add the trait: .package(url: \"…/waybill\", from: \"…\", traits: [\"Hummingbird\"])"

@@ -2,16 +2,13 @@ public import Foundation
 public import WaybillCore
 import WaybillQueries
 
-// The class alone: all of `Waybill` would bring `WaybillStore` along, which pages do without.
+// Import only the class. All of `Waybill` would add a dependency on `WaybillStore`.
 public import class Waybill.TransactionManager
 
-/// Pages that show what was recorded to people with a browser: of a collector's projects, of one store, or of an app to
-/// its own user.
+/// Web pages that show recorded data: a collector's projects, one store, or an app's data in the app.
 ///
-/// An inspector is a function from a request to a response, and no server: what serves it carries bytes and fields.
-/// Nothing that was recorded can be changed with it, and nothing else either, unless an app gives the controls of its own
-/// process to ``init(_:hasControls:)``. The pages are no part of a collector's API, and their addresses may be other ones
-/// tomorrow.
+/// An inspector maps requests to responses, and any server can carry these. Pages are read-only, unless an app enables
+/// controls in ``init(_:hasControls:)``. Their addresses are not part of the API and may change.
 ///
 /// ## Usage
 ///
@@ -24,14 +21,16 @@ public struct Inspector: Sendable {
 
     package init(access: any InspectorAccess) { self.access = access }
 
-    /// Shows one store, a file or the folder of one, read-only and without asking for a token, to requests whose field
-    /// `Host` is a name of this machine. A page for which it would read longer than 30 s says so instead.
+    /// Creates an inspector of one store, read-only and without a login.
     ///
-    /// - Parameter file: Of the store, or its folder.
-    /// - Throws: where it is missing, no store, or made by a newer version.
+    /// It accepts only requests whose `Host` field names this machine. A page that reads for more than 30 s shows an
+    /// error instead.
+    ///
+    /// - Parameter file: The file of the store, or its folder.
+    /// - Throws: ``WaybillCore/WaybillError`` if the store is missing, is invalid, or was written by a newer version.
     public init(file: URL) throws(WaybillError) { try self.init(file: file, clock: SystemClock()) }
 
-    /// - Parameter readLimit: How long a page may read; nil: as long as it does.
+    /// - Parameter readLimit: The time limit of a page; `nil` for no limit.
     package init(
         file: URL, clock: any TransactionClock = SystemClock(), readLimit: Duration? = .seconds(30),
         redactor: Redactor = Redactor()
@@ -43,16 +42,15 @@ public struct Inspector: Sendable {
                 store: InspectedStore(name: file.lastPathComponent, store: store, clock: clock, redactor: redactor)))
     }
 
-    /// The routes that there are.
     package var routes: [InspectorRoute] { InspectorRoute.allCases.filter { !$0.isControl || access.controls != nil } }
 
-    /// What a person should know before trusting what is shown, a sentence each; empty for a collector's.
+    /// Warnings about the store, one sentence each; empty for a collector.
     package func warnings() async -> [String] { await (access as? LocalAccess)?.store.store.warnings() ?? [] }
 
-    /// Answers a request; what goes wrong is a page, too.
+    /// Returns the response to a request. Errors are pages, too.
     ///
-    /// - Parameter request: Of a browser.
-    /// - Returns: With `HEAD`, what `GET` would get.
+    /// - Parameter request: The request of a browser.
+    /// - Returns: The response; for `HEAD` the same as for `GET`.
     public func respond(to request: InspectorRequest) async -> InspectorResponse {
         guard let route = InspectorRoute(request), !route.isControl || access.controls != nil else {
             return .nothing(at: request.root + request.path)
@@ -123,13 +121,11 @@ public struct Inspector: Sendable {
     }
 }
 
-/// Logging in with a token, for a session that the browser keeps as a cookie until it is closed.
+/// Login with a token, for a session in a cookie.
 ///
-/// The cookie is the random ID of a session and not the token, so that what a browser loses ends by itself. Scripts
-/// cannot read it, and no other site can have it sent (RFC 6265bis, `HttpOnly` and `SameSite=Strict`). It counts for
-/// pages alone, which change nothing; the API asks for the header field.
+/// The cookie contains a session ID instead of the token, to limit the damage of a leak. Scripts can't read it, and
+/// other sites can't send it (RFC 6265bis, `HttpOnly` and `SameSite=Strict`).
 extension Inspector {
-    /// To the form, and from there to where the request was going.
     private func askToken(for request: InspectorRequest, _ route: InspectorRoute) -> InspectorResponse {
         guard route.isPage else { return .page(LoginPage(to: "").html, status: 401) }
         let asked = request.path.split(separator: "/").joined(separator: "/")
@@ -163,30 +159,26 @@ extension Inspector {
     }
 }
 
-// The class alone: all of `Waybill` would bring `WaybillStore` along, which pages are to do without.
-
 extension Inspector {
-    /// Shows the store of a manager in this process, e.g. in a web view of its app: at each request everything that was
-    /// recorded until then.
+    /// Creates an inspector of a manager in this process, for example for a web view of its app. Each request shows all
+    /// data recorded so far.
     ///
-    /// Clock and redaction are the manager's. A request may have any field `Host` or none, because no server carries
-    /// it; a server has to refuse names that are not its own before it asks, or ask an inspector made by
-    /// ``init(file:)``. Where recording is off and nothing was recorded, a page says so (404).
+    /// It uses the manager's clock and redaction. It accepts any `Host` field or none; a server must check `Host`
+    /// itself, or use ``init(file:)``. If recording is off and nothing was recorded, pages respond with 404.
     ///
-    /// With controls it has one page more, on which recording is turned off and on, and rules are turned off and on,
-    /// added, edited and removed: of this process, and without a question who does it. So they are for builds that
-    /// developers and testers have, in a web view, or behind a server on loopback: a form that came to another name
-    /// than this machine's is refused.
+    /// With controls, a page turns recording and rules on and off, and edits rules, without authentication. Use it only
+    /// in development and test builds, in a web view, or behind a server on loopback. Forms are rejected unless `Host`
+    /// is missing or names this machine.
     ///
     /// - Parameters:
-    ///   - manager: Kept for as long as the inspector is.
-    ///   - hasControls: Whether what the manager does can be changed. Default: nothing can.
+    ///   - manager: The manager, which the inspector retains.
+    ///   - hasControls: Whether the inspector can change the manager. Default: false.
     public init(_ manager: TransactionManager, hasControls: Bool = false) {
         self.init(access: ManagerAccess(manager: manager, hasControls: hasControls))
     }
 }
 
-/// The store of a manager in this process, opened for each request: it may have been replaced since the one before.
+/// The store is opened for each request, since it may have been replaced.
 struct ManagerAccess: InspectorAccess {
     let manager: TransactionManager
     let hasControls: Bool
@@ -211,26 +203,20 @@ struct ManagerAccess: InspectorAccess {
     func logOut(session: String) {}
 }
 
-/// Who may look at which store.
 package protocol InspectorAccess: Sendable {
-    /// The store that the sender of a request may look at.
-    ///
-    /// - Throws: ``InspectorProblem`` where there is none; one of status 401 leads to the login.
+    /// Throws ``InspectorProblem`` if there is no store. Status 401 redirects to the login.
     func store(for request: InspectorRequest) async throws -> InspectedStore
 
-    /// Begins a session of somebody who logs in with a token: what the browser is to keep and send along; nil where
-    /// nothing is asked for.
-    ///
-    /// - Throws: ``InspectorProblem`` for a token that opens nothing.
+    /// Returns the ID of a session; `nil` if no login is required. Throws ``InspectorProblem`` for an invalid token.
     func logIn(token: String) throws -> String?
 
-    /// Ends a session; any other text is none.
+    /// Ends a session. Unknown sessions are ignored.
     func logOut(session: String)
 
-    /// What pages are redacted by. Default: without names of its own.
+    /// The redactor of all pages. Default: well-known names only.
     var redactor: Redactor { get }
 
-    /// What can be changed of this process; nil, the default: nothing.
+    /// The controls of this process. Default: `nil`, for none.
     var controls: InspectorControls? { get }
 }
 
@@ -240,10 +226,7 @@ extension InspectorAccess {
     package var controls: InspectorControls? { nil }
 }
 
-/// One store, shown to all who ask by a name of this machine.
-///
-/// A page from elsewhere whose name was turned to this machine (DNS rebinding) may, as far as a browser can tell, read
-/// what it gets from there. The name that it went by stays in the field `Host`.
+/// The `Host` check prevents DNS rebinding, which would let a foreign page read the store.
 struct LocalAccess: InspectorAccess {
     let store: InspectedStore
 

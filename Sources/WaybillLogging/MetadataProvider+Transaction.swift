@@ -4,14 +4,13 @@ import Waybill
 import WaybillCore
 
 extension Logger.MetadataProvider {
-    /// Adds the current transaction's ID (`transaction`) and its code for support (`support-code`) to every line that any
-    /// handler writes, so that logs lead to the transaction; nothing outside of one.
+    /// Adds the current transaction's ID (`transaction`) and support code (`support-code`) to all lines.
+    ///
+    /// Outside any transaction, it adds nothing.
     ///
     /// ```swift
     /// LoggingSystem.bootstrap(StreamLogHandler.standardError, metadataProvider: .transaction)
     /// ```
-    ///
-    /// They become text where a handler writes them.
     public static let transaction = Logger.MetadataProvider {
         guard let part = TransactionScope.current?.part else { return [:] }
         return [

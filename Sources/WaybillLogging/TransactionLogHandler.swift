@@ -3,12 +3,11 @@ public import Logging
 import Waybill
 import WaybillCore
 
-/// Records what is logged inside a transaction among its events, called `log.info`, `log.error` and so on.
+/// A log handler that records lines as events of the current transaction, named `log.info`, `log.error` and so on.
 ///
-/// The message, the logger's label and the metadata are the event's attributes, redacted and cut as all attributes are; an
-/// error is the event's error. Outside any transaction nothing is recorded, and nothing is formatted. Of one part of a
-/// transaction a thousand lines and spans are kept; those beyond are counted in the manager's health. What is logged while
-/// a line is being recorded, e.g. by `options.willRecord`, is not recorded.
+/// The message, the logger's label and the metadata become attributes, and an error becomes the event's error. Outside
+/// any transaction, the handler does nothing. It also ignores lines that are logged while it records one, e.g. by
+/// `options.willRecord`. A part keeps a thousand lines and spans, and the manager's health counts the others.
 ///
 /// ## Usage
 ///
@@ -18,24 +17,24 @@ import WaybillCore
 /// }
 /// ```
 public struct TransactionLogHandler: LogHandler {
-    /// The least that is recorded. Default: `.info`.
+    /// The lowest recorded level. Default: `.info`.
     public var logLevel: Logger.Level
-    /// What each line has; the line's own metadata wins.
+    /// The metadata of all lines. A line's own metadata has precedence.
     public var metadata: Logger.Metadata = [:]
-    /// What is asked for more metadata with each line inside a transaction; nil: nothing. What
-    /// `Logger.MetadataProvider.transaction` adds is left out, since the event is in the transaction.
+    /// The provider of further metadata inside transactions; `nil` for none.
+    ///
+    /// The handler omits what `Logger.MetadataProvider.transaction` adds, because the event has the transaction.
     public var metadataProvider: Logger.MetadataProvider?
     private let label: String
 
-    /// Whether a line is being recorded here.
     @TaskLocal private static var isRecording = false
 
-    /// Makes a handler.
+    /// Creates a handler.
     ///
     /// - Parameters:
-    ///   - label: The logger's, which is the attribute `logger`.
-    ///   - logLevel: The least that is recorded.
-    ///   - metadataProvider: What is asked for more metadata; nil: nothing.
+    ///   - label: The logger's label, recorded as the attribute `logger`.
+    ///   - logLevel: The lowest recorded level.
+    ///   - metadataProvider: The provider of further metadata; `nil` for none.
     public init(label: String, logLevel: Logger.Level = .info, metadataProvider: Logger.MetadataProvider? = nil) {
         (self.label, self.logLevel, self.metadataProvider) = (label, logLevel, metadataProvider)
     }
@@ -52,11 +51,10 @@ public struct TransactionLogHandler: LogHandler {
         }
     }
 
-    /// Made once: each is written in every set.
     private static let names = Dictionary(
         uniqueKeysWithValues: Logger.Level.allCases.map { ($0, "log.\($0.rawValue)") })
 
-    /// With the message, which is what the line is for, whatever else there is no room for.
+    /// Includes the message even if there is no room for all metadata.
     private func attributes(of event: LogEvent, _ part: OpenPart) -> Attributes {
         var attributes: Attributes = ["message": "\(event.message)", "logger": label]
         var all = metadata
@@ -69,7 +67,7 @@ public struct TransactionLogHandler: LogHandler {
         let names = all.keys.sorted()
         for name in names.prefix(room) {
             guard let value = all[name] else { continue }
-            // A name that is taken gets one of its own, so that nothing is lost.
+            // A prefix avoids replacing an attribute of the same name.
             attributes[attributes[name] == nil ? name : "metadata.\(name)"] = .string(value.recordedText)
         }
         if names.count > room { part.source?.counters.add(names.count - room, to: \.truncated) }
@@ -82,11 +80,9 @@ public struct TransactionLogHandler: LogHandler {
 }
 
 extension Logger.MetadataValue {
-    /// How deep metadata may be nested; what is deeper is left out.
     private static let depthLimit = 8
 
-    /// A text as it is; a list or a dictionary as JSON with its names in order, so that it is the same each time and
-    /// secrets in it are redacted by name.
+    /// The text, or JSON for lists and dictionaries. It is deterministic, and redaction by name works in it.
     fileprivate var recordedText: String {
         switch self {
         case .string(let text): return text
@@ -117,7 +113,7 @@ extension Logger.MetadataValue {
     }
 }
 #else
-/// A log handler that records lines in transactions; needs the trait `Logging`.
+/// A log handler that records lines in transactions. It requires the trait `Logging`.
 @available(
     *, unavailable,
     message: "Add the trait: .package(url: \"…/waybill\", from: \"…\", traits: [\"Logging\"])"

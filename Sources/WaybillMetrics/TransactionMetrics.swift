@@ -3,58 +3,59 @@ public import CoreMetrics
 public import Waybill
 import WaybillCore
 
-/// What a manager knows of itself, as gauges of swift-metrics, for those who have a backend for these.
+/// Reports a manager's health and ledger as gauges of swift-metrics.
 ///
 /// ```swift
 /// let metrics = TransactionMetrics(transactions)
 /// Task { await metrics.run() }
 /// ```
 ///
-/// Facts of the store, by all its sources; recorded is the sum of pending, delivered, quarantined and dropped:
+/// The store's facts, over all sources. Recorded is the sum of pending, delivered, quarantined and dropped:
 ///
 /// | gauge | unit |
 /// |---|---|
 /// | `waybill_recorded_facts` | facts |
-/// | `waybill_pending_facts` | facts that are still to be delivered |
+/// | `waybill_pending_facts` | facts not delivered yet |
 /// | `waybill_delivered_facts` | facts |
-/// | `waybill_quarantined_facts` | facts that the collector has rejected |
-/// | `waybill_dropped_facts`, with the label `reason`: `quota`, `age`, `erased`, `damaged`, `sampled` | facts that were given up before delivery |
+/// | `waybill_quarantined_facts` | facts that the collector rejected |
+/// | `waybill_dropped_facts`, by `reason`: `quota`, `age`, `erased`, `damaged`, `sampled` | facts dropped early |
 ///
-/// Of this process, since it started, as ``Waybill/RecordingHealth`` explains them:
+/// The counts of this process since its start, explained at ``Waybill/RecordingHealth``:
 ///
 /// | gauge | unit |
 /// |---|---|
-/// | `waybill_problems`, `waybill_hints` | sentences at the moment; 0 is good |
+/// | `waybill_problems`, `waybill_hints` | current sentences; 0 is good |
 /// | `waybill_refused_facts`, `waybill_withheld_facts` | facts |
-/// | `waybill_omitted_reports` | spans and lines of logs |
+/// | `waybill_omitted_reports` | spans and log lines |
 /// | `waybill_omitted_bodies` | bodies |
 /// | `waybill_truncated_attributes`, `waybill_impossible_codes` | attributes; codes |
-/// | `waybill_malformed_headers`, `waybill_mismatched_use_cases`, `waybill_unknown_use_cases`, `waybill_refused_joins` | requests that came in |
+/// | `waybill_malformed_headers`, `waybill_mismatched_use_cases` | received requests |
+/// | `waybill_unknown_use_cases`, `waybill_refused_joins` | received requests |
 ///
-/// There are 21 series, whatever is recorded.
+/// There are always 21 series.
 public struct TransactionMetrics: Sendable {
     private let transactions: TransactionManager
     private let factory: any MetricsFactory
 
-    /// Makes the gauges; nothing is read yet.
+    /// Creates the gauges without reading anything.
     ///
     /// - Parameters:
-    ///   - transactions: Whose health and ledger are told.
-    ///   - factory: Makes the gauges. Default: that of `MetricsSystem`.
+    ///   - transactions: The manager to report.
+    ///   - factory: The factory of the gauges. Default: that of `MetricsSystem`.
     public init(_ transactions: TransactionManager, factory: any MetricsFactory = MetricsSystem.factory) {
         self.transactions = transactions
         self.factory = factory
     }
 
-    /// Reads health and ledger, and sets the gauges. Where the store cannot be read, the ledger's stay as they are.
+    /// Sets the gauges to the current values. The ledger's gauges keep their values if the store can't be read.
     public func update() async {
         tell(transactions.health)
         if let ledger = try? await transactions.ledger() { tell(ledger) }
     }
 
-    /// Updates the gauges until the calling task is canceled.
+    /// Updates the gauges until the task is canceled.
     ///
-    /// - Parameter interval: Between two updates; a second at least.
+    /// - Parameter interval: The time between updates, at least a second.
     public func run(every interval: Duration = .seconds(10)) async {
         while !Task.isCancelled {
             await update()
@@ -88,12 +89,11 @@ public struct TransactionMetrics: Sendable {
     }
 
     private func set(_ label: String, _ dimensions: [(String, String)] = [], to value: Int64) {
-        // A backend gives the same gauge for the same name and labels.
         Meter(label: label, dimensions: dimensions, factory: factory).set(value)
     }
 }
 #else
-/// What a manager knows of itself as gauges; needs the trait `Metrics`.
+/// Reports a manager's health and ledger as gauges. It requires the trait `Metrics`.
 @available(
     *, unavailable, message: "Add the trait: .package(url: \"…/waybill\", from: \"…\", traits: [\"Metrics\"])"
 )

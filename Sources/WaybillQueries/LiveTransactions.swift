@@ -4,7 +4,7 @@ import WaybillCore
 import WaybillStore
 
 extension TransactionManager {
-    /// The live state of this manager for a badge: open and failed transactions, the last failures, whether it records.
+    /// The live state of this manager for a badge.
     public var live: LiveTransactions {
         companions.withLock { companions in
             let key = ObjectIdentifier(LiveTransactions.self)
@@ -16,12 +16,12 @@ extension TransactionManager {
     }
 }
 
-/// What a badge shows of a manager, kept up to date: for a floating button or a menu bar item of the app's own.
+/// The state that a badge shows for a manager, for a floating button or a menu bar item of your app.
 ///
-/// It is a sequence on every system, and, from iOS 17 and macOS 14 on, observable: a SwiftUI view that reads one of its
-/// properties is shown anew when there is something new. The store is read only while the state is watched, five times
-/// a second at most, and recording does not wait for that. What cannot be read stays as it was; the manager's health
-/// says why. Ends with the manager.
+/// This is an async sequence, and `Observable` from iOS 17 and macOS 14 on: a SwiftUI view that reads a property
+/// updates itself. The store is read only while the state is observed, at most five times a second, without blocking
+/// recording. If a read fails, the state stays as it was, and the manager's health reports why. The sequence ends with
+/// the manager.
 ///
 /// ## Usage
 ///
@@ -33,17 +33,16 @@ extension TransactionManager {
 public final class LiveTransactions: AsyncSequence, Sendable {
     public typealias Failure = Never
 
-    /// What there is to show at one moment.
+    /// The state at one moment.
     public struct State: Hashable, Sendable {
-        /// How many transactions are open and have failed, and how many facts wait for delivery. One that times out
-        /// counts as open until something else changes.
+        /// The open and failed transactions and the pending facts. A timeout counts only after the next change.
         public var counts: TransactionCounts
-        /// The transactions that failed last, the newest first; at most five.
+        /// The last failed transactions, at most five, the newest first.
         public var lastFailures: [TransactionSummary]
         /// Whether the manager records.
         public var recording: RecordingHealth.Mode
 
-        /// Makes a state.
+        /// Creates a state.
         public init(
             counts: TransactionCounts = TransactionCounts(), lastFailures: [TransactionSummary] = [],
             recording: RecordingHealth.Mode = .off
@@ -55,11 +54,10 @@ public final class LiveTransactions: AsyncSequence, Sendable {
     }
 
     private let sources: SourceRegistry
-    /// An `ObservationRegistrar`, which not every system has.
+    /// An `ObservationRegistrar`, which older systems do not have.
     private let observers: (any Sendable)?
     @MainActor private var known = State()
     @MainActor private var isFollowing = false
-    /// Whether it was read since something new was shown.
     @MainActor private var isLookedAt = false
 
     init(_ sources: SourceRegistry) {
@@ -71,12 +69,10 @@ public final class LiveTransactions: AsyncSequence, Sendable {
         }
     }
 
-    /// Watches from now on; begins with what there is.
+    /// Returns an iterator that begins with the current state.
     public func makeAsyncIterator() -> Iterator { Iterator(sources) }
 
-    /// What there is to show, as it was read last; at the first look nothing.
-    ///
-    /// What reads it is told once when there is something new, and has to read again to be told again: a view does.
+    /// The state as of the last read, empty at first. Observers are notified once and must then read it again.
     @MainActor public var state: State {
         if #available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *) {
             (observers as? ObservationRegistrar)?.access(self, keyPath: \.state)
@@ -86,13 +82,13 @@ public final class LiveTransactions: AsyncSequence, Sendable {
         return known
     }
 
-    /// How many transactions are open and have failed, and how many facts wait for delivery; as ``state`` has it.
+    /// The number of open and failed transactions and of pending facts.
     @MainActor public var counts: TransactionCounts { state.counts }
 
-    /// The transactions that failed last, the newest first; as ``state`` has it.
+    /// The last failed transactions, at most five, the newest first.
     @MainActor public var lastFailures: [TransactionSummary] { state.lastFailures }
 
-    /// Whether the manager records; as ``state`` has it.
+    /// Whether the manager records.
     @MainActor public var recording: RecordingHealth.Mode { state.recording }
 
     @MainActor private func follow() {
@@ -105,7 +101,6 @@ public final class LiveTransactions: AsyncSequence, Sendable {
         }
     }
 
-    /// - Returns: Whether it is still read: it was since something new was shown last.
     @MainActor private func show(_ state: State) -> Bool {
         guard state != known else { return true }
         let wasLookedAt = isLookedAt
@@ -125,7 +120,7 @@ public final class LiveTransactions: AsyncSequence, Sendable {
 extension LiveTransactions: Observable {}
 
 extension LiveTransactions {
-    /// Waits for something new.
+    /// An iterator over the states of a manager.
     public struct Iterator: AsyncIteratorProtocol {
         private let sources: SourceRegistry
         private let watcher: ChangeWatcher
@@ -133,7 +128,7 @@ extension LiveTransactions {
         private var last: State?
         private var readAt = ContinuousClock.now
 
-        /// Between two looks at the store: twice as fast as a person reads numbers.
+        /// Twice as fast as a person reads numbers.
         private static let pause = Duration.milliseconds(200)
         private static let failureLimit = 5
 
@@ -143,15 +138,13 @@ extension LiveTransactions {
             sources.current?.writer.watchOthers()
         }
 
-        /// What there is to show at first, and then each time that this is something else; nil when the manager has
-        /// gone or the task was canceled.
+        /// Returns the current state, then each changed one; `nil` if the manager is gone or the task is canceled.
         public mutating func next() async -> State? { await next(isolation: nil) }
 
-        /// As ``next()``, on the caller's actor.
+        /// Works as ``next()``, on the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> State? {
             if last == nil, !Task.isCancelled { return await look() }
             while await bell.rings() {
-                // Of what has changed everything is read anew.
                 _ = watcher.take()
                 try? await Task.sleep(until: readAt + Self.pause, clock: .continuous)
                 let before = last
@@ -171,7 +164,6 @@ extension LiveTransactions {
 }
 
 extension SourceRegistry {
-    /// What there is to show now; what cannot be read is as it was.
     fileprivate func state(otherwise last: LiveTransactions.State, failureLimit: Int) async -> LiveTransactions.State {
         let read = try? await read { reader, now in
             let filter = TransactionFilter([.outcome([.failed])])

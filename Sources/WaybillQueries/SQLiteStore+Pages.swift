@@ -94,9 +94,6 @@ extension SQLiteStore: ExplorableStore {
 }
 
 extension AnyQuestion {
-    /// What is asked where parameters say what counts; see `AnsweringStore.answer(_:where:)`.
-    ///
-    /// - Parameter now: In microseconds since 1970: decides what a time like `1h` means.
     package func meant(
         by parameters: [(name: String, value: String)], _ reader: StoreReader, now: Int64
     ) throws -> AnyQuestion {
@@ -111,7 +108,6 @@ extension AnyQuestion {
 }
 
 extension QueryFailure {
-    /// What `body` gives; of a question that cannot be answered as it is asked it says so.
     package static func ofQuestion<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as WaybillError where [.notFound, .setting].contains(error.code) {
             throw QueryFailure.question(error.message)

@@ -2,60 +2,39 @@ package import Foundation
 package import WaybillCore
 package import WaybillStore
 
-/// A store in an SQLite database.
-///
-/// One thread writes, a few read what people wait for, and two answer questions about many transactions, which may take
-/// seconds and much memory: so no list waits for a question, no set for a list, and no list for another one that is
-/// slow, or for all that somebody else asks.
+/// Lists, questions and writes have separate threads and don't wait for each other.
 package struct SQLiteStore: Sendable {
     package let clock: any TransactionClock
     package let place: ResolvedLocation
     package let writer: SetWriter
-    /// What exports of facts go through, and what old clients send.
     package var redactor = Redactor()
-    /// How long one read may take, or a piece of an export; nil: as long as it does. It ends with the task that asked,
-    /// too.
+    /// The longest time for one read or one piece of an export; `nil` for no limit.
     package var readLimit: Duration?
-    /// Who reads, where there are several: none of them has all that read. nil is one of its own.
     package var asker: String?
     private let lists: ReaderPool
     private let questions: ReaderPool
     private let watcher: ReaderPool
 
-    /// As many lists are read at a time, one less for one asker.
     private static let listReaderCount = 4
-    /// As many questions are answered at a time, one for each asker, since each may take much memory.
+    /// The number of concurrent questions, each of another asker because of its memory.
     private static let questionReaderCount = 2
 
-    /// Opens a store to read it; what is to be written opens it once more.
-    ///
-    /// - Throws: where it is missing, no store, or made by a newer version.
+    /// Opens a store for reading. The first write opens it again.
     package init(_ place: ResolvedLocation, clock: any TransactionClock) throws(WaybillError) {
         try self.init(place, clock: clock, SetWriter(place))
     }
 
-    /// Opens a store to read it: a folder's, or one in one file. What is to be written opens it once more.
-    ///
-    /// - Throws: Where it is missing, no store, or made by a newer version.
     package init(_ url: URL, clock: any TransactionClock = SystemClock()) throws(WaybillError) {
         try self.init(ResolvedLocation(path: url.path(percentEncoded: false)), clock: clock)
     }
 
-    /// Opens a store to write and read it, and makes it and its folder where they are missing; blocks until it is done.
-    ///
-    /// - Parameters:
-    ///   - name: Of the file in the folder, without `.sqlite`; `waybill` is the one that the folder stands for.
-    ///   - folder: Of the store.
-    ///   - factsPerTransaction: Facts of one transaction beyond so many are rejected; nil: however many come.
-    ///   - clock: Says what has timed out, and what a time like `1h` means.
-    ///   - committed: Told what became of the sets of each commit.
-    /// - Throws: Where it cannot be made, is no store, or made by a newer version.
+    /// Opens a store for writing and reading, creates it if necessary, and blocks until it is open.
     package init(
         making name: String = "waybill", in folder: URL, factsPerTransaction: Int? = nil,
         clock: any TransactionClock = SystemClock(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) throws(WaybillError) {
-        // The folder's own store is one of a folder, so that opening it makes the folder where it is missing.
+        // Opening it as a folder creates the folder.
         let place =
             name == "waybill" ? ResolvedLocation.folder(folder) : .file(folder.appending(path: "\(name).sqlite"))
         let writer = SetWriter(place, factsPerTransaction: factsPerTransaction, committed: committed)
@@ -63,8 +42,7 @@ package struct SQLiteStore: Sendable {
         try self.init(place, clock: clock, writer)
     }
 
-    /// Opens the store that a person means to write to: a folder's, or one in one file; what is not there and has no
-    /// suffix becomes a folder.
+    /// Opens the store in a folder or a file for writing. A missing path without a suffix becomes a folder.
     package init(making url: URL, clock: any TransactionClock) throws(WaybillError) {
         var place = ResolvedLocation(path: url.path(percentEncoded: false))
         if case .file = place, !place.isThere, url.pathExtension.isEmpty { place = .folder(url) }
@@ -83,19 +61,16 @@ package struct SQLiteStore: Sendable {
         try lists.open()
     }
 
-    /// What `body` reads, on a thread of lists.
     package func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value
     {
         try await lists.run(for: asker, within: readLimit, by: clock, body)
     }
 
-    /// What `body` reads, on the one thread whose reader's ``StoreReader/version()`` can be compared with the one
-    /// before.
+    /// Reads on the one thread whose ``StoreReader/version()`` is comparable with earlier ones.
     func watch<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value {
         try await watcher.run(for: asker, within: readLimit, by: clock, body)
     }
 
-    /// What `body` reads, on a thread of questions.
     package func ask<Value: Sendable>(_ body: @escaping @Sendable (StoreReader, _ now: Int64) throws -> Value)
         async throws -> Value
     {
@@ -103,9 +78,6 @@ package struct SQLiteStore: Sendable {
         return try await questions.run(for: asker, within: readLimit, by: clock) { reader in try body(reader, now) }
     }
 
-    /// What `body` reads of what a request means, on a thread of lists.
-    ///
-    /// - Parameter body: Given the filter, and now in microseconds since 1970.
     package func read<Filter: ListFilter, Value: Sendable>(
         _ request: ListRequest, _ body: @escaping @Sendable (StoreReader, Filter, Int64) throws -> Value
     ) async throws -> Value {
@@ -115,7 +87,6 @@ package struct SQLiteStore: Sendable {
 }
 
 extension StoreReader {
-    /// The filter that a request means here.
     package func filter<Filter: ListFilter>(_ request: ListRequest, now: Int64) throws -> Filter {
         let called = try request.names(about: Filter.subject)
         return try request.filter(names: called.isEmpty ? [] : names(including: called), now: now)
@@ -226,7 +197,6 @@ extension SQLiteStore: RecordStore {
 
     package func warnings() async -> [String] { (try? await read { reader in reader.warnings }) ?? [] }
 
-    /// Whether sets can be taken in: the store is open, and the disk has room for one.
     package func checkWriting() async throws {
         try await writer.run { store throws(WaybillError) in
             _ = try store.setting("installation")
@@ -236,7 +206,6 @@ extension SQLiteStore: RecordStore {
 }
 
 extension QueryFailure {
-    /// What `body` says, a cursor that no list gave as a parameter that cannot be read.
     fileprivate static func ofCursor<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as WaybillError where error.code == .format {
             throw QueryFailure.parameter("cursor", error.message)
@@ -257,9 +226,6 @@ extension StoreReader {
         }
     }
 
-    /// The transaction that a person means by an ID or a support code.
-    ///
-    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
     package func transaction(called key: String, now wall: Int64) throws -> TransactionRecord {
         let id = try id(of: key)
         guard let record = try transaction(id, now: wall) else {
@@ -281,8 +247,7 @@ extension StoreReader {
         }
     }
 
-    /// The exchange that a person means: `<source>:<sequence>`, the source by its ID, its support code, or the
-    /// beginning of that.
+    /// Returns the exchange `<source>:<sequence>`. The source is an ID, a support code, or a prefix of that.
     fileprivate func exchange(key: String) throws -> ExchangeRecord {
         guard let colon = key.lastIndex(of: ":"), let sequence = FactID.sequence(key[key.index(after: colon)...])
         else {

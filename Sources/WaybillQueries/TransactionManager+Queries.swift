@@ -3,119 +3,90 @@ public import Waybill
 public import WaybillCore
 public import WaybillStore
 
-// Looking at what was recorded; all of it includes what was recorded until the moment of asking, and holds up no
-// recording.
+// Queries include everything recorded up to the call, and don't block recording.
 extension TransactionManager {
-    /// Transactions that pass a filter, in its order, a page at a time.
+    /// The transactions that match a filter, in its order: a page of them, or all as a sequence.
     ///
-    /// - Parameters:
-    ///   - filter: Which transactions, and in which order; all by default, the newest first.
-    ///   - limit: Transactions a page holds at most, at least 1. Default: 50.
-    ///   - cursor: `next` of the page before; nil for the first. What is recorded meanwhile does not shift the pages.
-    /// - Returns: An empty page where nothing was recorded yet.
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read, or for a cursor that no page gave.
-    public func list(
-        matching filter: TransactionFilter = TransactionFilter(), limit: Int = 50, after cursor: String? = nil
-    ) async throws -> RecordPage<TransactionSummary> {
-        try await read { reader, now in try reader.transactions(matching: filter, limit: limit, after: cursor, now: now)
+    /// ```swift
+    /// for try await login in transactions.transactions(matching: TransactionFilter(useCase: Login.self)) { show(login) }
+    /// ```
+    ///
+    /// - Parameter filter: The filter and the order. Default: all transactions, the newest first.
+    public func transactions(matching filter: TransactionFilter = TransactionFilter()) -> MatchingTransactions {
+        MatchingTransactions(manager: self, condition: .filter(filter))
+    }
+
+    /// The transactions that match a ``WaybillQueries/FilterExpression``, such as `outcome:failed took>2s`. An empty
+    /// text matches all transactions.
+    ///
+    /// Reading them throws a ``WaybillQueries/FilterMistake`` for a malformed text or an unknown name.
+    public func transactions(matching text: String) -> MatchingTransactions {
+        MatchingTransactions(manager: self, condition: .text(text))
+    }
+
+    /// Reads a filter, with the names of the store and with times like `since:24h` relative to now.
+    ///
+    /// - Throws: ``WaybillQueries/FilterMistake``; ``WaybillCore/WaybillError`` if the store can't be read.
+    public func filter(_ text: String) async throws -> TransactionFilter { try await filter(text, .transactions) }
+
+    private func filter<Filter: ListFilter>(_ text: String, _ subject: FilterExpression.Subject) async throws -> Filter
+    {
+        let expression = try FilterExpression(text, about: subject)
+        let read = try await read { reader, now in
+            (expression.names.isEmpty ? nil : try reader.names(including: expression.names), now)
         }
-            ?? RecordPage(rows: [], next: nil)
+        guard let (names, now) = read else { return Filter([]) }
+        return try expression.filter(names: names, now: now)
     }
 
-    /// Transactions that pass a filter as people write it, a page at a time: `outcome:failed took>2s`; see
-    /// ``WaybillQueries/FilterExpression``.
+    /// Returns a transaction with all events and exchanges in this store; `nil` if it is unknown.
     ///
-    /// - Parameters:
-    ///   - text: The filter; empty: all transactions, the newest first.
-    ///   - limit: Transactions a page holds at most, at least 1. Default: 50.
-    ///   - cursor: `next` of the page before; nil for the first.
-    /// - Returns: A page that says why it is empty where it is.
-    /// - Throws: ``WaybillQueries/FilterMistake`` for a text that cannot be read, or a name that nothing here has;
-    ///   ``WaybillCore/WaybillError`` as ``list(matching:limit:after:)``.
-    public func find(_ text: String, limit: Int = 50, after cursor: String? = nil) async throws -> RecordPage<
-        TransactionSummary
-    > {
-        let filter = try await filter(text)
-        return try await read { reader, now in
-            var page = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now)
-            if page.rows.isEmpty, cursor == nil { page.whyEmpty = try reader.whyEmpty(filter, now: now) }
-            return page
-        } ?? RecordPage(rows: [], next: nil)
-    }
-
-    /// The filter that a text means now, for reports, exports and answers: names are looked up among those recorded,
-    /// and times like `since:24h` count back from now.
-    ///
-    /// - Throws: ``WaybillQueries/FilterMistake`` for a text that cannot be read, or a name that nothing here has;
-    ///   ``WaybillCore/WaybillError`` when the store cannot be read.
-    public func filter(_ text: String) async throws -> TransactionFilter {
-        let expression = try FilterExpression(text)
-        return try await read { reader, now in
-            try expression.filter(
-                names: expression.names.isEmpty ? nil : reader.names(including: expression.names), now: now)
-        }
-            ?? TransactionFilter()
-    }
-
-    /// One transaction, with all the events and exchanges that this store knows of it, merged.
-    ///
-    /// - Returns: nil where nothing is known of it.
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
-    public func transaction(_ id: GUID) async throws -> TransactionRecord? {
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read.
+    public func transaction(_ id: GUID) async throws(WaybillError) -> TransactionRecord? {
         try await read { reader, now in try reader.transaction(id, now: now) } ?? nil
     }
 
-    /// Network exchanges that pass a filter, the newest first, a page at a time; also those outside any transaction.
+    /// Returns a page of the exchanges that match a filter, the newest first, including those outside transactions.
     ///
     /// - Parameters:
-    ///   - filter: Which exchanges; all by default.
-    ///   - limit: Exchanges a page holds at most, at least 1. Default: 50.
-    ///   - cursor: `next` of the page before; nil for the first. What is recorded meanwhile does not shift the pages.
-    /// - Returns: An empty page where nothing was recorded yet.
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read, or for a cursor that no page gave.
+    ///   - filter: The filter. Default: all exchanges.
+    ///   - limit: The most rows of the page, at least 1. Default: 50.
+    ///   - cursor: `next` of the page before; `nil` for the first. New exchanges do not shift the pages.
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read, or for an invalid cursor.
     public func exchanges(
         matching filter: ExchangeFilter = ExchangeFilter(), limit: Int = 50, after cursor: String? = nil
-    ) async throws -> RecordPage<ExchangeRecord> {
+    ) async throws(WaybillError) -> RecordPage<ExchangeRecord> {
         try await read { reader, now in try reader.exchanges(matching: filter, limit: limit, after: cursor, now: now) }
             ?? RecordPage(rows: [], next: nil)
     }
 
-    /// The filter of exchanges that a text means now, for lists, exports and answers:
-    /// `host:api.example.com status:5xx took>1s`; see ``WaybillQueries/FilterExpression``.
+    /// Reads a filter of exchanges, `host:api.example.com status:5xx`, with the names of the store.
     ///
-    /// - Throws: ``WaybillQueries/FilterMistake`` for a text that cannot be read, or a name that nothing here has;
-    ///   ``WaybillCore/WaybillError`` when the store cannot be read.
-    public func exchangeFilter(_ text: String) async throws -> ExchangeFilter {
-        let expression = try FilterExpression(text, about: .exchanges)
-        return try await read { reader, now in
-            try expression.filter(
-                names: expression.names.isEmpty ? nil : reader.names(including: expression.names), now: now)
-        }
-            ?? ExchangeFilter()
-    }
+    /// - Throws: As ``filter(_:)``.
+    public func exchangeFilter(_ text: String) async throws -> ExchangeFilter { try await filter(text, .exchanges) }
 
-    /// One network exchange.
+    /// Returns a network exchange; `nil` if it is unknown.
     ///
-    /// - Returns: nil where nothing is known of it.
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
-    public func exchange(_ id: FactID) async throws -> ExchangeRecord? {
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read.
+    public func exchange(_ id: FactID) async throws(WaybillError) -> ExchangeRecord? {
         try await read { reader, _ in try reader.exchange(id) } ?? nil
     }
 
-    /// How many transactions are open and how many have failed, and how many facts wait for delivery: for a badge.
+    /// The numbers of open and failed transactions and of pending facts.
     ///
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read.
     public var summary: TransactionCounts {
-        get async throws { try await read { reader, now in try reader.counts(now: now) } ?? TransactionCounts() }
+        get async throws(WaybillError) {
+            try await read { reader, now in try reader.counts(now: now) } ?? TransactionCounts()
+        }
     }
 
-    /// Which transactions have just changed, also by other processes that record into the same store, an app's
-    /// extension say: of those it is told within about a second.
+    /// The changes of transactions. Changes by other processes, such as an app extension, arrive within about a second.
     ///
     /// ```swift
     /// let changes = transactions.changes
-    /// show(try await transactions.list())
-    /// for await _ in changes { show(try await transactions.list()) }
+    /// show(try await transactions.transactions().page())
+    /// for await _ in changes { show(try await transactions.transactions().page()) }
     /// ```
     public var changes: TransactionChanges {
         let changes = TransactionChanges(of: sources.changes)
@@ -123,10 +94,7 @@ extension TransactionManager {
         return changes
     }
 
-    /// The store with everything recorded until now, for what reads more than ``read(_:)``: opened for the one who
-    /// asks.
-    ///
-    /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
+    /// Opens the store with everything recorded up to now; `nil` if recording is off and there is no store.
     package func store() async throws -> SQLiteStore? {
         guard let source = await sources.drainedSource() else { return nil }
         let settings = source.settings
@@ -139,21 +107,20 @@ extension TransactionManager {
 }
 
 extension TransactionManager {
-    /// Answers a question about everything that was recorded until now. Recording goes on meanwhile.
+    /// Answers a question about everything recorded up to now, without blocking recording.
     ///
     /// ## Usage
     ///
     /// ```swift
-    /// let logins = TransactionFilter([.useCase(Login.code)])
+    /// let logins = TransactionFilter(useCase: Login.self)
     /// let question = DurationQuestion(
     ///     filter: logins, from: .event("requestSent"), to: .event("responseReceived"), segmentation: .attribute("variant"))
     /// print(try await transactions.answer(question).total.statistics)
     /// ```
     ///
-    /// - Throws: ``WaybillCore/WaybillError``: `.notFound` for a name that nothing here has, with the nearest one;
-    ///   `.setting` for a question that lacks something; `.store` when recording is off and nothing was recorded, or
-    ///   the store cannot be read.
-    public func answer<Asked: Question>(_ question: Asked) async throws -> Asked.Answer {
+    /// - Throws: ``WaybillCore/WaybillError``: `.notFound` for an unknown name, with the nearest one; `.setting` for an
+    ///   incomplete question; `.store` without a readable store.
+    public func answer<Asked: Question>(_ question: Asked) async throws(WaybillError) -> Asked.Answer {
         guard let answer = try await read({ reader, now in try reader.answer(question, now: now) }) else {
             throw WaybillError(.store, "Recording is off and nothing was recorded: there is nothing to ask about.")
         }
@@ -161,40 +128,37 @@ extension TransactionManager {
     }
 }
 
-// What a collector rejected is kept, and can be looked at, sent again or handed on.
 extension TransactionManager {
-    /// The facts in quarantine, with the reasons.
+    /// Returns the quarantined facts with their reasons, by source and sequence, the oldest source first.
     ///
-    /// - Parameter limit: How many at most. Default: 1,000.
-    /// - Returns: By source, oldest first, and in order of sequence; empty where nothing was rejected.
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
-    public func quarantined(limit: Int = 1_000) async throws -> [QuarantinedFact] {
+    /// - Parameter limit: The most facts. Default: 1,000.
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read.
+    public func quarantined(limit: Int = 1_000) async throws(WaybillError) -> [QuarantinedFact] {
         try await read { reader, _ in try reader.quarantined(limit: max(0, limit)) } ?? []
     }
 
-    /// Makes facts pending again that were rejected: the next flush sends them, to a collector that may judge otherwise
-    /// by now.
+    /// Makes quarantined facts pending again, for the next flush.
     ///
-    /// - Parameter ids: Which; nil: all. Those that are not in quarantine, or no longer in the store, are left alone.
-    /// - Returns: How many are pending again.
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written.
+    /// - Parameter ids: The facts; `nil` for all. Facts that are not in quarantine are ignored.
+    /// - Returns: The number of facts that are pending again.
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be written.
     @discardableResult
-    public func sendQuarantinedAgain(_ ids: Set<FactID>? = nil) async throws -> Int {
+    public func sendQuarantinedAgain(_ ids: Set<FactID>? = nil) async throws(WaybillError) -> Int {
         guard let source = await sources.drainedSource() else { return 0 }
         defer { sources.changes.ring() }
         return try await source.writer.run { _, store in try store.releaseQuarantined(ids) }
     }
 
-    /// Writes the facts in quarantine into a folder, as sets that `waybill import` takes; they stay in quarantine, too.
+    /// Writes the quarantined facts into a folder, as sets for `waybill import`. They also stay in quarantine.
     ///
-    /// Every text is redacted once more on its way out. As every set, they have the secrets by which the collector knows
-    /// who speaks; only the user who runs the process may read them.
+    /// All texts are redacted again. The files contain secrets of the sender: only this process's user can read them.
     ///
-    /// - Parameter folder: Made where it is missing; a file is named as those of ``FileTransport``.
-    /// - Returns: How many facts; where it is 0, there is no file.
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read, or a file cannot be written.
+    /// - Parameter folder: The folder, which is created if necessary. Files have names as those of
+    ///   ``Waybill/Delivery/files(in:)``.
+    /// - Returns: The number of facts. With 0, there is no file.
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read, or a file can't be written.
     @discardableResult
-    public func exportQuarantined(to folder: URL) async throws -> Int {
+    public func exportQuarantined(to folder: URL) async throws(WaybillError) -> Int {
         guard let settings = sources.settings else { return 0 }
         let count = try await read { reader, _ in
             var count = 0
@@ -209,11 +173,76 @@ extension TransactionManager {
     }
 }
 
-/// What is being recorded, by this process and others, as it reaches the store; ends with the manager.
+/// The transactions of a manager that match a filter, in its order. It includes everything recorded before it is read.
 ///
-/// Watches from the moment it was asked for, so that nothing is missed between a first list and the first change. What
-/// happens while its reader is busy comes as one change, and where that are many transactions, as
-/// ``WaybillStore/TransactionChange/reload``: recording waits for no reader. Each reader asks the manager for its own.
+/// As a sequence, it reads a page at a time. New transactions do not shift the pages.
+public struct MatchingTransactions: AsyncSequence, Sendable {
+    enum Condition: Sendable {
+        case filter(TransactionFilter)
+        case text(String)
+    }
+
+    let manager: TransactionManager
+    let condition: Condition
+
+    /// Returns a page.
+    ///
+    /// - Parameters:
+    ///   - limit: The most rows of the page, at least 1. Default: 50.
+    ///   - cursor: `next` of the page before; `nil` for the first.
+    /// - Returns: The page. An empty first page of a text says why it is empty.
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read, or for an invalid cursor;
+    ///   ``WaybillQueries/FilterMistake`` for a text that is not a filter.
+    public func page(limit: Int = 50, after cursor: String? = nil) async throws -> RecordPage<TransactionSummary> {
+        try await page(of: filter(), limit: limit, after: cursor)
+    }
+
+    private func filter() async throws -> TransactionFilter {
+        switch condition {
+        case .filter(let filter): filter
+        case .text(let text): try await manager.filter(text)
+        }
+    }
+
+    private func page(
+        of filter: TransactionFilter, limit: Int, after cursor: String?
+    ) async throws(WaybillError) -> RecordPage<TransactionSummary> {
+        try await manager.read { [condition] reader, now in
+            var page = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now)
+            if case .text = condition, page.rows.isEmpty, cursor == nil {
+                page.whyEmpty = try reader.whyEmpty(filter, now: now)
+            }
+            return page
+        } ?? RecordPage(rows: [], next: nil)
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(transactions: self) }
+
+    /// An iterator over the transactions.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let transactions: MatchingTransactions
+        private var filter: TransactionFilter?
+        private var rows: ArraySlice<TransactionSummary> = []
+        private var cursor: String?
+
+        fileprivate init(transactions: MatchingTransactions) { self.transactions = transactions }
+
+        /// Returns the next transaction; `nil` after the last. Throws as ``MatchingTransactions/page(limit:after:)``.
+        public mutating func next() async throws -> TransactionSummary? {
+            if rows.isEmpty, filter == nil || cursor != nil {
+                let filter = if let filter { filter } else { try await transactions.filter() }
+                let page = try await transactions.page(of: filter, limit: 50, after: cursor)
+                (self.filter, rows, cursor) = (filter, page.rows[...], page.next)
+            }
+            return rows.popFirst()
+        }
+    }
+}
+
+/// The changes of transactions by this process and others. The sequence ends with the manager.
+///
+/// It watches from its creation on. Changes while its reader is busy are merged, into
+/// ``WaybillStore/TransactionChange/reload`` if they are many. Ask the manager for one sequence per reader.
 public struct TransactionChanges: AsyncSequence, Sendable {
     public typealias Failure = Never
 
@@ -224,15 +253,15 @@ public struct TransactionChanges: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(watcher: watcher, bell: bell) }
 
-    /// Waits for changes.
+    /// An iterator over changes.
     public struct Iterator: AsyncIteratorProtocol {
         let watcher: ChangeWatcher
         let bell: AsyncStream<Void>
 
-        /// What has changed since the last call; nil when the manager has gone or the task was canceled.
+        /// Returns the changes since the last call; `nil` when the manager is gone or the task is canceled.
         public mutating func next() async -> TransactionChange? { await next(isolation: nil) }
 
-        /// As ``next()``, on the caller's actor.
+        /// Works as ``next()``, on the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> TransactionChange? {
             while await bell.rings() {
                 if let change = watcher.take() { return change }

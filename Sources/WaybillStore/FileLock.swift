@@ -4,21 +4,19 @@ import WaybillCore
 
 /// The lock that lets one process at a time write or checkpoint a store.
 ///
-/// SQLite before 3.51.3 can corrupt a WAL that two connections reset at the same time, so SQLite's own locks are not
-/// enough. `flock`, never `fcntl`: a lock of `fcntl` goes when any descriptor of the file is closed. Held only while
-/// writing, since an app that is suspended with a lock in a shared container is killed.
+/// SQLite before 3.51.3 can corrupt a WAL that two connections reset at the same time, despite SQLite's own locks. This
+/// lock uses `flock`, because closing any descriptor of the file releases a lock of `fcntl`. The system kills an app
+/// that it suspends with a lock in a shared container, so the lock is held only during writes.
 ///
-/// A second file is the queue for it: one waits for the lock and the others for the queue. Without that, a process that
-/// writes on and on has taken the lock again each time that one who waits looks.
+/// A second lock forms a queue. Without it, a process that writes constantly would starve a waiting one.
 final class FileLock {
-    /// What limits the waits of a store that several processes share; `nil` if each wait has SQLite's own limit.
+    /// Limits the waits for a shared store; `nil` means SQLite's own limit.
     let patience: Patience?
     private let lock: Int32
     private let queue: Int32
     private let path: String
     private var parents: [ParentsFile]
 
-    /// Opens the files beside a store, with mode 0600.
     init(of store: String, patience: Patience? = nil) throws(WaybillError) {
         path = store + "-lock"
         self.patience = patience
@@ -47,7 +45,7 @@ final class FileLock {
         close(queue)
     }
 
-    /// Waits as long as ``patience`` allows, or as long as SQLite waits for one of its own locks.
+    /// Waits as long as ``patience`` allows, or as long as SQLite waits for its own locks.
     func acquire() throws(WaybillError) {
         let patience = patience ?? Patience(milliseconds: Connection.busyMilliseconds)
         try take(queue, patience)
@@ -67,30 +65,22 @@ final class FileLock {
         }
     }
 
-    /// Takes the lock without waiting.
-    ///
-    /// - Returns: Whether it was free.
     func acquireIfFree() -> Bool { flock(lock, LOCK_EX | LOCK_NB) == 0 }
 
     func release() { flock(lock, LOCK_UN) }
 }
 
-/// How long one piece of work may wait for other processes: all its waits together, for the store's lock and for SQLite's.
-///
-/// A process that was suspended in the middle of a write may have a lock for hours. Confined to one thread.
+/// How long a piece of work may wait in total for processes that may be suspended. Confined to one thread.
 final class Patience {
-    /// A piece of work waits a second at most where processes may be suspended.
     static let sharedMilliseconds: Int32 = 1_000
-    /// Enough where another process is just writing.
+    /// Enough if another process is just writing.
     private static let shortNanoseconds: UInt64 = 50_000_000
 
     private let limit: UInt64
     private var left: UInt64
-    /// The longest that any piece of work has waited, in nanoseconds.
     private(set) var longestNanoseconds: UInt64 = 0
     private var waited: UInt64 = 0
-    /// Whether the last wait was in vain, so that another process may be suspended. From then on each piece of work hardly
-    /// waits, or everything that a process asks of its store would be late for as long as that lasts.
+    /// Whether the last wait timed out. Later pieces of work then wait only briefly.
     private(set) var isHeldUp = false
 
     init(milliseconds: Int32) {
@@ -98,18 +88,15 @@ final class Patience {
         left = limit
     }
 
-    /// Begins another piece of work.
     func renew() { (left, waited) = (isHeldUp ? min(limit, Self.shortNanoseconds) : limit, 0) }
 
-    /// Sleeps for about a millisecond.
-    ///
-    /// - Returns: `false`, without a sleep, if the time is up.
+    /// Sleeps for about a millisecond; returns `false`, without a sleep, if the time is up.
     func wait() -> Bool {
         guard left > 0 else {
             isHeldUp = true
             return false
         }
-        // Measured, because a sleep takes much longer than asked for on a busy machine.
+        // The time is measured, because a sleep takes much longer than asked for on a busy machine.
         let start = DispatchTime.now().uptimeNanoseconds
         usleep(1_000)
         let passed = DispatchTime.now().uptimeNanoseconds &- start
@@ -119,6 +106,5 @@ final class Patience {
         return true
     }
 
-    /// Notes that what was waited for came. The time that this piece of work may still wait stays as it is.
     func rewarded() { isHeldUp = false }
 }

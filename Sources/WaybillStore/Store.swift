@@ -1,10 +1,9 @@
 import Foundation
 package import WaybillCore
 
-/// The writing end of a store: facts in, sets out, sets in.
+/// The writing end of a store: one connection, confined to a ``StoreThread``.
 ///
-/// One connection, confined to one serial thread (``StoreThread``). Several processes may each have one for the same
-/// file: each write holds a lock between them.
+/// Several processes may write to the same file; each write holds a lock between them.
 ///
 /// ## Usage
 ///
@@ -22,36 +21,27 @@ package final class Store {
     private let lock: FileLock?
     private let place: ResolvedLocation
     let file: StoreFile?
-    /// The file that is open, which another process may move away or delete.
     let identity: StoreFile.Identity?
     private(set) var files: StoreFiles?
-    /// Own sources seen so far, by ID.
     var ownSources: [GUID: OwnSource] = [:]
-    /// Bytes that bodies take, as far as this connection knows; nil: it has not looked yet.
+    /// `nil` until the bytes are counted.
     var bodyByteCount: Int64?
-    /// Names that there are, as far as this connection knows; nil: it has not counted them since some were lost.
+    /// `nil` until this connection counts the names, and after a rollback.
     package var nameCount: Int?
-    /// Names beyond which no more are taken from others.
+    /// The store accepts no more names from other sources beyond this number.
     var nameLimit = Limits.names
 
-    /// Whether a newer version of Waybill has migrated the store since it was opened. It must be opened again, which says so.
+    /// A newer version of Waybill has migrated the store. Reopening the store throws an error that says so.
     private(set) var isSuperseded = false
 
-    /// Pages in the WAL that make the store checkpoint after a write: about 4 MB.
+    /// In pages: about 4 MB trigger a checkpoint, and about 16 MB make it wait for readers.
     private static let checkpointPageCount = 1_000
-    /// Pages in the WAL that make a checkpoint wait for readers: about 16 MB.
     private static let longWALPageCount = 4 * checkpointPageCount
-    /// How long a checkpoint waits for readers, for each of those 16 MB; a second at most.
+    /// The wait for each 16 MB of WAL, up to one second in total.
     private static let checkpointMilliseconds = 100
-    /// Pages that the WAL has to have before a checkpoint waits for readers again.
     private var nextLongWALPageCount = longWALPageCount
 
-    /// Opens a store to write; makes folder (mode 0700), file (0600) and tables where they are missing.
-    ///
-    /// - Parameters:
-    ///   - commitsAreSynced: Whether a write waits for the disk (`synchronous=FULL`), so that it outlives a power cut.
-    ///   - clock: Names a damaged file that has to be moved out of the way.
-    /// - Throws: What is in the way: no permission, a folder in place of the file, not a store, a newer version.
+    /// Opens a store for writing; creates missing folders (mode 0700), files (0600) and tables.
     package convenience init(
         _ place: ResolvedLocation, commitsAreSynced: Bool = false, clock: any TransactionClock = SystemClock()
     ) throws(WaybillError) {
@@ -79,27 +69,25 @@ package final class Store {
             if place.path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
             try setUp(commitsAreSynced: commitsAreSynced)
             let isNew = try connection.transaction { () throws(WaybillError) in try Schema.migrate(connection) }
-            // So that a new store is one also for those who cannot read its WAL.
+            // Readers that cannot read the WAL must find a valid store, too.
             if isNew, let path = place.path {
                 try connection.checkpoint(.truncate)
-                // SQLite has no locks on this one.
+                // SQLite holds no locks on the WAL, so opening and closing it here is safe.
                 StoreFolder.excludeFromBackup(URL(filePath: path + "-wal"))
             }
         }
         files = StoreFiles(of: place)
     }
 
-    /// Opens a store again that this process has opened before, and closed: nothing has to be made, and no lock is taken.
-    ///
-    /// - Parameter lock: Of the store when it was open before.
+    /// Reopens a store that this process opened before; creates no files.
     init(again place: ResolvedLocation, lock: FileLock) throws(WaybillError) {
         self.place = place
         self.lock = lock
         file = place.path.map { StoreFile(path: $0) }
         identity = file?.identity
         connection = try Connection(place.uri(), .readWrite, at: place.description, patience: lock.patience)
-        // The first connection rebuilds the WAL's index. Under the lock, so that other processes do not run into one that
-        // was suspended while it did so. Where the lock is taken, another connection is open, and there is nothing to do.
+        // The first connection rebuilds the WAL's index. The lock keeps other processes away if this one is suspended
+        // meanwhile. If another connection holds it, the index exists.
         let isLocked = lock.acquireIfFree()
         defer { if isLocked { lock.release() } }
         try setUp()
@@ -107,14 +95,13 @@ package final class Store {
     }
 
     private func setUp(commitsAreSynced: Bool = false) throws(WaybillError) {
-        // What is erased must be gone from the file's bytes, also where a page was split before.
+        // Erased bytes must leave the file, also after a page was split.
         try connection.execute("PRAGMA secure_delete = ON")
         try connection.execute("PRAGMA synchronous = \(commitsAreSynced ? "FULL" : "NORMAL")")
-        // A WAL that became long while readers were in the way is cut when it begins anew.
+        // Shrinks a WAL that grew while readers blocked checkpoints.
         try connection.execute("PRAGMA journal_size_limit = \(2 * Self.checkpointPageCount * 4_096)")
     }
 
-    /// Puts a store that was made of a damaged one into its place, where that was interrupted.
     private static func finishSalvage(_ file: StoreFile, _ lock: FileLock?, at wall: Int64) throws(WaybillError) {
         guard file.hasSuccessor else { return }
         try lock?.acquire()
@@ -122,18 +109,16 @@ package final class Store {
         try file.succeed(at: wall)
     }
 
-    /// Where its journals lie.
     var journalFolder: URL? {
         place.journalFolder ?? file.map { URL(filePath: $0.path).deletingLastPathComponent() }
     }
 
-    /// Whether the files that are open are still the ones of that name: SQLite goes on writing to deleted ones.
+    /// SQLite goes on writing to deleted files.
     var isInPlace: Bool { StoreFiles(of: place) == files }
 
-    /// Makes an empty file, so that it gets its mode before there is anything in it.
+    /// Creates an empty file, so it has its mode before it has content.
     private static func prepare(_ path: String) throws(WaybillError) {
-        // Exclusive, because a file that is there must not be opened here: closing it would drop the locks of SQLite in
-        // this process.
+        // `O_EXCL`, because closing an existing file would drop this process's SQLite locks on it.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         let reason = errno
         if descriptor >= 0 {
@@ -157,11 +142,11 @@ package final class Store {
         }
     }
 
-    /// Throws where the disk has no room for as much as a set takes, beside the store.
+    /// Throws an error if the disk has no room for a set beside the store.
     package func checkRoom() throws(WaybillError) {
         guard let path = place.path else { return }
         do throws(WaybillError) {
-            // Never renamed: gone at the end of this. Drawn at random, since a disk may compress.
+            // Random bytes, because a disk may compress; the file is deleted at the end of this scope.
             let probe = try PartialFile(URL(filePath: path + "-room"))
             var random = SystemRandomNumberGenerator()
             let words = (0..<8_192).map { _ in random.next() }
@@ -171,9 +156,7 @@ package final class Store {
         }
     }
 
-    /// One SQLite transaction under the lock between processes, and a checkpoint when the WAL has grown.
-    ///
-    /// Within another one it is a part of that.
+    /// Runs `body` in a transaction under the lock between processes. A nested call joins the transaction.
     package func write<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         guard !connection.isInTransaction else { return try body() }
         return try locked { () throws(WaybillError) in
@@ -191,7 +174,7 @@ package final class Store {
                     return try body()
                 }
             } catch {
-                // What was counted within it did not come to stay.
+                // The rollback also undid names that were counted.
                 nameCount = nil
                 throw error
             }
@@ -200,12 +183,8 @@ package final class Store {
         }
     }
 
-    /// Checkpoints when the WAL has grown. What was asked for is committed: a checkpoint that fails now is tried again after
-    /// the next write.
-    ///
-    /// Where reads overlap, some reader is always in the way of a passive checkpoint, and SQLite appends to the WAL on and
-    /// on. So once it is long, a checkpoint waits a moment for the readers that are under way, while new ones read the
-    /// database file alone.
+    /// Overlapping readers block every passive checkpoint while the WAL grows. The checkpoint of a long WAL therefore
+    /// waits briefly for them.
     private func checkpointIfDue() {
         guard connection.walPageCount > Self.checkpointPageCount,
             let left = try? connection.checkpoint(.passive)
@@ -219,39 +198,32 @@ package final class Store {
         nextLongWALPageCount = isEmpty ? Self.longWALPageCount : left + Self.checkpointPageCount
     }
 
-    /// Bytes that the WAL takes on the disk.
     package var walByteCount: Int64 {
         var status = stat()
         guard let path = place.path, stat(path + "-wal", &status) == 0 else { return 0 }
         return Int64(status.st_size)
     }
 
-    /// Bytes that rows and indexes may take for the store's files to stay within a limit, the WAL among them.
+    /// Returns how many bytes rows may take; `nil` if the files with the WAL are within the limit.
     ///
-    /// Where they are beyond it, the WAL is emptied first. Where readers are in the way of that, rows make room, but never
-    /// more than half.
-    ///
-    /// - Returns: `nil` if the files are within the limit.
+    /// If readers keep the WAL, rows give up at most half of the limit.
     func rowByteLimit(within limit: Int64) throws(WaybillError) -> Int64? {
         guard try connection.usedByteCount() + walByteCount > limit else { return nil }
         if walByteCount > 0 {
             _ = try? locked { () throws(WaybillError) -> Int in try connection.checkpoint(.truncate, waiting: 0) }
         }
         guard try connection.usedByteCount() + walByteCount > limit else { return nil }
-        // Room for the WAL of the next writes, so that not each of them has to empty it.
+        // Without room for the WAL, each of the next writes would have to empty it.
         let reserve = min(Int64(Self.checkpointPageCount) * 4_096, limit / 16)
         return limit - min(max(reserve, walByteCount), limit / 2)
     }
 
-    /// Moves everything from the WAL into the file, synced, and empties the WAL; waits for readers.
     package func checkpoint() throws(WaybillError) {
         _ = try locked { () throws(WaybillError) in try connection.checkpoint(.truncate) }
     }
 
-    /// Waits until everything that was written is on the disk.
-    ///
-    /// A commit is not, in WAL with `synchronous=NORMAL`, and an empty one is not under FULL either: so a row is
-    /// written under FULL.
+    /// Waits until all writes are on the disk. In WAL mode, `synchronous=NORMAL` syncs no commit, and FULL syncs no
+    /// empty one, so this writes a row under FULL.
     package func sync() throws(WaybillError) {
         let usual = try connection.integer("PRAGMA synchronous")
         try connection.execute("PRAGMA synchronous = FULL")
@@ -262,9 +234,8 @@ package final class Store {
             ).run()
         }
         #if canImport(Darwin)
-        // The system's SQLite commits with fsync(2), which leaves the bytes in the drive's own buffer; this has the
-        // drive empty it. By the WAL, since SQLite has locks on its other files, which closing any descriptor of these
-        // would take away.
+        // The system's SQLite uses fsync(2), which leaves bytes in the drive's buffer. This flushes the drive through
+        // the WAL: closing another file would drop SQLite's locks on it.
         guard let path = place.path else { return }
         do {
             try DurableFile.withDescriptor(of: path + "-wal", O_RDWR, DurableFile.sync)
@@ -284,12 +255,10 @@ package final class Store {
 
     // MARK: Settings
 
-    /// What sets show that they are of an installation of this store; nil where it has none.
     func installationProof(of installation: GUID) throws(WaybillError) -> IdentityProof? {
         try InstallationRows(connection: connection).proof(of: installation)
     }
 
-    /// Records under an installation from now on.
     func set(installation: GUID, proof: IdentityProof) throws(WaybillError) {
         try write { () throws(WaybillError) in
             try keep("installation", installation.description)
@@ -297,12 +266,11 @@ package final class Store {
         }
     }
 
-    /// A value kept with the store, e.g. the installation's ID; nil where none was set.
     package func setting(_ key: String) throws(WaybillError) -> String? {
         try connection.statement("SELECT value FROM settings WHERE key = ?").first(key) { row in row.text(0) }
     }
 
-    /// Keeps a value with the store; nil takes it away.
+    /// `nil` deletes the setting.
     package func set(_ key: String, to value: String?) throws(WaybillError) {
         try write { () throws(WaybillError) in
             if let value {

@@ -1,16 +1,11 @@
 package import Foundation
 package import WaybillCore
 
-/// The folder that a store lies in.
 package enum StoreFolder {
-    /// Makes the folder if it is missing: for its owner only, on Apple platforms excluded from backups and readable from
-    /// the first unlock on.
-    ///
-    /// An existing folder stays as it is; it may hold other files, too. One that somebody else may have put there is
-    /// refused.
+    /// Creates a missing folder for its owner only, excluded from backups; throws if another user may have created it.
     ///
     /// - Parameter syncs: Whether to wait until the new folder is on the disk.
-    /// - Returns: The folders that must be synced so that a power cut does not take the new one.
+    /// - Returns: The folders to sync for the new one to survive a power cut.
     @discardableResult
     static func make(_ url: URL, syncs: Bool = true) throws(WaybillError) -> [URL] {
         let path = url.path(percentEncoded: false)
@@ -30,14 +25,13 @@ package enum StoreFolder {
                 cause: error.localizedDescription)
         }
         let parents = made.reversed().map { $0.deletingLastPathComponent() }
-        // A folder that we do not own may not be syncable: that is no reason to stop.
         if syncs { for parent in parents { try? DurableFile.syncFolder(parent) } }
         excludeFromBackup(url)
         return parents
     }
 
-    /// Keeps a file or a folder that was just made out of backups, on Apple platforms. Never to be called for a file that
-    /// SQLite has open: to open and close it would drop SQLite's locks.
+    /// Excludes a new item from Apple's backups. Do not call it for a file that SQLite has open: closing the file here
+    /// would drop SQLite's locks.
     package static func excludeFromBackup(_ url: URL) {
         #if canImport(Darwin)
         var url = url
@@ -49,8 +43,7 @@ package enum StoreFolder {
 
     private static var attributes: [FileAttributeKey: Any] {
         #if canImport(Darwin) && !os(macOS)
-        // Files made in it get the same class. Not a stricter one: an app that runs in the background records while the
-        // device is locked.
+        // New files inherit this class. A stricter one would fail for apps that record while the device is locked.
         [.posixPermissions: 0o700, .protectionKey: FileProtectionType.completeUntilFirstUserAuthentication]
         #else
         [.posixPermissions: 0o700]
@@ -58,8 +51,7 @@ package enum StoreFolder {
     }
 }
 
-/// Which files a store's names stand for at a moment: another set of them is another store, however much the open ones
-/// can still be written to.
+/// The identities of a store's files. If they change, the path leads to a different store.
 struct StoreFiles: Hashable {
     private let identities: [StoreFile.Identity?]
 
@@ -68,34 +60,30 @@ struct StoreFiles: Hashable {
     }
 }
 
-/// Where a store lies.
 package enum ResolvedLocation: Sendable, Hashable {
-    /// A folder that holds `waybill.sqlite`.
+    /// A folder that contains `waybill.sqlite`.
     ///
-    /// - own: A folder of this process alone, for the journals and their locks; nil: they lie beside the store. With it,
-    ///   other processes may use the store while this one is suspended: nothing is locked there but while it is written.
+    /// - own: A private folder for journals and their locks. With it, other processes can use the store while this one
+    ///   is suspended.
     case folder(URL, own: URL? = nil)
-    /// One file, e.g. a snapshot.
+    /// A single file, e.g. a snapshot.
     case file(URL)
-    /// In memory, shared by all connections of this process that use the same name, and gone with the last of them.
+    /// A store in memory, shared by this process's connections of the same name until the last one closes.
     case memory(name: String)
 
-    /// What a person means by a path: a folder's store, or the file itself.
     package init(path: String) {
         let url = URL(filePath: path)
         self = Self.isFolder(url) ? .folder(url) : .file(url)
     }
 
-    /// The folder that holds the store; nil where it is one file, or in memory.
     package var folder: URL? { if case .folder(let url, _) = self { url } else { nil } }
 
-    /// The folder of the journals; nil where there are none.
     var journalFolder: URL? { if case .folder(let url, let own) = self { own ?? url } else { nil } }
 
-    /// Whether processes use the store that the system may suspend.
+    /// Whether processes that the system may suspend share the store.
     package var isShared: Bool { if case .folder(_, _?) = self { true } else { false } }
 
-    /// The database file's path; nil in memory.
+    /// The path of the database file; `nil` in memory.
     package var path: String? {
         switch self {
         case .folder(let url, _): url.appending(path: "waybill.sqlite").path(percentEncoded: false)
@@ -104,19 +92,16 @@ package enum ResolvedLocation: Sendable, Hashable {
         }
     }
 
-    /// Whether there is a store; in memory there is one as soon as it is asked for.
+    /// Whether the store exists; always `true` in memory.
     package var isThere: Bool { path.map { access($0, F_OK) == 0 } ?? true }
 
-    /// For sentences.
     var description: String { path ?? "memory" }
 
-    /// What SQLite opens.
+    /// Returns the URI that SQLite opens.
     ///
-    /// - Parameter isImmutable: Whether SQLite shall take neither locks nor notice of a WAL
-    ///   (sqlite.org/c3ref/open.html, "immutable").
+    /// - Parameter isImmutable: Whether SQLite ignores locks and the WAL (sqlite.org/c3ref/open.html, "immutable").
     func uri(isImmutable: Bool = false) -> String {
-        // The VFS `memdb` rather than a shared cache, whose readers get SQLITE_LOCKED at once instead of waiting for
-        // the writer.
+        // It uses the VFS `memdb`, because readers of a shared cache get SQLITE_LOCKED at once instead of waiting.
         guard let path else { return "file:/\(Self.escaped("waybill-\(name)"))?vfs=memdb" }
         return "file:\(Self.escaped(path))" + (isImmutable ? "?immutable=1" : "")
     }
@@ -125,7 +110,7 @@ package enum ResolvedLocation: Sendable, Hashable {
         if case .memory(let name) = self { name } else { "" }
     }
 
-    /// sqlite.org/uri.html: `%`, `?` and `#` have a meaning in a URI.
+    /// Escapes `%`, `?` and `#`, which are special in a URI (sqlite.org/uri.html).
     static func escaped(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? text
     }
@@ -138,21 +123,17 @@ package enum ResolvedLocation: Sendable, Hashable {
 }
 
 extension Connection {
-    /// Makes a copy of one file, as the store is now, which needs no WAL, with mode 0600; bodies stay where they are.
-    /// It is not synced.
+    /// Copies the store, without bodies, into a new file with mode 0600 and no WAL.
     ///
-    /// `VACUUM INTO` rather than the backup API, which begins again whenever another process has written
-    /// (sqlite.org/backup.html): a collector that is busy would never be done.
+    /// The backup API would restart whenever another process writes (sqlite.org/backup.html), and might never finish.
     ///
-    /// - Parameter keepsProofs: Whether who has the copy can speak for what recorded into the store, as a backup has to:
-    ///   without, it is nobody's when it is opened again.
-    /// - Throws: Also when there is a file already.
+    /// - Parameter keepsProofs: Whether the copy contains the secrets of its sources, as a backup must.
     package func snapshot(to file: URL, keepsProofs: Bool) throws(WaybillError) {
         let path = file.path(percentEncoded: false)
         guard !FileManager.default.fileExists(atPath: path) else {
             throw WaybillError(.store, "\(path) exists already. Name another file for the snapshot.")
         }
-        // Made with its mode before there is anything in it: SQLite writes into a file that is empty.
+        // SQLite writes into an empty file, so this creates it with its mode.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw WaybillError(
@@ -165,7 +146,6 @@ extension Connection {
         if !keepsProofs { try Self.removeProofs(from: path) }
     }
 
-    /// Takes the secrets of sources, and of their installation with it, out of a copy: it may leave the device.
     private static func removeProofs(from path: String) throws(WaybillError) {
         let copy = try Connection("file:" + ResolvedLocation.escaped(path), .readWrite, at: path)
         guard try copy.integer("SELECT EXISTS(SELECT 1 FROM sources WHERE proof IS NOT NULL)") != 0 else { return }
@@ -176,10 +156,8 @@ extension Connection {
             """)
     }
 
-    /// Takes bodies, and the key of their hashes, out of a copy: it may leave the device.
     private static func removeBodies(from path: String) throws(WaybillError) {
         let copy = try Connection("file:" + ResolvedLocation.escaped(path), .readWrite, at: path)
-        // A store that no writer of this version has opened has no such table.
         guard try copy.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") > 0,
             try copy.integer("SELECT EXISTS(SELECT 1 FROM bodies)") != 0
         else { return }
@@ -190,9 +168,5 @@ extension Connection {
 }
 
 extension Store {
-    /// Makes a copy of one file, which needs no WAL, with mode 0600; bodies stay where they are, and so do the secrets by
-    /// which its sources prove that they are it.
-    ///
-    /// - Throws: Also when there is a file already.
     package func snapshot(to file: URL) throws(WaybillError) { try connection.snapshot(to: file, keepsProofs: false) }
 }

@@ -1,32 +1,27 @@
 import Foundation
 package import WaybillCore
 
-/// The reading end of a store: lists, whole transactions, ledgers, and a check of it all.
+/// The reading end of a store: a read-only connection, confined to a ``StoreThread``.
 ///
-/// A read-only connection, confined to one serial thread (``StoreThread``); it never makes, migrates or repairs
-/// anything. Each call sees one state of the store, however much is written meanwhile.
+/// It never creates, migrates or repairs anything. Each call sees one state of the store.
 package final class StoreReader {
     package let connection: Connection
     private let place: ResolvedLocation
-    /// What a person should know before trusting what is read; each one sentence. Empty: nothing.
+    /// Sentences to read before trusting the data.
     package let warnings: [String]
-    /// What lists of exchanges have asked of sources so far.
     package let newestExchanges = NewestExchanges()
 
-    /// Opens a store to read.
+    /// Opens a store for reading.
     ///
-    /// - Throws: `.notFound` where there is nothing; `.store` for what is not a store, cannot be read, or comes from a
-    ///   newer version.
+    /// - Throws: `.notFound` if there is no store; `.store` if it cannot be read or comes from a newer version.
     package convenience init(_ place: ResolvedLocation) throws(WaybillError) { try self.init(place, patience: nil) }
 
-    /// - Parameter patience: What limits the waits for other processes; confined to the same thread.
     init(_ place: ResolvedLocation, patience: Patience?) throws(WaybillError) {
         self.place = place
         guard let path = place.path else {
             connection = try Connection(place.uri(), .readOnly, at: place.description)
             warnings = []
-            try Schema.check(connection)
-            connection.absentColumns = try Schema.absentColumns(of: connection)
+            try Schema.checkCurrent(connection)
             return
         }
         try Self.checkPresence(of: place, path)
@@ -39,10 +34,9 @@ package final class StoreReader {
         } else {
             (connection, warnings) = try Self.openWithoutWAL(place)
         }
-        connection.absentColumns = try Schema.absentColumns(of: connection)
     }
 
-    /// An empty store in memory, in place of one that was never finished; `nil` if that at a path is finished.
+    /// Returns an empty store in memory if the one at the path was never finished; otherwise, `nil`.
     private static func emptyStore(
         inPlaceOf place: ResolvedLocation, _ path: String, _ patience: Patience?
     ) throws(WaybillError) -> (Connection, [String])? {
@@ -78,52 +72,46 @@ package final class StoreReader {
         throw WaybillError(.notFound, "There is no store at \(path).")
     }
 
-    /// The store of a writer that runs, or has run here.
     private static func openBesideWriter(_ place: ResolvedLocation, _ patience: Patience?) throws(WaybillError) -> (
         Connection, [String]
     ) {
         let connection = try Connection(place.uri(), .readOnly, at: place.description, patience: patience)
         do throws(WaybillError) {
-            try Schema.check(connection)
+            try Schema.checkCurrent(connection)
             return (connection, [])
         } catch {
-            // A WAL is read through a shared-memory file, which cannot be made in a folder that cannot be written
+            // Reading a WAL needs a shared-memory file, which SQLite can't create in a read-only folder
             // (sqlite.org/wal.html, "Read-Only Databases").
             guard connection.lacksSideFiles else { throw error }
             let immutable = try Connection(place.uri(isImmutable: true), .readOnly, at: place.description)
-            try Schema.check(immutable)
+            try Schema.checkCurrent(immutable)
             let warning =
                 "The folder of \(place.description) cannot be written, so its WAL file cannot be read: the latest facts may be missing."
             return (immutable, [warning])
         }
     }
 
-    /// A snapshot, or a copy of a store that lost its WAL. Opened so that SQLite makes no files beside it.
     private static func openWithoutWAL(_ place: ResolvedLocation) throws(WaybillError) -> (Connection, [String]) {
         let connection = try Connection(place.uri(isImmutable: true), .readOnly, at: place.description)
-        try Schema.check(connection)
+        try Schema.checkCurrent(connection)
         guard connection.isWriteAheadLogged else { return (connection, []) }
-        // Another program that was the last to close the store has taken the WAL away, too, and then nothing is
-        // missing.
+        // Another program that closed the store last may have removed the WAL without a loss.
         let warning =
             "\(place.description) has no WAL file (\(place.description)-wal) beside it. If it was copied without, the latest facts are missing: "
             + "copy both, or make a snapshot."
         return (connection, [warning])
     }
 
-    /// Runs `body` on one state of the store; within a read that is under way, on the state of that.
+    /// Runs `body` on one state of the store; a nested read sees the state of the outer one.
     package func read<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         connection.isInTransaction ? try body() : try connection.transaction("BEGIN", body)
     }
 
-    /// As `read`, for a body that throws more than the store does.
     package func reading<Result>(_ body: () throws -> Result) throws -> Result {
         try read { () throws(WaybillError) in Swift.Result(catching: body) }.get()
     }
 
-    /// Runs `body`, whose statements end before they are done once `interruption` says so.
-    ///
-    /// - Throws: What the interruption says, where a statement was ended, whatever `body` made of it.
+    /// Runs `body` until `interruption` ends its statements, and then throws the interruption's error.
     package func reading<Result>(until interruption: Interruption, _ body: () throws -> Result) throws -> Result {
         connection.interruption = interruption
         defer {
@@ -135,13 +123,12 @@ package final class StoreReader {
         return try result.get()
     }
 
-    /// How many connections besides this one are worth opening for what reads all of the store: for as many threads as
-    /// there are processors, up to a number that still takes little memory. None where there is little to read.
+    /// Returns how many further connections are worth opening to read the whole store.
     package func otherCount() throws(WaybillError) -> Int {
         try byteCount() < 8 << 20 ? 0 : min(ProcessInfo.processInfo.activeProcessorCount, 16) - 1
     }
 
-    /// Further connections, each for another thread, which may see other states of the store; none in memory.
+    /// Opens connections for other threads, which may see other states of the store; none in memory.
     package func others(_ count: Int) throws(WaybillError) -> [Connection] {
         guard place.path != nil else { return [] }
         var others: [Connection] = []
@@ -149,18 +136,12 @@ package final class StoreReader {
         return others
     }
 
-    /// Runs `body` on one state of the store, with further connections that see the same one, each for another thread.
-    ///
-    /// - Parameters:
-    ///   - count: How many are wanted.
-    ///   - body: Given fewer where there are no more: none in memory, and within a read that is under way; and none that
-    ///     was opened before the store was written to.
+    /// Runs `body` with up to `count` further connections that see the same state; none in memory or within a read.
     package func read<Result>(
         withOthers count: Int, _ body: ([Connection]) throws(WaybillError) -> Result
     ) throws(WaybillError) -> Result {
         let opened = connection.isInTransaction ? [] : try others(count)
-        // What each sees before the first one's state is taken, and after: where nothing was committed between, that is
-        // what the first sees.
+        // A connection sees the same state if its version does not change while this one begins to read.
         var others: [(connection: Connection, version: Int64)] = []
         for other in opened { others.append((other, try other.dataVersion())) }
         return try read { () throws(WaybillError) in
@@ -169,7 +150,6 @@ package final class StoreReader {
         }
     }
 
-    /// - Parameter same: Those that see the same state.
     private static func read<Result>(
         by others: ArraySlice<(connection: Connection, version: Int64)>, and same: [Connection],
         _ body: ([Connection]) throws(WaybillError) -> Result
@@ -181,7 +161,6 @@ package final class StoreReader {
         }
     }
 
-    /// How large the store is, in bytes.
     package func byteCount() throws(WaybillError) -> Int64 {
         try connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size")
     }

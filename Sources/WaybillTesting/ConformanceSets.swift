@@ -1,10 +1,8 @@
 import Waybill
 import WaybillCore
 
-/// The sets that a transport is tried with.
 struct ConformanceSets {
     let small = Self.set(Self.facts(3))
-    /// The facts of the small one.
     let again: TransactionSet
     let empty: TransactionSet
     let odd = Self.set(Self.facts(Self.texts.count, attributes: { ["text": .string(Self.texts[$0])] }))

@@ -1,3 +1,3 @@
-// A test that imports this module sees what it tests, and what it reads to test it: the app's own imports count for the app's files alone.
+// Tests use the API of both modules, but an app's imports don't apply to its tests.
 @_exported public import Waybill
 @_exported public import WaybillQueries

@@ -1,7 +1,7 @@
 public import Waybill
 package import WaybillCore
 
-/// A transport that keeps the sets it receives, and answers as a test tells it to.
+/// A transport that keeps the sets that it receives, with answers that a test provides.
 public final class InMemoryTransport: FlushTransport {
     private struct State {
         var sets: [OutgoingSet] = []
@@ -13,13 +13,12 @@ public final class InMemoryTransport: FlushTransport {
     /// Creates a transport that accepts everything.
     public init() {}
 
-    /// The sets it received, in order. Sets that it refused are among them.
+    /// The received sets, in order, including those that it refused.
     public var sets: [OutgoingSet] { state.withLock { $0.sets } }
 
-    /// The sets it received, decoded.
     package var transactionSets: [TransactionSet] { sets.map(\.decoded) }
 
-    /// Adds an answer, for the next set that has none yet. A set without an answer is accepted.
+    /// Adds the answer for the next set without one. A set without an answer is accepted.
     public func answerNext(_ answer: @escaping @Sendable (OutgoingSet) throws -> Receipt) {
         state.withLock { $0.answers.append(answer) }
     }
@@ -34,8 +33,7 @@ public final class InMemoryTransport: FlushTransport {
 }
 
 extension OutgoingSet {
-    /// The set, read from its body; empty if the body is no set of version 1.
     package var decoded: TransactionSet {
-        (try? TransactionSet.decode(body).set) ?? TransactionSet(id: id, sources: [])
+        (try? TransactionSet.decode(body)) ?? TransactionSet(id: id, sources: [])
     }
 }

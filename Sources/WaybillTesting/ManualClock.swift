@@ -2,12 +2,10 @@ import Dispatch
 public import Waybill
 import WaybillCore
 
-/// A clock that stands still until a test moves it, or a rule waits by it.
+/// A clock that moves only when a test advances it, or when a network rule waits.
 ///
-/// It reads microseconds, as every ``WaybillCore/TransactionClock`` does; a test moves it by a `Duration`. What mocks,
-/// failures and throttles of a manager with this clock wait, they wait by it: no real time passes. The clock moves on by
-/// itself to the moment that the next of them waits for, so that a request that is answered after three seconds took
-/// three seconds, at once. A test that looks at what is shown meanwhile, or cancels it, has a clock that does not:
+/// Mocks, failures and throttles wait on this clock, so a test takes no real time. The clock moves to the next of their
+/// deadlines at once. To observe or cancel a waiting request, create the clock with `movesByItself: false`:
 ///
 /// ```swift
 /// let clock = ManualClock(movesByItself: false)
@@ -19,7 +17,6 @@ public final class ManualClock: TransactionClock {
     private struct Time {
         var uptime: Int64 = 0
         var wall: Int64
-        /// In the order in which they are due.
         var waiting: [Waiting] = []
 
         mutating func pass(_ microseconds: Int64) {
@@ -29,21 +26,20 @@ public final class ManualClock: TransactionClock {
     }
 
     private struct Waiting {
-        /// By the uptime.
         var due: Int64
         var body: @Sendable () -> Void
     }
 
-    /// Whether it moves to the moment that a rule waits for; else rules wait until ``advance(by:)`` gets there.
+    /// Whether the clock moves to the moment that a rule waits for. Otherwise, rules wait for ``advance(by:)``.
     public let movesByItself: Bool
     private let time: Locked<Time>
     private let queue = DispatchQueue(label: "waybill.manual-clock")
 
-    /// Makes a clock.
+    /// Creates a clock.
     ///
     /// - Parameters:
-    ///   - wallMicroseconds: Microseconds since 1970 that it starts at. Default: 2026-01-01T00:00:00Z.
-    ///   - movesByItself: Whether it moves to the moment that a rule waits for.
+    ///   - wallMicroseconds: The initial wall time in microseconds since 1970. Default: 2026-01-01T00:00:00Z.
+    ///   - movesByItself: Whether the clock moves to the moment that a rule waits for.
     public init(wallMicroseconds: Int64 = 1_767_225_600_000_000, movesByItself: Bool = true) {
         self.movesByItself = movesByItself
         time = Locked(Time(wall: wallMicroseconds))
@@ -53,13 +49,13 @@ public final class ManualClock: TransactionClock {
 
     public func wallMicroseconds() -> Int64 { time.withLock { $0.wall } }
 
-    /// Lets time pass on both clocks; what rules were to do until then they do, on a thread of the clock's.
+    /// Advances both clocks. Rules that are due by then act on the clock's own thread.
     public func advance(by duration: Duration) {
         time.withLock { $0.pass(duration.microseconds) }
         queue.async { [self] in runWhatIsDue() }
     }
 
-    /// Sets the wall clock forward or back, as a person or a time server does; the other clock does not notice.
+    /// Moves the wall clock forward or back, as a user or a time server does. The other clock keeps its time.
     public func jumpWall(by duration: Duration) {
         time.withLock { $0.wall += duration.microseconds }
     }
@@ -69,7 +65,6 @@ extension ManualClock: RuleSchedule {
     package func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
         time.withLock { time in
             let due = time.uptime + max(0, delay.microseconds)
-            // What is due at the same moment goes in order.
             time.waiting.insert(
                 Waiting(due: due, body: body), at: time.waiting.firstIndex { $0.due > due } ?? time.waiting.endIndex)
         }

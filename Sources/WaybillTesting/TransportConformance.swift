@@ -1,10 +1,10 @@
 public import Waybill
 import WaybillCore
 
-/// Tries a transport out: whether it does what delivery relies on.
+/// A test kit that checks whether a transport fulfills the requirements of delivery.
 ///
-/// It sends sets that every collector takes, some of them large, odd, repeated or at the same time, and says what it
-/// found. It needs no testing library: expect the findings to be empty, in the one that you use.
+/// It sends sets that every collector accepts: small, large, odd, repeated and concurrent ones. Expect the findings to
+/// be empty, with any testing library.
 ///
 /// ## Usage
 ///
@@ -14,11 +14,11 @@ import WaybillCore
 /// XCTAssert(findings.isEmpty, "\(findings)")
 /// ```
 public struct TransportConformance: Sendable {
-    /// A rule that the transport broke.
+    /// A requirement that the transport violated.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// The rule, in one sentence.
+        /// The requirement, in one sentence.
         public var rule: String
-        /// What happened instead.
+        /// The actual behavior.
         public var detail: String
 
         public var description: String { "\(rule) But: \(detail)" }
@@ -28,13 +28,12 @@ public struct TransportConformance: Sendable {
     private let arrived: (@Sendable () async throws -> [[UInt8]])?
     private let breakDown: (@Sendable () async throws -> Void)?
 
-    /// Makes a trial.
+    /// Creates a check.
     ///
     /// - Parameters:
-    ///   - transport: What is tried; its other side should be fresh, and is full of facts afterwards.
-    ///   - arrived: Gives the bodies of all sets that have arrived there, as JSON; nil: that cannot be looked at, and
-    ///     is not checked.
-    ///   - breakDown: Makes the other side unreachable, for good; nil: that is not checked.
+    ///   - transport: The transport to check. Its destination should be fresh, and is full of test facts afterwards.
+    ///   - arrived: Returns the JSON bodies of all sets that have arrived; `nil` to skip that check.
+    ///   - breakDown: Makes the destination unreachable for good; `nil` to skip that check.
     public init(
         _ transport: any FlushTransport, arrived: (@Sendable () async throws -> [[UInt8]])? = nil,
         breakDown: (@Sendable () async throws -> Void)? = nil
@@ -44,9 +43,7 @@ public struct TransportConformance: Sendable {
         self.breakDown = breakDown
     }
 
-    /// Tries everything, one after the other.
-    ///
-    /// - Returns: The rules that were broken; empty: none.
+    /// Runs all checks in sequence, and returns the violated requirements; empty if the transport conforms.
     public func findings() async -> [Finding] {
         var trial = Trial(transport)
         let sets = ConformanceSets()
@@ -64,7 +61,6 @@ public struct TransportConformance: Sendable {
     }
 }
 
-/// What was sent, what was promised, and what was found.
 private struct Trial {
     private(set) var findings: [TransportConformance.Finding] = []
     private var promised: [FactID: Fact] = [:]
@@ -102,7 +98,7 @@ private struct Trial {
         }
     }
 
-    /// May throw; but a receipt is a promise.
+    /// A canceled task may throw. If it returns a receipt, the facts must have arrived.
     mutating func sendCanceled(_ set: TransactionSet) async {
         let (transport, outgoing) = (transport, OutgoingSet(set))
         let task = Task { try await transport.send(outgoing) }
@@ -127,7 +123,7 @@ private struct Trial {
         do {
             var facts: [FactID: Fact] = [:]
             for body in try await arrived() {
-                for share in try TransactionSet.decode(body).set.sources {
+                for share in try TransactionSet.decode(body).sources {
                     for fact in share.facts { facts[FactID(source: share.source.id, sequence: fact.sequence)] = fact }
                 }
             }

@@ -5,22 +5,21 @@ import Foundation
 import WaybillCore
 import WaybillExport
 
-/// A trait that gives each test a manager of its own, and shows what was recorded when the test fails.
+/// A trait that gives each test its own manager, and attaches the recording to a failed test.
 ///
 /// ## Usage
 ///
 /// ```swift
-/// @Test(.waybill) func aWrongPasswordFails() async {
+/// @Test(.waybill) func aWrongPasswordFails() async throws {
 ///     let transactions = TransactionManager.ofTest
 ///     await LoginModel(transactions: transactions).logIn()
-///     #expect(transactions.outcome(Login.self) == .failed)
+///     #expect(try transactions.last(Login.self)?.outcome == .failed)
 /// }
 /// ```
 ///
-/// When the test records an issue or throws, its manager's HTML report (`waybill.html`) and its requests
-/// (`waybill.har`) are attached to it. On a suite, each of its tests gets a manager of its own.
+/// If the test records an issue or throws, the attachments are an HTML report (`waybill.html`) and the requests
+/// (`waybill.har`). On a suite, each test gets its own manager.
 public struct WaybillTrait: TestTrait, SuiteTrait, TestScoping {
-    /// What a test with the trait works with.
     fileprivate struct Scope: Sendable {
         var transactions: TransactionManager
         var clock: ManualClock
@@ -29,19 +28,20 @@ public struct WaybillTrait: TestTrait, SuiteTrait, TestScoping {
     @TaskLocal fileprivate static var scope: Scope?
 
     private let correlatedHosts: [String]
-    private let options: TransactionManager.Options?
+    private let configure: @Sendable (inout TransactionManager.Options) -> Void
     private let attach: @Sendable (_ file: [UInt8], _ name: String) -> Void
 
     package init(
-        correlatedHosts: [String] = [], options: TransactionManager.Options? = nil,
+        correlatedHosts: [String] = [],
+        configure: @escaping @Sendable (inout TransactionManager.Options) -> Void = { _ in },
         attach: @escaping @Sendable (_ file: [UInt8], _ name: String) -> Void = { Attachment.record($0, named: $1) }
     ) {
         self.correlatedHosts = correlatedHosts
-        self.options = options
+        self.configure = configure
         self.attach = attach
     }
 
-    /// Whether the tests of a suite get it, too: each a manager of its own.
+    /// Whether each test of a suite gets the trait: true.
     public var isRecursive: Bool { true }
 
     public func provideScope(
@@ -49,7 +49,7 @@ public struct WaybillTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         let clock = ManualClock()
         let transactions = TransactionManager.testing(
-            clock: clock, correlatedHosts: correlatedHosts, options: options)
+            clock: clock, correlatedHosts: correlatedHosts, configure: configure)
         let hasFailed = Locked(false)
         let watching = IssueHandlingTrait.compactMapIssues { issue in
             hasFailed.withLock { $0 = true }
@@ -66,7 +66,6 @@ public struct WaybillTrait: TestTrait, SuiteTrait, TestScoping {
         if hasFailed.withLock({ $0 }) { await attachFiles(of: transactions) }
     }
 
-    /// Attaches what can be made: there is no report where nothing was recorded.
     private func attachFiles(of transactions: TransactionManager) async {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-test-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -83,24 +82,26 @@ public struct WaybillTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == WaybillTrait {
-    /// Gives the test a manager of its own, ``Waybill/TransactionManager/ofTest``.
+    /// Gives the test its own manager, ``Waybill/TransactionManager/ofTest``.
     public static var waybill: Self { WaybillTrait() }
 
-    /// Gives the test a manager of its own, with these settings.
+    /// Gives the test its own manager, with these settings.
     ///
     /// - Parameters:
     ///   - correlatedHosts: The hosts whose requests carry the header field.
-    ///   - options: Options that most tests leave at their defaults; `nil` for those of
-    ///     ``Waybill/TransactionManager/testing(clock:delivery:correlatedHosts:options:)``.
-    public static func waybill(correlatedHosts: [String], options: TransactionManager.Options? = nil) -> Self {
-        WaybillTrait(correlatedHosts: correlatedHosts, options: options)
+    ///   - configure: A closure that changes options, which most tests leave at the defaults of
+    ///     ``Waybill/TransactionManager/testing(clock:delivery:correlatedHosts:configure:)``.
+    public static func waybill(
+        correlatedHosts: [String], configure: @escaping @Sendable (inout TransactionManager.Options) -> Void = { _ in }
+    ) -> Self {
+        WaybillTrait(correlatedHosts: correlatedHosts, configure: configure)
     }
 }
 
 extension TransactionManager {
-    /// The manager of the current test, made by the trait ``WaybillTesting/WaybillTrait``.
+    /// The manager of the current test, created by the trait ``WaybillTesting/WaybillTrait``.
     ///
-    /// Outside such a test, and in `Task.detached`, it records an issue and returns ``TransactionManager/disabled``.
+    /// Outside such a test, and in `Task.detached`, this records an issue and returns ``TransactionManager/disabled``.
     public static var ofTest: TransactionManager {
         if let scope = WaybillTrait.scope { return scope.transactions }
         Issue.record("There is no manager here: give the test the trait `.waybill`, and don't ask in `Task.detached`.")
@@ -109,9 +110,9 @@ extension TransactionManager {
 }
 
 extension ManualClock {
-    /// The clock of the current test's manager, made by the trait ``WaybillTrait``.
+    /// The clock of the current test's manager, created by the trait ``WaybillTrait``.
     ///
-    /// Outside such a test, and in `Task.detached`, it records an issue and returns a clock of its own.
+    /// Outside such a test, and in `Task.detached`, this records an issue and returns a separate clock.
     public static var ofTest: ManualClock {
         if let scope = WaybillTrait.scope { return scope.clock }
         Issue.record("There is no clock here: give the test the trait `.waybill`, and don't ask in `Task.detached`.")

@@ -4,12 +4,9 @@ import Waybill
 import WaybillCore
 
 extension Attributes {
-    /// Names that are added beside what a span says of itself.
     private static let reserved = 2
-    /// Elements of a list that are looked at.
     private static let elementLimit = 64
 
-    /// What a span says, with room for what is added; what is left out for that is counted.
     init(_ attributes: SpanAttributes, of part: OpenPart) {
         self.init()
         let room = Limits.attributes - Self.reserved
@@ -35,7 +32,6 @@ extension Attributes {
         case .doubleArray(let values): list(values)
         case .boolArray(let values): list(values)
         case .stringConvertibleArray(let values): list(values)
-        // Swift-distributed-tracing asks for one.
         default: .string("\(attribute)")
         }
     }

@@ -4,11 +4,10 @@ import Tracing
 import Waybill
 import WaybillCore
 
-// OpenTelemetry's semantic conventions (https://opentelemetry.io/docs/specs/semconv/), by their stable names, and by those
-// before, which are still written: async-http-client 1.37 has `http.status_code`.
+// OpenTelemetry's semantic conventions (https://opentelemetry.io/docs/specs/semconv/): the stable names, and the older
+// ones, which libraries still use. async-http-client 1.37 has `http.status_code`.
 
 extension SpanAttributes {
-    /// The text under the first of some names that has one.
     func text(_ names: String...) -> String? {
         for name in names {
             switch get(name) {
@@ -20,7 +19,6 @@ extension SpanAttributes {
         return nil
     }
 
-    /// The number under the first of some names that has one.
     func integer(_ names: String...) -> Int? {
         for name in names {
             switch get(name) {
@@ -33,7 +31,6 @@ extension SpanAttributes {
         return nil
     }
 
-    /// Header fields that were asked to be recorded, in order of their names.
     func headerFields(_ prefix: String) -> [HeaderField] {
         var fields: [HeaderField] = []
         forEach { name, attribute in
@@ -49,11 +46,10 @@ extension SpanAttributes {
         return fields.sorted { $0.name < $1.name }
     }
 
-    /// The path of an RPC: `/shop.Orders/Place`; nil where it is none.
     fileprivate func procedure(_ name: String) -> String? {
         guard text("rpc.system.name", "rpc.system") != nil || text("rpc.method") != nil else { return nil }
         guard let method = text("rpc.method") else { return "/" + name }
-        // It is fully qualified by the newer convention.
+        // The newer convention has a fully qualified method.
         guard !method.contains("/"), let service = text("rpc.service") else { return "/" + method }
         return "/\(service)/\(method)"
     }
@@ -66,7 +62,6 @@ extension SpanAttributes {
 }
 
 extension ExchangeRequest {
-    /// What a client's span says of its request; nil where it is neither HTTP nor an RPC.
     init?(client attributes: SpanAttributes, name: String) {
         let authority = attributes.authority(
             attributes.text("server.address", "net.peer.name"), attributes.integer("server.port", "net.peer.port"))
@@ -91,13 +86,12 @@ extension ExchangeRequest {
     }
 }
 
-/// What a server's span says of its request.
 struct IncomingRequest {
     var method: String
     var authority: String?
     var target: String
 
-    /// nil where it is neither HTTP nor an RPC, or not enough is known yet.
+    /// `nil` if the span is neither HTTP nor an RPC, or lacks attributes.
     init?(_ attributes: SpanAttributes, name: String) {
         authority = attributes.authority(
             attributes.text("server.address", "http.host", "net.host.name"),
@@ -115,13 +109,9 @@ struct IncomingRequest {
     }
 }
 
-/// What a span says of the response.
 struct SpanResponse {
-    /// nil where none is known to have come.
     var status: Int?
-    /// What the response of an RPC was made of; nil: of no error.
     var error: RecordedError?
-    /// Whether the server failed; nil where no response says so.
     var isFailure: Bool?
 
     init(_ attributes: SpanAttributes) {
@@ -130,7 +120,6 @@ struct SpanResponse {
         } else if let code = attributes.integer("rpc.grpc.status_code")
             ?? attributes.text("rpc.response.status_code").flatMap(GRPCStatus.code(named:))
         {
-            // The status of HTTP says nothing about an RPC.
             (status, isFailure) = (200, GRPCStatus.isServerFailure(code))
             error = GRPCStatus.error(code)
         }

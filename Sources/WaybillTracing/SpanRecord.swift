@@ -3,33 +3,29 @@ import Tracing
 import Waybill
 import WaybillCore
 
-/// What is known of a span, and what was recorded of it.
 final class SpanRecord: Sendable {
     private struct State {
         var name: String
         var attributes: SpanAttributes = [:]
         var status: SpanStatus?
         var error: (any Error)?
-        /// What was said about the error.
         var errorAttributes: SpanAttributes = [:]
         var exchange: ExchangeRecorder?
-        /// Events and links so far.
         var reportCount = 0
         var hasEnded = false
     }
 
-    /// As OpenTelemetry's SDKs have it.
+    /// The default limit of OpenTelemetry's SDKs.
     private static let reportLimit = 128
 
     private let kind: SpanKind
-    /// nil: outside any transaction.
     private let part: OpenPart?
-    /// Held until it is finished: nil where the part is somebody else's.
+    /// The joined transaction to finish with the span; `nil` if someone else finishes the part.
     private let joined: UseCaseTransaction<Int>?
     private let transactions: TransactionManager
     private let next: (any Tracing.Span)?
     private let startNanoseconds: UInt64
-    /// Whether it is the span of a request that is an exchange already.
+    /// Whether the span belongs to a request that is already recorded as an exchange.
     private let isSent = ExchangeRecorder.isSending
     private let state: Locked<State>
 
@@ -99,9 +95,7 @@ final class SpanRecord: Sendable {
 
     // MARK: Exchanges
 
-    /// The request is about to be sent: opens its exchange.
-    ///
-    /// - Returns: What it is to carry; nothing the second time, since that is a redirect to any host.
+    /// Returns the header fields once. Later calls belong to redirects, which can lead to any host.
     func send(traceContext: TraceContextPolicy) -> [String: String] {
         guard let part, kind == .client, !isSent else { return [:] }
         return state.withLock { state in
@@ -114,13 +108,12 @@ final class SpanRecord: Sendable {
         }
     }
 
-    /// A request has come in, once enough is known of it: opens the server's side of its exchange.
     private func receive(_ attributes: SpanAttributes, in part: OpenPart) {
         state.withLock { state in
             guard state.exchange == nil, !state.hasEnded,
                 let request = IncomingRequest(attributes, name: state.name)
             else { return }
-            // Nothing is recorded where a middleware further out does it.
+            // This does nothing if an outer middleware already records the exchange.
             state.exchange = transactions.openServerExchange(
                 method: request.method, authority: request.authority, target: request.target,
                 headerFields: attributes.headerFields("http.request.header."),
@@ -169,10 +162,10 @@ final class SpanRecord: Sendable {
         if last.error?.isCancellation == true { return joined.finish(.canceled) }
         guard response.isFailure ?? (last.error != nil || last.status?.code == .error) else { return joined.finish() }
         if let error = last.error ?? response.error { return joined.finish(.failed, error: error) }
-        joined.finish(.failed, error: response.status ?? 0)
+        joined.finish(.failed, code: response.status ?? 0)
     }
 
-    /// By the instants that the span was given, which may lie in the past: a queue tells how long something waited in it.
+    /// Uses the span's own instants, because a library can report past times, such as the wait in a queue.
     private func report(_ last: State, in part: OpenPart, endNanoseconds: UInt64) {
         var attributes = last.attributes
         attributes.merge(last.errorAttributes)

@@ -3,17 +3,16 @@ public import Tracing
 public import Waybill
 import WaybillCore
 
-/// Records what libraries report through swift-distributed-tracing in the transaction that they report it for.
+/// A tracer that records the spans of libraries in the current transaction.
 ///
-/// - A client's span of an HTTP request or an RPC is an exchange, opened when the request is about to be sent, and the
-///   request carries the header field if its host is on the manager's list: once for each span, so that a redirect carries
-///   nothing to another host.
-/// - A server's span joins the transaction that its request names, makes it current for what is below the span, records the
-///   server's side of the exchange, and closes the part by its status: below 500 it succeeded.
-/// - Every other span is an event, called by its `operationName`, with its attributes and `duration_us`, when it has ended.
-///   So are span events, and links (`link`).
+/// - A client span of an HTTP request or an RPC becomes an exchange. The request carries the header field if its host
+///   is on the manager's list. Redirects do not carry it, because they can lead to any host.
+/// - A server span joins the transaction that its request names, makes it current, and records the server's side of the
+///   exchange. It closes the part by the status: below 500 it succeeded.
+/// - Any other span becomes an event when it ends, with the `operationName`, the attributes and `duration_us`. Span
+///   events and links (`link`) become events, too.
 ///
-/// Outside any transaction nothing is recorded, and a trace that came in is passed on as it came.
+/// Outside any transaction, the tracer records nothing and propagates a received trace unchanged.
 ///
 /// ## Usage
 ///
@@ -21,24 +20,24 @@ import WaybillCore
 /// InstrumentationSystem.bootstrap(TransactionTracer(transactions))
 /// ```
 public struct TransactionTracer: Tracer {
-    /// What it makes.
+    /// The type of the spans.
     public typealias Span = TransactionSpan
 
     private let transactions: TransactionManager
     private let next: (any Tracer)?
     private let traceContext: TraceContextPolicy?
 
-    /// Set once: spans of all tracers carry their scope in the same place.
+    /// Registered once, because the spans of all tracers use the same context key.
     private static let isCarried: Void = TransactionScope.carry { ServiceContext.current?[ScopeKey.self] }
 
-    /// Makes a tracer.
+    /// Creates a tracer.
     ///
     /// - Parameters:
-    ///   - transactions: Where to record.
-    ///   - next: Another tracer that gets all the spans as well, and injects its own fields; its traces have the IDs of the
-    ///     transactions. nil: none. (`InstrumentationSystem` asks only the first tracer of several.)
-    ///   - traceContext: Whether requests carry W3C's `traceparent`, and join by it; nil: as the manager's options say.
-    ///     Where there is a tracer to forward to, sending it is that one's.
+    ///   - transactions: The manager that records.
+    ///   - next: A tracer that receives all spans, too, and injects its own fields. Its traces have the transactions'
+    ///     IDs. `InstrumentationSystem` uses only the first of several tracers, so chain them here.
+    ///   - traceContext: Whether requests carry `traceparent` and join by it; `nil` for the manager's policy. With a
+    ///     `next` tracer, only that one sends it.
     public init(
         _ transactions: TransactionManager, forwardingTo next: (any Tracer)? = nil,
         traceContext: TraceContextPolicy? = nil
@@ -56,7 +55,6 @@ public struct TransactionTracer: Tracer {
         var joined: UseCaseTransaction<Int>?
         let incoming = context[IncomingKey.self]
         if kind == .server || kind == .consumer, let incoming {
-            // For the first span alone.
             context[IncomingKey.self] = nil
             let transaction = transactions.join(traceContext: traceContext) { incoming[$0] }
             if let transaction, scope?.contains(transaction.part) != true {
@@ -64,7 +62,7 @@ public struct TransactionTracer: Tracer {
             }
             if transaction == nil { context[ForeignKey.self] = Self.traceFields(incoming) }
         }
-        // As cheap as can be: most spans of a process may be outside of any.
+        // The early exit is cheap, because most spans of a process may be outside any transaction.
         guard scope != nil || next != nil else { return TransactionSpan(context: context, record: nil) }
         let instant = instant()
         var forwarded: (any Tracing.Span)?
@@ -81,7 +79,7 @@ public struct TransactionTracer: Tracer {
         return TransactionSpan(context: context, record: record)
     }
 
-    /// Has the other tracer go on in the transaction's trace, where its context has another one, or none.
+    /// Moves the other tracer to the transaction's trace, unless its context already has that trace.
     private func follow(_ part: OpenPart?, in context: inout ServiceContext, isTold: Bool, _ next: any Tracer) {
         guard let part, let source = part.source, part.sequence > 0, context[TraceKey.self] != part.trace else {
             return
@@ -116,20 +114,18 @@ public struct TransactionTracer: Tracer {
         var fields: [String: String] = [:]
         for name in own + [TraceParent.fieldName, TraceParent.stateFieldName] {
             guard let value = extractor.extract(key: name, from: carrier) else { continue }
-            // What is longer is malformed, and counted as that.
             fields[name] = value.utf8.count > Self.lengthLimit ? "" : value
         }
         if !fields.isEmpty { context[IncomingKey.self] = fields }
     }
 
-    /// Bytes of a field that are carried along.
     private static let lengthLimit = 8_192
 
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
         let traceContext = traceContext ?? transactions.sources.settings?.traceContext ?? .off
-        // Whoever sends a request that is recorded already has added what is to be added.
+        // A recorder that is sending the request has already added the fields.
         if ExchangeRecorder.isSending {
             if traceContext == .off { next?.inject(context, into: &carrier, using: injector) }
             return
@@ -140,14 +136,13 @@ public struct TransactionTracer: Tracer {
                 injector.inject(value, forKey: name, into: &carrier)
             }
         } else if next == nil {
-            // Whoever does not take part in a trace passes it on as it came (W3C Trace Context, section 4.2).
+            // Non-participants propagate a trace unchanged (W3C Trace Context, section 4.2).
             for (name, value) in context[ForeignKey.self] ?? Self.traceFields(context[IncomingKey.self] ?? [:]) {
                 injector.inject(value, forKey: name, into: &carrier)
             }
         }
     }
 
-    /// The fields of W3C Trace Context among those that came in; none unless they name a trace.
     private static func traceFields(_ fields: [String: String]) -> [String: String] {
         guard let traceParent = fields[TraceParent.fieldName], TraceParent(parsing: traceParent) != nil else {
             return [:]
@@ -158,38 +153,34 @@ public struct TransactionTracer: Tracer {
     }
 }
 
-/// What carries the transaction from a span to what is below it.
 private enum ScopeKey: ServiceContextKey {
     typealias Value = TransactionScope
     static var nameOverride: String? { "waybill-scope" }
 }
 
-/// The span that a context was made for; its record alone, since the span holds the context.
+/// Holds only the record, because a span holds its context.
 private enum RecordKey: ServiceContextKey {
     typealias Value = SpanRecord
     static var nameOverride: String? { "waybill-span" }
 }
 
-/// The header fields of a request that has come in, until its span is started.
 private enum IncomingKey: ServiceContextKey {
     typealias Value = [String: String]
     static var nameOverride: String? { "waybill-incoming" }
 }
 
-/// The fields of a trace that is no transaction here: they go along with the requests below.
+/// The fields of a foreign trace, which child requests propagate.
 private enum ForeignKey: ServiceContextKey {
     typealias Value = [String: String]
     static var nameOverride: String? { "waybill-foreign-trace" }
 }
 
-/// The trace that the other tracer was told of.
 private enum TraceKey: ServiceContextKey {
     typealias Value = GUID
     static var nameOverride: String? { "waybill-trace" }
 }
 
 extension ServiceContext {
-    /// The transaction that it carries; nil: none.
     var transaction: GUID? { self[ScopeKey.self]?.part.transaction }
 }
 
@@ -197,7 +188,7 @@ private struct FieldExtractor: Extractor {
     func extract(key: String, from carrier: [String: String]) -> String? { carrier[key.lowercased()] }
 }
 #else
-/// A tracer that records in transactions what libraries report; needs the trait `Tracing`.
+/// A tracer that records the spans of libraries in transactions. It requires the trait `Tracing`.
 @available(
     *, unavailable,
     message: "Add the trait: .package(url: \"…/waybill\", from: \"…\", traits: [\"Tracing\"])"

@@ -32,11 +32,11 @@ struct InspectedApp {
             FileHandle.standardError.write(Data("Give the folder of the store.\n".utf8))
             exit(64)
         }
-        var options = TransactionManager.Options()
-        options.app = "shop"
-        options.remembersRecording = arguments.contains("--remember")
-        options.offErasesPending = options.remembersRecording
-        let transactions = TransactionManager(store: .directory(URL(filePath: folder)), options: options)
+        let transactions = TransactionManager(store: .directory(URL(filePath: folder))) { options in
+            options.app = "shop"
+            options.remembersRecording = arguments.contains("--remember")
+            options.offErasesPending = options.remembersRecording
+        }
         // What the app's own code has added, with secrets that no page may show.
         transactions.rules.add(
             NetworkRule(

@@ -41,7 +41,7 @@ def main(address, seconds):
     while not is_over:
         at = now() - recorder.started
         recorder.open(at, guid(), 0)
-        recorder.add(at + 1, "closed", outcome="succeeded")
+        recorder.add(at + 1, "finished", outcome="succeeded")
         body, begun = json.dumps(recorder.set()), time.monotonic()
         while True:
             status, rejected = send(address, token, body, begun + patience - time.monotonic())

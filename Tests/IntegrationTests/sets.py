@@ -49,32 +49,33 @@ class Recorder:
 
     def __init__(self, about, started, events=EVENTS, id=None):
         self.id, self.about, self.started, self.names = id or guid(), about, started, names(events)
-        # As a library keeps a secret; None: an older client has none.
+        # The secret that a library keeps; `None` for a client without one.
         self.proof = f"the secret of source {self.id}"
         self.clocks, self.facts, self.part, self.first = [{"at_us": 0, "offset_us": started}], [], 0, 1
 
     def add(self, at, kind, part=None, **members):
-        """The sequence of a fact; its part is the one that was opened last, unless told."""
+        """Adds a fact and returns its sequence. Its part defaults to the latest `begun` or `joined`."""
         sequence = self.first + len(self.facts)
         self.facts.append({"kind": kind, "sequence": sequence, "part": part or self.part, "at_us": at, **members})
         return sequence
 
-    def open(self, at, transaction, use_case, **members):
+    def open(self, at, transaction, use_case, joined=False, **members):
         self.part = self.first + len(self.facts)
-        return self.add(at, "opened", transaction=transaction, use_case=use_case, timeout_us=DAY, **members)
+        kind = "joined" if joined else "begun"
+        return self.add(at, kind, transaction=transaction, use_case=use_case, timeout_us=DAY, **members)
 
     def request(
             self, at, end, path, status=200, method="GET", host="api.example.com", fields=(), state="completed",
             **members):
         opened = self.add(
-            at, "exchange_opened", role="client", method=method, scheme="https", host=host, path=path,
+            at, "exchange_begun", role="client", method=method, scheme="https", host=host, path=path,
             headers=[["Accept", "application/json"], *fields])
         closing = {"exchange": opened, "state": state, "sent_bytes": 58, "received_bytes": 212 + at % 9000}
         if state == "completed":
             closing |= {
                 "status": status, "first_byte_us": at + (end - at) * 9 // 10,
                 "headers": [["Content-Type", "application/json"]]}
-        return opened, lambda: self.add(end, "exchange_closed", **closing, **members)
+        return opened, lambda: self.add(end, "exchange_finished", **closing, **members)
 
     def forget(self):
         """What was sent is not sent again; sequences go on."""
@@ -105,10 +106,10 @@ def login(app, server, at, is_right=True, later=0):
     server.open(back + 21_000, transaction, 0, joined=True, cause={"source": app.id, "sequence": opened})
     server.add(back + 21_300, "event", event=10)
     server.add(back + 33_000, "event", **answered(is_right))
-    server.add(back + 33_400, "closed", outcome="succeeded")
+    server.add(back + 33_400, "finished", outcome="succeeded")
     close()
     app.add(at + 48_300, "event", event=2, attributes={"status": 200 if is_right else 401})
-    app.add(at + 52_000, "closed", **ended(is_right))
+    app.add(at + 52_000, "finished", **ended(is_right))
     return transaction
 
 
@@ -134,7 +135,7 @@ def purchase(app, at, is_declined=False):
     app.request(at + 9_801_000, at + 10_900_000, "/orders", method="POST", state="failed", error=error)[1]()
     app.request(at + 11_000_000, at + 11_240_000, "/orders", 201, "POST")[1]()
     app.add(at + 11_250_000, "event", event=4 if is_declined else 3)
-    app.add(at + 11_260_000, "closed", outcome="canceled" if is_declined else "succeeded")
+    app.add(at + 11_260_000, "finished", outcome="canceled" if is_declined else "succeeded")
     return transaction
 
 
@@ -146,7 +147,7 @@ def hostile(at):
         source.add(10, "event", event=0, attributes={"said": text}, error={"domain": text, "code": 1, "text": text})
         host, field = text.replace("/", "")[:200], ["X-Hostile", text]
         source.request(20, 900, "/" + text, 500, host=host, fields=[field])[1]()
-        source.add(1000, "closed", outcome="failed", error={"domain": text, "code": 2, "text": text})
+        source.add(1000, "finished", outcome="failed", error={"domain": text, "code": 2, "text": text})
         yield source.set()
 
 
@@ -159,7 +160,7 @@ def large(at, events=2000, exchanges=500):
         app.add(1000 * index + 10, "event", event=0 if index % 50 else 1)
         if index % (events // exchanges) == 0:
             app.request(1000 * index + 20, 1000 * index + 900, f"/items/{index}", 200 if index % 7 else 404)[1]()
-    app.add(1000 * events + 10, "closed", outcome="succeeded")
+    app.add(1000 * events + 10, "finished", outcome="succeeded")
     return transaction, app.set()
 
 
@@ -186,7 +187,7 @@ def run(app, back, at, chance, is_bad_day):
     app.add(at + 400, "event", event=0)
     typing = int(chance.lognormvariate(14.6, 0.7))
     if chance.random() < 0.07:
-        app.add(at + typing, "closed", outcome="abandoned")
+        app.add(at + typing, "finished", outcome="abandoned")
         return
     at += typing
     app.add(at, "event", event=1)
@@ -199,13 +200,13 @@ def run(app, back, at, chance, is_bad_day):
     back.open(begun, transaction, 0, joined=True, cause={"source": app.id, "sequence": opened})
     back.add(begun + 100, "event", event=10)
     back.add(begun + busy - 100, "event", event=12 if fails else 11)
-    back.add(begun + busy, "closed", outcome="succeeded")
+    back.add(begun + busy, "finished", outcome="succeeded")
     close()
     if chance.random() < 0.03:
-        app.add(end + 500, "closed", outcome="canceled")
+        app.add(end + 500, "finished", outcome="canceled")
         return
     app.add(end + 500, "event", event=2)
     error = {"domain": "URLError", "code": -1001}
     if chance.random() < 0.8:
         error = {"domain": "LoginError", "code": chance.choice([401, 401, 403])}
-    app.add(end + 9_000, "closed", **({"outcome": "failed", "error": error} if fails else {"outcome": "succeeded"}))
+    app.add(end + 9_000, "finished", **({"outcome": "failed", "error": error} if fails else {"outcome": "succeeded"}))

@@ -61,7 +61,7 @@ def record(dice):
                 who.tell(joined if who is server else part, "event", event=who.codes[dice.choice(NAMES)])
             outcome = dice.choice(OUTCOMES + [None])
             if outcome:
-                client.tell(part, "closed", outcome=outcome, **({"error": failure(dice)} if outcome == "failed" else {}))
+                client.tell(part, "finished", outcome=outcome, **({"error": failure(dice)} if outcome == "failed" else {}))
             if dice.random() < 0.1:
                 client.tell(part, "event", event=0)  # late
     return [server] + clients[:-2]  # what the others recorded never arrives, but for the server's parts
@@ -93,9 +93,9 @@ PREPARE = """
     CREATE TEMP TABLE facts AS FROM {facts} WHERE transaction_id IS NOT NULL;
     CREATE TEMP TABLE leaders AS SELECT o.*, c.outcome AS closing, c.error_domain AS domain, c.error_code AS error,
       c.error_name AS called FROM (
-      FROM facts WHERE kind = 'opened' QUALIFY row_number() OVER (
+      FROM facts WHERE kind IN ('begun', 'joined') QUALIFY row_number() OVER (
         PARTITION BY transaction_id ORDER BY is_joined, CASE WHEN is_joined THEN time_us END, source, sequence) = 1
-    ) o LEFT JOIN (FROM facts WHERE kind = 'closed') c ON c.source = o.source AND c.part = o.part
+    ) o LEFT JOIN (FROM facts WHERE kind = 'finished') c ON c.source = o.source AND c.part = o.part
     WHERE o.use_case = 3 AND {beginner};
     CREATE TEMP TABLE events AS
       SELECT transaction_id, source, sequence, at_us, time_us, coalesce(name, 'event ' || code) AS name FROM facts
@@ -103,7 +103,7 @@ PREPARE = """
     CREATE TEMP TABLE points AS FROM events
       UNION ALL SELECT transaction_id, source, sequence, at_us, time_us, '^' FROM leaders
       UNION ALL SELECT c.transaction_id, c.source, c.sequence, c.at_us, c.time_us, '$' FROM facts c
-        JOIN leaders l ON l.source = c.source AND l.part = c.part WHERE c.kind = 'closed';
+        JOIN leaders l ON l.source = c.source AND l.part = c.part WHERE c.kind = 'finished';
     CREATE MACRO is_after(a, b) AS
       CASE WHEN a.source = b.source THEN (a.at_us, a.sequence) > (b.at_us, b.sequence) ELSE (a.time_us, a.source) > (b.time_us, b.source) END;
     CREATE MACRO took(a, b) AS CASE WHEN a.source = b.source THEN b.at_us - a.at_us ELSE b.time_us - a.time_us END;
@@ -226,7 +226,8 @@ def store(tmp_path_factory):
 def exports(store):
     """What DuckDB reads an export with, by format."""
     for form in ("ndjson", "csv"):
-        waybill("export", store, "--format", form, "--output", store.with_name(f"f.{form}"))
+        times = ("--times", "us") if form == "csv" else ()
+        waybill("export", store, "--format", form, *times, "--output", store.with_name(f"f.{form}"))
     return {form: f"waybill_{form}('{store.with_name(f'f.{form}')}')" for form in ("ndjson", "csv")}
 
 

@@ -12,6 +12,9 @@ from types import SimpleNamespace
 import pytest
 from waybill import TIMEOUT, PRODUCTS, ROOT, Collector, Service, execute, waybill
 
+sys.path.append(str(ROOT / "Schemas"))
+import validate  # noqa: E402
+
 pytestmark = pytest.mark.timeout(4 * TIMEOUT)
 
 
@@ -115,7 +118,9 @@ def test_what_the_server_could_not_deliver_is_left_for_an_import(notes):
     notes.collector.end(signal.SIGKILL)
     notes.sync(collector=False)
     assert notes.server.end() == 0
-    waybill("import", *notes.undelivered.iterdir(), "--to", notes.collected)
+    [left] = notes.undelivered.iterdir()
+    assert validate.fault(left, validate.load_validators()) is None, "a set of the Python client fits the schemas"
+    waybill("import", left, "--to", notes.collected)
     notes.collector = notes.collect()
     notes.server = notes.start_server()
     notes.sync()

@@ -9,11 +9,12 @@ ANALYSIS = ROOT / "Examples/OfflineAnalysis"
 
 # Each fact once, counted by kind; the rows are the facts.
 COUNTS = """
-    SELECT 'closed', count(closed), count(error_code) FROM parts
-    UNION ALL SELECT 'event', count(*), count(json_extract(detail, '$.error_code')) FROM events
-    UNION ALL SELECT 'exchange_closed', count(closed), count(error_code) FROM network_logs
-    UNION ALL SELECT 'exchange_opened', count(method), 0 FROM network_logs
-    UNION ALL SELECT 'opened', count(guid), 0 FROM parts ORDER BY 1"""
+    SELECT 'finished', count(closed), count(error_code) FROM parts
+    UNION ALL SELECT CASE joined WHEN 0 THEN 'begun' ELSE 'joined' END, count(guid), 0 FROM parts WHERE guid IS NOT NULL GROUP BY 1
+    UNION ALL SELECT CASE code WHEN -2 THEN 'attributes_set' ELSE 'event' END, count(*), count(json_extract(detail, '$.error_code'))
+      FROM events GROUP BY 1
+    UNION ALL SELECT 'exchange_finished', count(closed), count(error_code) FROM exchanges
+    UNION ALL SELECT 'exchange_begun', count(method), 0 FROM exchanges ORDER BY 1"""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,9 @@ def total(truth):
 def files(collected, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exports")
     for name in ("f.ndjson", "f.ndjson.gz", "f.csv", "f.csv.gz", "f.sqlite"):
-        waybill("export", collected, "--format", name.split(".")[1], "--output", folder / name)
+        form = name.split(".")[1]
+        times = ("--times", "us") if form == "csv" else ()
+        waybill("export", collected, "--format", form, *times, "--output", folder / name)
     waybill("export", collected, "--incremental", folder / "lake", "--gzip")
     # What a run that was killed has left: no increment names it.
     (folder / "lake/facts/killed.ndjson").write_bytes((folder / "f.ndjson").read_bytes())
@@ -57,13 +60,25 @@ def test_ndjson_and_csv_hold_the_same_values(files):
 
 def test_a_csv_for_a_spreadsheet_has_the_same_facts_with_times_that_it_keeps(files, collected, tmp_path):
     sheet = tmp_path / "sheet.csv"
-    waybill("export", collected, "--format", "csv", "--times", "iso", "--bom", "--output", sheet)
+    waybill("export", collected, "--format", "csv", "--bom", "--output", sheet)
     assert sheet.read_bytes().startswith(b"\xef\xbb\xbftransaction_id,")
     with open(files / "f.csv", encoding="utf-8", newline="") as plain, open(sheet, encoding="utf-8-sig", newline="") as iso:
         for row, shown in zip(csv.DictReader(plain), csv.DictReader(iso), strict=True):
             moment = datetime.datetime.fromisoformat(shown.pop("time"))
             assert round(moment.timestamp() * 1_000_000) == int(row.pop("time_us"))
-            assert shown == row
+            assert shown == {name: "" if value == "false" else value for name, value in row.items()}
+
+
+def test_a_csv_of_events_or_exchanges_has_a_row_for_each(collected, tmp_path):
+    for rows, count in [
+            ("events", "SELECT count(*) FROM events WHERE code >= 0"),
+            ("exchanges", "SELECT count(*) FROM exchanges WHERE method IS NOT NULL")]:
+        sheet = tmp_path / f"{rows}.csv"
+        waybill("export", collected, "--format", "csv", "--rows", rows, "--output", sheet)
+        with open(sheet, encoding="utf-8", newline="") as file:
+            found = list(csv.DictReader(file))
+        assert len(found) == in_sqlite(collected / "waybill.sqlite", count)[0][0]
+        assert all(datetime.datetime.fromisoformat(row["time" if rows == "events" else "begun"]) for row in found)
 
 
 def test_a_csv_of_transactions_has_a_row_for_each(collected, tmp_path):

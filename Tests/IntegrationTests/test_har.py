@@ -27,7 +27,7 @@ def archives(collected, samples, tmp_path_factory):
     for name, store in [("demo", collected), ("odd", samples / "exchanges")]:
         waybill("export", store, "--format", "har", "--output", folder / f"{name}.har")
         (count,), = in_sqlite(
-            store / "waybill.sqlite", "SELECT count(*) FROM network_logs WHERE method IS NOT NULL AND role = 0")
+            store / "waybill.sqlite", "SELECT count(*) FROM exchanges WHERE method IS NOT NULL AND role = 0")
         found[name] = folder / f"{name}.har", count
     return found
 

@@ -219,7 +219,7 @@ def test_a_flood_of_facts_on_one_transaction_ends_at_its_limit(collector, attack
         owner.forget()
         for number in range(100):
             owner.add(number + 10, "event", event=number)
-        owner.add(1_000, "closed", outcome="succeeded")
+        owner.add(1_000, "finished", outcome="succeeded")
         assert json.loads(post(collector, encoded(owner.set()))[1])["accepted"] == 101, "it is finished all the same"
         tried.held = f"{accepted} facts of 20011 were taken, and every other one rejected by itself"
 

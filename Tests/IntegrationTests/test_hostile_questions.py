@@ -26,7 +26,7 @@ def fill(collector, count):
         recorder = Recorder(APP | {"app": "shop"}, 1_772_366_400_000_000 + first, {(0, "login"): {0: "initiated"}})
         for number in range(min(5_000, count - first)):
             recorder.open(number * 1_000, guid(), 0, attributes={"sku": f"A-{number}", "variant": "B"})
-            recorder.add(number * 1_000 + 500, "closed", outcome="succeeded")
+            recorder.add(number * 1_000 + 500, "finished", outcome="succeeded")
         collector.post(recorder.set())
 
 

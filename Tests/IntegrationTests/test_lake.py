@@ -32,7 +32,7 @@ class Collected:
             for event in range(1 if luck < 0.1 else 2 if luck < 0.2 else 3):
                 app.add(at + 100 + event, "event", event=event)
             if luck > (0.6 if variant == "A" else 0.4):
-                app.add(at + self.chance.randrange(1_000, 90_000), "closed", outcome="succeeded")
+                app.add(at + self.chance.randrange(1_000, 90_000), "finished", outcome="succeeded")
         (self.outbox / "0.waybill-set.v1.json").write_text(json.dumps(app.set()))
         execute(WAYBILL, "import", self.outbox, "--to", self.folder)
 

@@ -31,7 +31,7 @@ REQUIRED = {
 # What becomes of a store: a span for each closed part, and for each of its exchanges that ended; its events go with it.
 COUNTS = """
     WITH closed AS (SELECT source, sequence FROM parts WHERE guid IS NOT NULL AND closed IS NOT NULL),
-    ended AS (SELECT l.source, l.sequence FROM network_logs l
+    ended AS (SELECT l.source, l.sequence FROM exchanges l
               JOIN closed p ON p.source = l.source AND p.sequence = l.part
               WHERE l.method IS NOT NULL AND l.closed IS NOT NULL)
     SELECT (SELECT count(*) FROM closed), (SELECT count(*) FROM ended),
@@ -113,7 +113,7 @@ def record_exchange(chance, source, part, role, servers, transaction):
         members.update(scheme=chance.choice(["http", "https"]), host="api.example.com")
     if chance.random() < 0.3:
         members.update(query=f"page=1&token={SECRET}", port=8443)
-    exchange = source.tell("exchange_opened", part, **members)
+    exchange = source.tell("exchange_begun", part, **members)
     if role == "client" and chance.random() < 0.6:
         cause = {"cause": {"source": source.id, "sequence": exchange}} if chance.random() < 0.9 else {}
         join(chance, chance.choice(servers), transaction, cause, servers)
@@ -121,11 +121,11 @@ def record_exchange(chance, source, part, role, servers, transaction):
     if fate < 0.7:
         version = {"http_version": chance.choice(["1.1", "2"])} if chance.random() < 0.5 else {}
         status = chance.choice([200, 204, 302, 401, 404, 500, 503])
-        source.tell("exchange_closed", part, exchange=exchange, state="completed", status=status, **version)
+        source.tell("exchange_finished", part, exchange=exchange, state="completed", status=status, **version)
     elif fate < 0.8:
-        source.tell("exchange_closed", part, exchange=exchange, state="failed", error=error_of(chance))
+        source.tell("exchange_finished", part, exchange=exchange, state="failed", error=error_of(chance))
     elif fate < 0.9:
-        source.tell("exchange_closed", part, exchange=exchange, state="canceled")
+        source.tell("exchange_finished", part, exchange=exchange, state="canceled")
 
 
 def join(chance, server, transaction, cause, servers):
@@ -133,7 +133,7 @@ def join(chance, server, transaction, cause, servers):
     record_exchange(chance, server, part, "server", servers, transaction)
     server.tell("event", part, event=11)
     if chance.random() < 0.9:
-        server.tell("closed", part, outcome="succeeded")
+        server.tell("finished", part, outcome="succeeded")
 
 
 def record_transaction(chance, client, servers):
@@ -146,7 +146,7 @@ def record_transaction(chance, client, servers):
             record_exchange(chance, client, part, "client", servers, transaction)
     if chance.random() < 0.9:
         outcome = chance.choice(["succeeded", "failed", "canceled", "abandoned"])
-        client.tell("closed", part, outcome=outcome, **({"error": error_of(chance)} if outcome == "failed" else {}))
+        client.tell("finished", part, outcome=outcome, **({"error": error_of(chance)} if outcome == "failed" else {}))
         if chance.random() < 0.1:
             client.tell("event", part, event=1)
 
@@ -167,9 +167,9 @@ def generated(tmp_path_factory):
         (folder / f"{index:05}.waybill-set.json").write_text(json.dumps(one))
     waybill("import", folder, "--to", folder / "store")
     facts = [(source.id, fact) for source in clients + servers for fact in source.facts]
-    closed = {(source, fact["part"]) for source, fact in facts if fact["kind"] == "closed"}
+    closed = {(source, fact["part"]) for source, fact in facts if fact["kind"] == "finished"}
     kinds = Counter(fact["kind"] for source, fact in facts if (source, fact["part"]) in closed)
-    return SimpleNamespace(store=folder / "store", counts=(kinds["closed"], kinds["exchange_closed"], kinds["event"]))
+    return SimpleNamespace(store=folder / "store", counts=(kinds["finished"], kinds["exchange_finished"], kinds["event"]))
 
 
 @pytest.fixture(scope="module", params=["generated", "demo"])

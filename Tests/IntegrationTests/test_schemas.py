@@ -1,4 +1,4 @@
-"""What Schemas/ publishes, by validators that know nothing of Waybill."""
+"""Independent validators check what Schemas/ publishes."""
 import sys
 
 from waybill import ROOT, execute

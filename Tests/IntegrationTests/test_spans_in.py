@@ -191,7 +191,7 @@ def test_an_app_and_two_services_without_waybill_are_one_transaction(exporter, c
                 shop.url + path, headers={"traceparent": traceparent(transaction, app.id, opened)})
             urllib.request.urlopen(request, timeout=TIMEOUT).read()
             close()
-    app.add(100_000, "closed", outcome="succeeded")
+    app.add(100_000, "finished", outcome="succeeded")
     collector.post(app.set())
 
     found = record(collector, transaction)
@@ -235,7 +235,7 @@ def test_they_go_out_again_as_the_spans_that_they_were(exporter, collector, tmp_
         urllib.request.urlopen(urllib.request.Request(
             shop.url + "/cart", headers={"traceparent": traceparent(transaction, app.id, opened)}), timeout=TIMEOUT)
         close()
-    app.add(100_000, "closed", outcome="succeeded")
+    app.add(100_000, "finished", outcome="succeeded")
     collector.post(app.set())
     lines = waybill("export", collector.place, "--format", "otlp").splitlines()
     trace = uuid.UUID(transaction).hex

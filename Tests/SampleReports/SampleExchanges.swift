@@ -45,7 +45,7 @@ struct SampleExchanges {
         var policy = BodyPolicy(contentTypes: [pattern])
         policy.maximumByteCount = 4_096
         options.network.bodies = policy
-        let transactions = TransactionManager(store: .directory(folder), options: options)
+        let transactions = TransactionManager(store: .directory(folder)) { $0 = options }
         let bodies: [(String, String, Data)] = [
             ("text", "application/json; charset=utf-8", Data(#"{"name":"é \"漢字\"","list":[1,2,3]}"#.utf8)),
             ("image", "image/png", Data((0...255).map { UInt8($0) })),

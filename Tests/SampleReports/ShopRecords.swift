@@ -23,7 +23,7 @@ struct ShopRecords {
         let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
         let shares = [records.app.share(), records.shop.share(), records.payments.share()]
-        _ = try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: shares)), receivedAt: made)
+        _ = try store.ingest(TransactionSet(id: GUID(), sources: shares), receivedAt: made)
         let reader = try StoreReader(place)
         let page = try reader.transactions(matching: TransactionFilter(), limit: 100, after: nil, now: made)
         return try page.rows.compactMap { try reader.transaction($0.id, now: made) }

@@ -86,7 +86,7 @@ extension UseCaseTransaction {
         guard let capturing else {
             let task = session.dataTask(with: request) { _, _, _ in ended.open() }
             // Where the task is resumed, the transaction is the current one.
-            await makingCurrent { task.resume() }
+            await withCurrent { task.resume() }
             return task
         }
         let task = capturing.task(for: request, in: self) { session.dataTask(with: $0) }

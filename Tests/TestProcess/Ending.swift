@@ -27,9 +27,7 @@ enum Ending: String {
     }
 
     private func transactions(in folder: URL) async throws -> any Sendable {
-        var options = TransactionManager.Options()
-        options.catchesSignals = self != .uncaught
-        let transactions = TransactionManager(store: .directory(folder), options: options)
+        let transactions = TransactionManager(store: .directory(folder)) { $0.catchesSignals = self != .uncaught }
         let login = transactions.begin(TestProcess.Login.self)
         try await transactions.sync()
         guard login.log(.requestSent) == .journaled else { _exit(71) }

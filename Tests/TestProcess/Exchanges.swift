@@ -40,7 +40,7 @@ enum Exchanges: String {
     {
         switch self {
         case .session: _ = try? await transactions.session.data(for: request, in: login)
-        case .passive: _ = try? await login.makingCurrent { try await URLSession.shared.data(for: request) }
+        case .passive: _ = try? await login.withCurrent { try await URLSession.shared.data(for: request) }
         case .delegate:
             let end = End()
             let capturing = transactions.capturing(end)

@@ -32,12 +32,12 @@ struct HostileRecorder {
         var options = TransactionManager.Options()
         options.app = HostileText.corpus[2]
         options.appVersion = HostileText.corpus[3]
-        options.keepsErrorTexts = true
+        options.privacy.keepsErrorTexts = true
         options.network.bodies = BodyPolicy()
         let collector = environment["WAYBILL_COLLECTOR"].flatMap { URL(string: $0) }
         let transactions = TransactionManager(
-            store: .directory(folder), delivery: collector.map { .collector($0, token: environment["WAYBILL_TOKEN"]) },
-            options: options)
+            store: .directory(folder), delivery: collector.map { .collector($0, token: environment["WAYBILL_TOKEN"]) }
+        ) { $0 = options }
         for (index, text) in HostileText.corpus.enumerated() {
             let hostile = transactions.begin(Hostile.self, attributes: ["plain": .string(text), text: "value"])
             hostile.log(

@@ -20,7 +20,8 @@ enum Sharing: String {
         options.app = "child"
         let own = self == .plain ? nil : folder.appending(path: "own-child")
         let transactions = TransactionManager(
-            store: .directory(folder.appending(path: "shared"), journals: own), options: options)
+            store: .directory(folder.appending(path: "shared"), journals: own)
+        ) { $0 = options }
         let login = transactions.begin(TestProcess.Login.self)
         try await transactions.sync()
         var number = 0

@@ -47,7 +47,7 @@ struct TestProcess {
         }
         var options = TransactionManager.Options()
         options.app = "test-process"
-        let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2])), options: options)
+        let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2]))) { $0 = options }
         switch arguments[1] {
         case "die": try await die(transactions)
         case "journal": journal(transactions)
@@ -64,11 +64,11 @@ struct TestProcess {
         case "obey", "ignore":
             options.obeysLaunchSettings = arguments[1] == "obey"
             options.diagnostics = { print($0) }
-            let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2])), options: options)
+            let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2]))) { $0 = options }
             try await use(transactions)
             print(transactions.health.problems)
         case "disabled": try await use(.disabled)
-        case "default": try await use(TransactionManager(options: options))
+        case "default": try await use(TransactionManager { $0 = options })
         default: exit(64)
         }
     }
@@ -145,7 +145,9 @@ struct TestProcess {
             login.log(.requestSent)
             _ = try? await transactions.session.data(for: URLRequest(url: URL(filePath: "/dev/null")))
         }
-        _ = try await transactions.list().rows + [transactions.transaction(GUID())?.summary].compactMap { $0 }
+        _ =
+            try await transactions.transactions().page().rows
+            + [transactions.transaction(GUID())?.summary].compactMap { $0 }
         _ = try await transactions.summary
         await transactions.flush()
         try await transactions.sync()

@@ -47,7 +47,7 @@ package enum HostileText {
             TransactionRecord.Entry(
                 id: FactID(source: source.id, sequence: sequence), kind: kind, part: 1,
                 timeMicroseconds: begun + sequence * 1000,
-                label: text, code: kind == .event ? 1 : nil, error: kind == .opened ? nil : error,
+                label: text, code: kind == .event ? 1 : nil, error: kind == .begun ? nil : error,
                 attributes: attributes,
                 exchange: exchange)
         }
@@ -65,9 +65,9 @@ package enum HostileText {
                     outcome: .failed, error: error, attributes: attributes)
             ],
             timeline: [
-                entry(1, .opened), entry(2, .event), entry(3, .exchangeOpened, request),
-                entry(4, .exchangeClosed, request),
-                entry(5, .closed),
+                entry(1, .begun), entry(2, .event), entry(3, .exchangeBegun, request),
+                entry(4, .exchangeFinished, request),
+                entry(5, .finished),
             ],
             exchanges: [
                 TransactionRecord.Exchange(

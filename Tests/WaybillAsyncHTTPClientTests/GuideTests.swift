@@ -21,7 +21,7 @@ import WaybillTesting
         }
         try await client.shutdown()
         #expect(server.requests.first?.told != nil)
-        #expect(transactions.exchange?.state == .completed)
+        #expect(try transactions.exchange?.state == .completed)
     }
 }
 #endif

@@ -20,13 +20,15 @@ extension TransactionManager {
     static func capturing(
         hosts: [String] = ["127.0.0.1"], traceContext: TraceContextPolicy = .off
     ) -> TransactionManager {
-        var options = Options()
-        (options.diagnostics, options.traceContext) = ({ _ in }, traceContext)
-        return .testing(correlatedHosts: hosts, options: options)
+        .testing(correlatedHosts: hosts) { options in
+            (options.diagnostics, options.server.traceContext) = ({ _ in }, traceContext)
+        }
     }
 
     /// The only exchange of the only transaction; nil where there are others.
-    var exchange: TransactionRecord.Exchange? { exchanges.count == 1 ? exchanges.first : nil }
+    var exchange: TransactionRecord.Exchange? {
+        get throws { try exchanges.count == 1 ? exchanges.first : nil }
+    }
 }
 
 extension HTTPClient.Configuration {

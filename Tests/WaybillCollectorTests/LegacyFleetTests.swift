@@ -25,10 +25,10 @@ import FoundationNetworking
     private static let field = "fp-apptxn-id"
 
     private func manager(delivery: Delivery) -> TransactionManager {
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        options.header = .legacy(name: Self.field)
-        return TransactionManager.testing(delivery: delivery, correlatedHosts: ["127.0.0.1"], options: options)
+        TransactionManager.testing(delivery: delivery, correlatedHosts: ["127.0.0.1"]) { options in
+            options.diagnostics = { _ in }
+            options.header = .legacy(name: Self.field)
+        }
     }
 
     /// A server that joins what comes in.

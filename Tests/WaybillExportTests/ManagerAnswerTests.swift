@@ -15,7 +15,7 @@ private enum Login: Int, UseCase {
     let clock = ManualClock()
     let tx: TransactionManager
     var logins: TransactionFilter {
-        let filter = TransactionFilter([.useCase(Login.code)])
+        let filter = TransactionFilter(useCase: Login.self)
         return filter
     }
 

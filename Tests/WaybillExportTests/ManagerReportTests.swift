@@ -17,7 +17,7 @@ private enum Login: Int, UseCase {
         let transactions = TransactionManager(store: .directory(folder.file("store")))
         let login = transactions.begin(Login.self, attributes: ["variant": "B"])
         login.log(.initiated)
-        let file = try await transactions.report(last: .minutes(15), to: folder.file("report.html"))
+        let file = try await transactions.report(last: .seconds(900), to: folder.file("report.html"))
         let html = try String(contentsOf: file, encoding: .utf8)
         #expect(html.contains(">initiated"))
         #expect(html.contains("variant=B"))
@@ -31,10 +31,10 @@ private enum Login: Int, UseCase {
         let transactions = TransactionManager.testing(clock: clock)
         let early = transactions.begin(Login.self)
         early.finish()
-        clock.advance(by: .hours(1))
+        clock.advance(by: .seconds(3_600))
         let late = transactions.begin(Login.self)
         late.finish(.failed)
-        let file = try await transactions.report(last: .minutes(15), to: folder.file("report.html"))
+        let file = try await transactions.report(last: .seconds(900), to: folder.file("report.html"))
         let html = try String(contentsOf: file, encoding: .utf8)
         #expect(!html.contains("\(early.id.supportCode)"))
         #expect(html.contains("\(late.id.supportCode)"))
@@ -49,9 +49,7 @@ private enum Login: Int, UseCase {
     }
 
     @Test func withoutAFileTheNameTellsTheAppAndTheTime() async throws {
-        var options = TransactionManager.Options()
-        options.app = "My Shop/../é"
-        let transactions = TransactionManager.testing(options: options)
+        let transactions = TransactionManager.testing { $0.app = "My Shop/../é" }
         let file = try await transactions.report()
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(file.lastPathComponent.wholeMatch(of: /waybill-My-Shop-\.\.---\d{4}-\d\d-\d\d-\d{6}\.html/) != nil)

@@ -16,7 +16,7 @@ import WaybillStore
         let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
         for set in [history.clientSet(), history.serverSet()] {
-            _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun)
+            _ = try store.ingest(set, receivedAt: LoginHistory.begun)
         }
         return try #require(
             try StoreReader(place).transaction(history.transaction, now: LoginHistory.begun + 1_000_000))
@@ -46,7 +46,7 @@ import WaybillStore
             var set = LoginHistory().clientSet()
             set.sources[0].source.appVersion = version
             set.sources[0].names = [RecordedName(useCase: 0, name: name)]
-            _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun)
+            _ = try store.ingest(set, receivedAt: LoginHistory.begun)
         }
         let report = try TransactionReport(
             StoreReader(place), matching: TransactionFilter(), limit: 10, now: LoginHistory.begun + 1_000_000)
@@ -57,7 +57,7 @@ import WaybillStore
         let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
         for _ in 0..<3 {
-            _ = try store.ingest(DecodedSet(set: LoginHistory().clientSet()), receivedAt: LoginHistory.begun)
+            _ = try store.ingest(LoginHistory().clientSet(), receivedAt: LoginHistory.begun)
         }
         let report = try TransactionReport(
             StoreReader(place), matching: TransactionFilter(), limit: 2, now: LoginHistory.begun + 1_000_000)

@@ -18,14 +18,14 @@ struct Broken: Error {}
 
 extension TransactionManager {
     static func calling(_ hosts: [String] = ["in-process"]) -> TransactionManager {
-        var options = Options()
-        (options.useCases, options.diagnostics) = ([Login.code], { _ in })
-        return .testing(correlatedHosts: hosts, options: options)
+        .testing(correlatedHosts: hosts) { options in
+            (options.server.accepting, options.diagnostics) = (.only(Login.self), { _ in })
+        }
     }
 
     /// The events of logins that have that name, in order.
-    func events(named name: String) -> [TransactionRecord.Entry] {
-        transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event && $0.label == name } }
+    func events(named name: String) throws -> [TransactionRecord.Entry] {
+        try transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event && $0.label == name } }
     }
 }
 

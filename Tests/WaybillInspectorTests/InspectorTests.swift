@@ -17,10 +17,10 @@ private enum Login: Int, UseCase {
 
     /// A manager whose own secret names count, too.
     private func manager(store: StoreLocation) -> TransactionManager {
-        var options = TransactionManager.Options()
-        options.app = "shop"
-        options.additionalSecretNames = ["customerNumber"]
-        return TransactionManager(store: store, options: options)
+        TransactionManager(store: store) { options in
+            options.app = "shop"
+            options.privacy.additionalSecretNames = ["customerNumber"]
+        }
     }
 
     private func text(_ path: String, of inspector: Inspector, status: Int = 200) async throws -> String {
@@ -87,9 +87,7 @@ private enum Login: Int, UseCase {
     /// Breaks when looking makes a store for a manager that is not to record, or says nothing where there is none.
     @Test func recordingThatIsOffIsSaid() async throws {
         let folder = try TemporaryDirectory()
-        var options = TransactionManager.Options()
-        options.recording = .off
-        let off = TransactionManager(store: .directory(folder.file("store")), options: options)
+        let off = TransactionManager(store: .directory(folder.file("store"))) { $0.recording = .off }
         for manager in [off, .disabled] {
             let page = try await text("/transactions", of: Inspector(manager), status: 404)
             #expect(page.contains("Recording is off and nothing was recorded"))

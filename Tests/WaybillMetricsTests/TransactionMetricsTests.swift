@@ -64,7 +64,7 @@ private enum Order: Int, UseCase {
         let transactions = TransactionManager.testing()
         let metrics = TransactionMetrics(transactions, factory: backend)
         for code in 0..<30 {
-            transactions.begin(useCase: code).finish(.failed, error: code)
+            transactions.begin(useCase: code).finish(.failed, code: code)
             await metrics.update()
         }
         #expect(backend.meters.count == 21)

@@ -22,11 +22,8 @@ import WaybillTesting
     private let called = Locked(0)
 
     private func manager(_ change: (inout TransactionManager.Options) -> Void) -> TransactionManager {
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        change(&options)
         let transactions = TransactionManager.testing(
-            delivery: .transport(InMemoryTransport()), correlatedHosts: ["api.example.com"], options: options)
+            delivery: .transport(InMemoryTransport()), correlatedHosts: ["api.example.com"], configure: change)
         box.transactions = transactions
         return transactions
     }
@@ -39,13 +36,13 @@ import WaybillTesting
     /// Broken, the process traps: what is wrong with the store is found on the store's queue, which `health` waits for.
     @Test func diagnosticsMayReadHealth() async throws {
         let problems = Locked<[String]>([])
-        var options = TransactionManager.Options()
-        options.diagnostics = { [box] _ in
-            let found = box.transactions?.health.problems.map(\.message) ?? []
-            problems.withLock { $0 += found }
+        let transactions = TransactionManager(store: .directory(URL(filePath: "/proc/waybill"))) { options in
+            options.diagnostics = { [box] _ in
+                let found = box.transactions?.health.problems.map(\.message) ?? []
+                problems.withLock { $0 += found }
+            }
+            // Under /proc nobody can make a folder, root included.
         }
-        // Under /proc nobody can make a folder, root included.
-        let transactions = TransactionManager(store: .directory(URL(filePath: "/proc/waybill")), options: options)
         box.transactions = transactions
         transactions.perform(Login.self) { _ in }
         try? await transactions.sync()
@@ -69,7 +66,7 @@ import WaybillTesting
         login.finish()
         login.perform { _ in }
         try await eventually("the message was told, and the flush has ended") { called.withLock { $0 } == 1 }
-        #expect(transactions.events(Purchase.self) == [.paid])
+        #expect(try transactions.transactions(Purchase.self).flatMap { $0.events.map(\.event) } == [.paid])
         box.transactions = nil
     }
 
@@ -82,7 +79,7 @@ import WaybillTesting
         }
         transactions.perform(Login.self) { login in
             login.log(.initiated)
-            login.set("tenant", "acme")
+            login.set("acme", forKey: "tenant")
             let exchange = (try? ExchangeRequest.correlated()).map { transactions.openExchange($0) }
             exchange?.finish()
         }
@@ -101,7 +98,7 @@ import WaybillTesting
         }
         transactions.perform(Login.self) { _ in transactions.openExchange(request).finish() }
         #expect(called.withLock { $0 } == 1, "it is not asked about its own request")
-        #expect(transactions.exchanges.count == 2)
+        #expect(try transactions.exchanges.count == 2)
         box.transactions = nil
     }
 

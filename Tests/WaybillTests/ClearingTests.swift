@@ -14,7 +14,7 @@ import WaybillTesting
     private func manager(_ options: TransactionManager.Options = .init(), clock: ManualClock = ManualClock())
         -> TransactionManager
     {
-        .testing(clock: clock, delivery: .transport(transport), options: options)
+        .testing(clock: clock, delivery: .transport(transport)) { $0 = options }
     }
 
     @Test func whatIsSelectedGoesAndTheRestStays() async throws {
@@ -26,13 +26,13 @@ import WaybillTesting
             clock.advance(by: .seconds(1))
         }
         #expect(try await transactions.erase(.ids([ids[1], GUID()])) == Erasure(transactionCount: 1, factCount: 2))
-        #expect(try await transactions.list().rows.map(\.id) == [ids[3], ids[2], ids[0]])
+        #expect(try await transactions.transactions().page().rows.map(\.id) == [ids[3], ids[2], ids[0]])
         let third = try #require(try await transactions.transaction(ids[2])).summary.begunMicroseconds
         try await transactions.erase(.before(Date(timeIntervalSince1970: Double(third) / 1_000_000)))
-        #expect(try await transactions.list().rows.map(\.id) == [ids[3], ids[2]])
+        #expect(try await transactions.transactions().page().rows.map(\.id) == [ids[3], ids[2]])
         #expect(try await transactions.erase(.before(.distantPast)) == Erasure())
         try await transactions.erase(.before(.distantFuture))
-        #expect(try await transactions.list().rows.isEmpty)
+        #expect(try await transactions.transactions().page().rows.isEmpty)
         #expect(try await transactions.summary.pending == 0, "booked as erased, and balanced")
         #expect(transactions.health.isGood)
     }
@@ -49,7 +49,7 @@ import WaybillTesting
         #expect(share.dropped == [DroppedRange(first: 1, last: 3, reason: .erased)])
         #expect(share.facts.map(\.sequence) == [4, 5])
         #expect(!"\(transport.transactionSets)".contains("marker"))
-        #expect(try await transactions.list().rows.map(\.id) == [id])
+        #expect(try await transactions.transactions().page().rows.map(\.id) == [id])
     }
 
     @Test func theInstallationIsWhatCameSinceTheLastReset() async throws {
@@ -58,7 +58,7 @@ import WaybillTesting
         try await transactions.resetInstallation()
         transactions.perform(Login.self) { _ in }
         try await transactions.erase(.installation)
-        #expect(try await transactions.list().rows.map(\.id) == [before])
+        #expect(try await transactions.transactions().page().rows.map(\.id) == [before])
     }
 
     /// Broken, a screen that is open while somebody erases would bring back a piece of what they wanted gone.
@@ -72,7 +72,7 @@ import WaybillTesting
         let other = transactions.perform(Login.self) { $0.id }
         let report = await transactions.flush()
         #expect(report.error == nil && report.pending == 0)
-        #expect(try await transactions.list().rows.map(\.id) == [other])
+        #expect(try await transactions.transactions().page().rows.map(\.id) == [other])
         #expect(!"\(transport.transactionSets)".contains("marker"))
         #expect(try await transactions.summary == TransactionCounts())
     }
@@ -85,7 +85,7 @@ import WaybillTesting
         try await transactions.erase(.all)
         login.finish()
         #expect(await transactions.flush().delivered == 1)
-        #expect(try await transactions.list().rows.isEmpty, "here it stays erased")
+        #expect(try await transactions.transactions().page().rows.isEmpty, "here it stays erased")
         #expect(try await transactions.summary == TransactionCounts())
     }
 
@@ -100,10 +100,8 @@ import WaybillTesting
 
     @Test func whereNothingWasRecordedNothingIsErased() async throws {
         let folder = try TemporaryDirectory()
-        var options = TransactionManager.Options()
-        options.recording = .off
         #expect(
-            try await TransactionManager(store: .directory(folder.file("store")), options: options).erase(.all)
+            try await TransactionManager(store: .directory(folder.file("store"))) { $0.recording = .off }.erase(.all)
                 == Erasure())
         #expect(try await TransactionManager.disabled.erase(.installation) == Erasure())
         #expect(try folder.names().isEmpty)
@@ -118,7 +116,9 @@ import WaybillTesting
         let pending = transactions.perform(Login.self) { $0.id }
         transactions.recording = .off
         try await transactions.sync()
-        #expect(try await transactions.list().rows.map(\.id) == (erases ? [delivered] : [pending, delivered]))
+        #expect(
+            try await transactions.transactions().page().rows.map(\.id)
+                == (erases ? [delivered] : [pending, delivered]))
         #expect(try await transactions.summary.pending == (erases ? 0 : 2))
     }
 

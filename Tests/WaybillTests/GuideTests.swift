@@ -23,11 +23,11 @@ import WaybillTesting
 
     @Test func askingFirst() async throws {
         func make() -> TransactionManager {
-            var options = TransactionManager.Options()
-            options.recording = .off
-            options.remembersRecording = true
-            options.offErasesPending = true
-            let transactions = TransactionManager(store: .directory(folder.url), options: options)
+            let transactions = TransactionManager(store: .directory(folder.url)) { options in
+                options.recording = .off
+                options.remembersRecording = true
+                options.offErasesPending = true
+            }
             return transactions
         }
         let transactions = make()
@@ -39,7 +39,7 @@ import WaybillTesting
         transactions.recording = .off
         try await transactions.sync()
         #expect(make().recording == .off)
-        #expect(try await transactions.list().rows.isEmpty)
+        #expect(try await transactions.transactions().page().rows.isEmpty)
     }
 
     private enum Checkout: Int, UseCase {
@@ -69,8 +69,8 @@ import WaybillTesting
         transactions.record(Upload.self, from: start, to: end, attributes: ["bytes": count])
         let (firstAttempt, upload) = (transactions.begin(Upload.self), transactions.begin(Upload.self))
         upload.link(to: firstAttempt.id, as: "retry of")
-        #expect(transactions.events(Launch.self) == [.processStarted, .imageDecoded])
-        let uploads = transactions.transactions(Upload.self)
+        #expect(try transactions.last(Launch.self)?.events.map(\.event) == [.processStarted, .imageDecoded])
+        let uploads = try transactions.transactions(Upload.self)
         #expect(uploads.map(\.summary.outcome) == [.succeeded, .open, .open])
         #expect(uploads.last?.links.map(\.transaction) == [firstAttempt.id])
     }
@@ -86,14 +86,14 @@ import WaybillTesting
             }
         }
         let first = try #require(transactions.transactions(Checkout.self).first)
-        #expect(transactions.transactions(Payment.self).map(\.summary.parent) == [first.summary.id])
+        #expect(try transactions.transactions(Payment.self).map(\.summary.parent) == [first.summary.id])
         let checkout = transactions.begin(Checkout.self)
         let payment = transactions.begin(Payment.self, parent: .transaction(checkout))
         let sync = transactions.begin(Sync.self, parent: nil)
         payment.finish()
         sync.finish()
-        #expect(transactions.transactions(Payment.self).last?.summary.parent == checkout.id)
-        #expect(transactions.transactions(Sync.self).first?.summary.parent == nil)
+        #expect(try transactions.transactions(Payment.self).last?.summary.parent == checkout.id)
+        #expect(try transactions.transactions(Sync.self).first?.summary.parent == nil)
     }
 
     @Test func limitingIt() {
@@ -111,9 +111,9 @@ import WaybillTesting
         #expect(!options.catchesSignals, "handlers belong to the whole process")
         options.catchesSignals = true
         // A store in memory has no journal, and sets no handlers.
-        let transactions = TransactionManager(store: .inMemory, options: options)
+        let transactions = TransactionManager(store: .inMemory) { $0 = options }
         transactions.perform(Login.self) { _ in }
-        #expect(try await transactions.list().rows.first?.endedBy == nil)
+        #expect(try await transactions.transactions().page().rows.first?.endedBy == nil)
         try await transactions.erase(.networkLogs)
     }
 
@@ -123,20 +123,21 @@ import WaybillTesting
             return transactions
         }
         #expect(make().recording == (TransactionManager.isDebugBuild ? .on : .off))
-        var options = TransactionManager.Options()
-        options.obeysLaunchSettings = true
-        #expect(TransactionManager(store: .inMemory, options: options).recording == .on)
+        #expect(
+            TransactionManager(store: .inMemory) { options in
+                options.obeysLaunchSettings = true
+            }.recording == .on)
     }
 
-    @Test func namesOfYourOwn() {
-        var options = TransactionManager.Options()
-        options.additionalSecretNames = ["customer-number"]
-        options.visibleNames = ["code"]
-        options.sourceAttributes = ["environment": "staging"]
-        let transactions = TransactionManager.testing(options: options)
+    @Test func namesOfYourOwn() throws {
+        let transactions = TransactionManager.testing { options in
+            options.privacy.additionalSecretNames = ["customer-number"]
+            options.privacy.visibleNames = ["code"]
+            options.sourceAttributes = ["environment": "staging"]
+        }
         transactions.perform(Login.self, attributes: ["Customer_Number": 4711, "code": "ac4e8b21"]) { _ in }
         #expect(
-            transactions.transactions(Login.self).first?.summary.attributes
+            try transactions.transactions(Login.self).first?.summary.attributes
                 == ["Customer_Number": "[redacted]", "code": "ac4e8b21"])
     }
 
@@ -145,9 +146,13 @@ import WaybillTesting
         let login = transactions.begin(Login.self)
         login.log(.initiated)
         login.finish(.failed)
-        let filter = TransactionFilter([.useCase(Login.code), .outcome([.failed])])
-        let page = try await transactions.list(matching: filter, limit: 20)
-        let more = try await transactions.list(matching: filter, limit: 20, after: page.next)
+        let filter = TransactionFilter(useCase: Login.self, outcomes: [.failed])
+        let page = try await transactions.transactions(matching: filter).page(limit: 20)
+        let more = try await transactions.transactions(matching: filter).page(limit: 20, after: page.next)
+        var shown: [TransactionSummary] = []
+        func show(_ login: TransactionSummary) { shown.append(login) }
+        for try await login in transactions.transactions(matching: filter) { show(login) }
+        #expect(shown == page.rows)
         #expect(page.rows.map(\.id) == [login.id])
         #expect(page.next == nil && more.rows == page.rows)
         let record = try await transactions.transaction(login.id)
@@ -175,10 +180,10 @@ import WaybillTesting
             reader = Task { [weak transactions] in
                 guard let transactions else { return 0 }
                 let changes = transactions.changes
-                var rows = try await transactions.list().rows
+                var rows = try await transactions.transactions().page().rows
                 shown.open()
                 for await _ in changes {
-                    rows = try await transactions.list().rows
+                    rows = try await transactions.transactions().page().rows
                     if rows.count == 3 { break }
                 }
                 return rows.count
@@ -197,10 +202,10 @@ import WaybillTesting
         let login = transactions.begin(Login.self)
         transactions.perform(Purchase.self) { _ in }
         try await transactions.erase(.ids([login.id]))
-        #expect(try await transactions.list().rows.count == 1)
+        #expect(try await transactions.transactions().page().rows.count == 1)
         try await transactions.erase(.before(.now - 86_400))
         try await transactions.erase(.installation)
-        #expect(try await transactions.list().rows.isEmpty)
+        #expect(try await transactions.transactions().page().rows.isEmpty)
         try await transactions.erase(.all)
         try await transactions.resetInstallation()
         #expect(transactions.health.isGood)

@@ -14,7 +14,7 @@ import WaybillTesting
         var states = transactions.live.makeAsyncIterator()
         let first = try #require(await states.next())
         #expect(first.counts == TransactionCounts(open: 0, failed: 1, pending: 2))
-        #expect(first.lastFailures == (try await transactions.find("outcome:failed").rows))
+        #expect(first.lastFailures == (try await transactions.transactions(matching: "outcome:failed").page().rows))
         #expect(first.recording == .on)
 
         let login = transactions.begin(Login.self)

@@ -21,22 +21,41 @@ import FoundationNetworking
             login.log(.initiated)
             login.finish()
             begun.append(login.id)
-            #expect(try await transactions.list(limit: 1).rows.map(\.id) == [login.id])
+            #expect(try await transactions.transactions().page(limit: 1).rows.map(\.id) == [login.id])
         }
         transactions.perform(Purchase.self) { $0.log(.started) }
 
-        let filter = TransactionFilter([.useCase(Login.code)])
+        let filter = TransactionFilter(useCase: Login.self)
         var listed: [GUID] = []
         var next: String?
         try await eventually("the last page comes") {
-            let page = try await transactions.list(matching: filter, limit: 2, after: next)
+            let page = try await transactions.transactions(matching: filter).page(limit: 2, after: next)
             listed += page.rows.map(\.id)
             next = page.next
             transactions.perform(Login.self) { _ in }  // what comes meanwhile shifts no page
             return next == nil
         }
         #expect(listed == begun.reversed())
-        await #expect(throws: WaybillError.self) { try await transactions.list(after: "nonsense") }
+        await #expect(throws: WaybillError.self) { try await transactions.transactions().page(after: "nonsense") }
+    }
+
+    @Test func aSequenceGoesThroughAllPagesAndMissesNothing() async throws {
+        let transactions = TransactionManager.testing()
+        let ids = (0..<120).map { _ in
+            let login = transactions.begin(Login.self)
+            login.finish()
+            return login.id
+        }
+        var read: [GUID] = []
+        for try await login in transactions.transactions(matching: "useCase:login outcome:succeeded") {
+            read.append(login.id)
+            if read.count == 60 { transactions.perform(Login.self) { _ in } }  // shifts no page
+        }
+        #expect(read == ids.reversed())
+        for try await _ in TransactionManager.disabled.transactions() { Issue.record("there are none") }
+        await #expect(throws: FilterMistake.self) {
+            for try await _ in transactions.transactions(matching: "event:requestsent") {}
+        }
     }
 
     @Test func aLineOfTextFindsTransactions() async throws {
@@ -46,13 +65,20 @@ import FoundationNetworking
         good.finish()
         let bad = transactions.begin(Login.self)
         bad.finish(.failed)
-        #expect(try await transactions.find("useCase:login outcome:failed").rows.map(\.id) == [bad.id])
-        #expect(try await transactions.find("event:requestSent").rows.map(\.id) == [good.id])
-        #expect(try await transactions.find("event:requestSent outcome:failed").whyEmpty != nil)
         #expect(
-            try await transactions.list(matching: transactions.filter("-event:requestSent")).rows.map(\.id) == [bad.id])
-        await #expect(throws: FilterMistake.self) { try await transactions.find("event:requestsent") }
-        #expect(try await TransactionManager.disabled.find("").rows.isEmpty)
+            try await transactions.transactions(matching: "useCase:login outcome:failed").page().rows.map(\.id) == [
+                bad.id
+            ])
+        #expect(try await transactions.transactions(matching: "event:requestSent").page().rows.map(\.id) == [good.id])
+        #expect(
+            try await transactions.transactions(matching: "event:requestSent outcome:failed").page().whyEmpty != nil)
+        #expect(
+            try await transactions.transactions(matching: transactions.filter("-event:requestSent")).page().rows.map(
+                \.id) == [bad.id])
+        await #expect(throws: FilterMistake.self) {
+            try await transactions.transactions(matching: "event:requestsent").page()
+        }
+        #expect(try await TransactionManager.disabled.transactions(matching: "").page().rows.isEmpty)
     }
 
     @Test func aTransactionIsMergedWithItsEventsAndExchanges() async throws {
@@ -64,7 +90,7 @@ import FoundationNetworking
             return login.id
         }
         let record = try #require(try await transactions.transaction(id))
-        #expect(record.timeline.map(\.kind) == [.opened, .event, .exchangeOpened, .exchangeClosed, .closed])
+        #expect(record.timeline.map(\.kind) == [.begun, .event, .exchangeBegun, .exchangeFinished, .finished])
         #expect(record.exchanges.map(\.status) == [200])
         #expect(
             record.clocks == nil && record.aligned == record,

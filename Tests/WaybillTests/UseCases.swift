@@ -24,8 +24,10 @@ extension TransactionManager {
     static func testing(
         joining useCases: Set<Int>?, perMinute: Int = 6_000, clock: ManualClock = ManualClock()
     ) -> TransactionManager {
-        var options = Options()
-        (options.useCases, options.joinsPerMinute, options.diagnostics) = (useCases, perMinute, { _ in })
-        return .testing(clock: clock, options: options)
+        .testing(clock: clock) { options in
+            (options.server.accepting, options.server.joinsPerMinute, options.diagnostics) = (
+                .init(codes: useCases), perMinute, { _ in }
+            )
+        }
     }
 }

@@ -35,15 +35,15 @@ extension URL {
 extension TransactionManager {
     /// One that is its own server, for tests.
     static func tracing(recording: RecordingHealth.Mode = .on) -> TransactionManager {
-        var options = Options()
-        options.recording = recording
-        (options.useCases, options.diagnostics) = ([Login.code], { _ in })
-        return .testing(correlatedHosts: ["api.example.com"], options: options)
+        .testing(correlatedHosts: ["api.example.com"]) { options in
+            options.recording = recording
+            (options.server.accepting, options.diagnostics) = (.only(Login.self), { _ in })
+        }
     }
 
     /// The events of logins, in order.
     var reported: [TransactionRecord.Entry] {
-        transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
+        get throws { try transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } } }
     }
 }
 

@@ -16,7 +16,7 @@ import WaybillTracing
 
     // MARK: Events
 
-    @Test func aSpanIsAnEventOfTheTransactionItIsMadeIn() {
+    @Test func aSpanIsAnEventOfTheTransactionItIsMadeIn() throws {
         withTracer(TransactionTracer(tx)) {
             tx.perform(Login.self) { _ in
                 withSpan("SELECT orders", at: Moment(1_000_000), ofKind: .client) { span in
@@ -32,7 +32,7 @@ import WaybillTracing
                 }
             }
         }
-        let events = tx.reported
+        let events = try tx.reported
         #expect(events.map(\.label) == ["SELECT orders", "charge"])
         #expect(
             events.first?.attributes
@@ -52,7 +52,7 @@ import WaybillTracing
         #expect(try tx.allRecords().isEmpty)
     }
 
-    @Test func whatIsSaidOfASpanIsRecordedWithIt() {
+    @Test func whatIsSaidOfASpanIsRecordedWithIt() throws {
         withTracer(TransactionTracer(tx)) {
             tx.perform(Login.self) { login in
                 let other = tx.perform(Purchase.self, parent: nil) { _ in startSpan("other") }
@@ -65,20 +65,20 @@ import WaybillTracing
                 other.end()
             }
         }
-        let events = tx.transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
+        let events = try tx.transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
         #expect(events.map(\.label) == ["retry", "link", "charge card"])
         #expect(events[0].attributes == ["attempt": 2])
         #expect(
             events[1].attributes["transaction"]
-                == tx.transactions(Purchase.self).first.map { .string("\($0.summary.id)") })
+                == (try tx.transactions(Purchase.self).first.map { .string("\($0.summary.id)") }))
         #expect(events[1].attributes["kind"] == "follows")
         #expect(events[2].attributes["otel.status_code"] == "OK")
         #expect(events[2].attributes["otel.status_description"] == "fine")
-        #expect(tx.transactions(Purchase.self).first?.timeline.contains { $0.label == "other" } == true)
+        #expect(try tx.transactions(Purchase.self).first?.timeline.contains { $0.label == "other" } == true)
     }
 
     /// Breaks when a library that reports without an end fills the store, or what is left out is not counted.
-    @Test func whatComesInHasLimits() {
+    @Test func whatComesInHasLimits() throws {
         withTracer(TransactionTracer(tx)) {
             tx.perform(Login.self) { _ in
                 withSpan("noisy") { span in
@@ -91,17 +91,17 @@ import WaybillTracing
                 for _ in 0..<2_000 { withSpan("many") { _ in } }
             }
         }
-        #expect(tx.reported.count == 1_000)
+        #expect(try tx.reported.count == 1_000)
         #expect(tx.health.omittedReports == 72 + 1_129)
         #expect(tx.health.truncated == 71)
-        let noisy = tx.reported.first { $0.label == "noisy" }
+        let noisy = try tx.reported.first { $0.label == "noisy" }
         #expect(noisy?.attributes.count == 31 && noisy?.attributes["duration_us"] != nil)
         #expect(noisy?.attributes["password"] != "s3cret")
     }
 
     // MARK: What is current
 
-    @Test func aSpanKeepsItsTransactionAndWhatIsPerformedInsideWins() {
+    @Test func aSpanKeepsItsTransactionAndWhatIsPerformedInsideWins() throws {
         withTracer(TransactionTracer(tx)) {
             tx.perform(Login.self) { login in
                 withSpan("outer") { _ in
@@ -113,11 +113,11 @@ import WaybillTracing
                 }
             }
         }
-        #expect(tx.transactions(Purchase.self).first?.timeline.contains { $0.label == "inner" } == true)
+        #expect(try tx.transactions(Purchase.self).first?.timeline.contains { $0.label == "inner" } == true)
     }
 
     /// Breaks where a framework takes a context to a thread of its own, as most do.
-    @Test func aContextCarriesTheTransactionWhereTheTaskDoesNot() async {
+    @Test func aContextCarriesTheTransactionWhereTheTaskDoesNot() async throws {
         let context = withTracer(TransactionTracer(tx)) {
             tx.perform(Login.self) { _ in startSpan("outer").context }
         }
@@ -129,7 +129,7 @@ import WaybillTracing
                 }
             }
         }.value
-        #expect(tx.reported.map(\.label) == ["initiated", "below"])
+        #expect(try tx.reported.map(\.label) == ["initiated", "below"])
     }
 
     // MARK: Clients
@@ -158,7 +158,7 @@ import WaybillTracing
         #expect(exchange.sentByteCount == 7)
         let told = try #require(fields.values["waybill-transaction"]?.first.flatMap { TransactionHeader(parsing: $0) })
         #expect(told.exchange == exchange.id.sequence)
-        #expect(tx.reported.isEmpty, "an exchange is no event besides")
+        #expect(try tx.reported.isEmpty, "an exchange is no event besides")
     }
 
     @Test(
@@ -169,7 +169,7 @@ import WaybillTracing
                 "url.path": "/old",
             ],
             ["http.method": "GET", "net.peer.name": "api.example.com", "http.scheme": "https", "http.target": "/old"],
-        ] as [SpanAttributes]) func theOldNamesAreReadAsWell(_ attributes: SpanAttributes)
+        ] as [SpanAttributes]) func theOldNamesAreReadAsWell(_ attributes: SpanAttributes) throws
     {
         withTracer(TransactionTracer(tx)) {
             tx.perform(Login.self) { _ in
@@ -180,10 +180,10 @@ import WaybillTracing
                 }
             }
         }
-        #expect(tx.exchanges.map(\.url) == ["https://api.example.com/old"])
+        #expect(try tx.exchanges.map(\.url) == ["https://api.example.com/old"])
     }
 
-    @Test func anRPCIsAnExchangeWithItsOwnCodes() {
+    @Test func anRPCIsAnExchangeWithItsOwnCodes() throws {
         withTracer(TransactionTracer(tx)) {
             tx.perform(Login.self) { _ in
                 for (method, code) in [("shop.Orders/Place", SpanAttribute.string("UNAVAILABLE")), ("Place", 0)] {
@@ -202,14 +202,15 @@ import WaybillTracing
                 }
             }
         }
-        #expect(tx.exchanges.map(\.url) == Array(repeating: "http://api.example.com:50051/shop.Orders/Place", count: 2))
-        #expect(tx.exchanges.map { $0.error?.name } == ["UNAVAILABLE", nil])
-        #expect(tx.exchanges.first?.error == RecordedError(domain: "grpc", code: 14, name: "UNAVAILABLE"))
+        #expect(
+            try tx.exchanges.map(\.url) == Array(repeating: "http://api.example.com:50051/shop.Orders/Place", count: 2))
+        #expect(try tx.exchanges.map { $0.error?.name } == ["UNAVAILABLE", nil])
+        #expect(try tx.exchanges.first?.error == RecordedError(domain: "grpc", code: 14, name: "UNAVAILABLE"))
     }
 
     /// async-http-client takes a redirect to any host, and asks for the fields again; it takes only four away by itself.
     /// Breaks when that host is told of the transaction.
-    @Test func aRedirectToAnotherHostCarriesNothing() {
+    @Test func aRedirectToAnotherHostCarriesNothing() throws {
         var hops: [Fields] = []
         withTracer(TransactionTracer(tx, traceContext: .propagate)) {
             tx.perform(Login.self) { _ in
@@ -221,10 +222,10 @@ import WaybillTracing
             }
         }
         #expect(hops.map(\.values.count) == [3, 0, 0])
-        #expect(tx.exchanges.count == 1)
+        #expect(try tx.exchanges.count == 1)
     }
 
-    @Test func aHostThatIsNotOnTheListGetsNothingAndIsRecordedAllTheSame() {
+    @Test func aHostThatIsNotOnTheListGetsNothingAndIsRecordedAllTheSame() throws {
         withTracer(TransactionTracer(tx, traceContext: .propagate)) {
             tx.perform(Login.self) { _ in
                 withSpan("GET", ofKind: .client) { span in
@@ -237,7 +238,7 @@ import WaybillTracing
                 #expect(Fields.injected()?.values == [:], "outside any transaction")
             }
         }
-        #expect(tx.exchanges.map(\.url) == ["https://www.example.com/items"])
+        #expect(try tx.exchanges.map(\.url) == ["https://www.example.com/items"])
     }
 
     /// Breaks when a wrapper over a client that traces sends two header fields, which no server can read, or records two
@@ -256,10 +257,11 @@ import WaybillTracing
                 exchange.finish()
             }
         }
-        #expect(tx.exchanges.count == 1 && tx.reported.isEmpty)
+        #expect(try tx.exchanges.count == 1)
+        #expect(try tx.reported.isEmpty)
     }
 
-    @Test func anErrorIsTheExchanges() {
+    @Test func anErrorIsTheExchanges() throws {
         withTracer(TransactionTracer(tx)) {
             tx.perform(Login.self) { _ in
                 try? withSpan("GET", ofKind: .client) { span in
@@ -269,7 +271,7 @@ import WaybillTracing
                 }
             }
         }
-        #expect(tx.exchanges.map(\.state) == [.canceled])
+        #expect(try tx.exchanges.map(\.state) == [.canceled])
     }
 
     // MARK: Servers
@@ -288,12 +290,12 @@ import WaybillTracing
             Fields.receive(Fields()) { _ in #expect(UseCaseTransaction.current == nil) }
         }
         let record = try #require(server.allRecords().first)
-        #expect(record.summary.id == tx.transactions(Login.self).first?.summary.id)
-        #expect(record.parts.map(\.cause) == [tx.exchanges.first?.id])
+        #expect(record.summary.id == (try tx.transactions(Login.self).first?.summary.id))
+        #expect(record.parts.map(\.cause) == (try [tx.exchanges.first?.id]))
         #expect(record.parts.map(\.outcome) == [outcome])
         #expect(record.exchanges.map(\.status) == [status])
         #expect(record.exchanges.first?.url.hasSuffix("/items?page=2") == true)
-        #expect(record.timeline.map(\.kind) == [.opened, .exchangeOpened, .event, .exchangeClosed, .closed])
+        #expect(record.timeline.map(\.kind) == [.joined, .exchangeBegun, .event, .exchangeFinished, .finished])
     }
 
     @Test func aTraceAloneJoinsWhereThatIsAskedForAndWhatIsMalformedIsCounted() throws {

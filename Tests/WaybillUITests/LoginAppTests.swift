@@ -37,7 +37,7 @@ private typealias LogIn = LoginAppModel.Login
     }
 
     private func outcomes(_ transactions: TransactionManager) async throws -> [TransactionOutcome] {
-        try await transactions.list().rows.map(\.outcome)
+        try await transactions.transactions().page().rows.map(\.outcome)
     }
 
     /// Breaks when the time in which somebody types is no part of what is recorded.
@@ -56,7 +56,7 @@ private typealias LogIn = LoginAppModel.Login
         form.disappear()
         #expect(try await outcomes(transactions) == [.succeeded])
 
-        let logins = TransactionFilter([.useCase(LogIn.code)])
+        let logins = TransactionFilter(useCase: LogIn.self)
         let filling = DurationQuestion(filter: logins, from: .event("fillingBegan"), to: .event("submitted"))
         #expect(try await transactions.answer(filling).total.statistics.count == 1)
         let failures = transactions.live
@@ -71,7 +71,7 @@ private typealias LogIn = LoginAppModel.Login
         form.appear()
         (form.user, form.password) = ("ada", "letmein")
         await form.submit()
-        let refused = try #require(try await transactions.list().rows.first)
+        let refused = try #require(try await transactions.transactions().page().rows.first)
         #expect(refused.outcome == .failed)
         #expect(form.phase == .failed("Name or password is wrong. Tell support: \(refused.id.supportCode)"))
         var states = transactions.live.makeAsyncIterator()

@@ -14,12 +14,12 @@ struct CheckoutApp {
             print("usage: CheckoutApp SERVER")
             exit(64)
         }
-        var options = TransactionManager.Options()
-        options.app = "shop"
-        options.appVersion = "3.1.0"
-        options.sampling = .shop
-        options.obeysLaunchSettings = true  // WAYBILL_COLLECTOR
-        let transactions = TransactionManager(correlatedHosts: ["*.shop.example", host], options: options)
+        let transactions = TransactionManager(correlatedHosts: ["*.shop.example", host]) { options in
+            options.app = "shop"
+            options.appVersion = "3.1.0"
+            options.sampling = .shop
+            options.obeysLaunchSettings = true  // WAYBILL_COLLECTOR
+        }
         let model = CheckoutModel(
             transactions: transactions, shop: ShopClient(server: server, session: transactions.session))
 

@@ -27,7 +27,7 @@ final class CheckoutModel {
     /// One customer, from the screen's opening to the order or to whatever came between.
     func checkOut(_ customer: Customer) async -> Ending {
         transactions.context.removeAll()  // of the customer before
-        transactions.context.set("layout", customer.layout)
+        transactions.context.set(customer.layout, forKey: "layout")
         let basket = customer.basket
         let checkout = transactions.begin(
             Checkout.self,
@@ -39,7 +39,7 @@ final class CheckoutModel {
         do {
             try await checkout.perform { checkout in
                 try await shop.logIn(as: customer)
-                transactions.context.set("user", customer.id)  // known from here on
+                transactions.context.set(customer.id, forKey: "user")  // known from here on
                 checkout.log(.loggedIn)
                 let order = try await shop.order(basket)
                 checkout.log(.ordered, attributes: ["order": order.number])
@@ -57,7 +57,7 @@ final class CheckoutModel {
         do {
             try await transactions.perform(Payment.self) { payment in
                 for attempt in 1... {
-                    payment.set("attempts", attempt)  // the last one counts
+                    payment.set(attempt, forKey: "attempts")  // the last one counts
                     payment.log(.tried)
                     switch try await shop.pay(order, with: card) {
                     case 200: return

@@ -37,13 +37,14 @@ struct ShopClient {
 
     /// The states of an order as they come.
     func states(of order: Order) -> CapturedWebSocket {
-        let address = server.absoluteString.replacing("http", with: "ws", maxReplacements: 1)
-        return session.webSocketTask(with: "\(address)/orders/\(order.number)/states")
+        var parts = URLComponents(
+            url: server.appending(path: "orders/\(order.number)/states"), resolvingAgainstBaseURL: true)
+        parts?.scheme = server.scheme == "https" ? "wss" : "ws"
+        return session.webSocketTask(with: parts?.url ?? server)
     }
 
     func prices() async throws -> [String: Decimal] {
-        let (data, response) = try await session.data(from: server.appending(path: "prices"))
-        guard response.isSuccess else { throw CheckoutError.unexpectedStatus(response.status) }
+        let (data, _) = try await session.data(from: server.appending(path: "prices"), requiring: 200..<300)
         return try JSONDecoder().decode([String: Decimal].self, from: data)
     }
 
@@ -56,6 +57,6 @@ struct ShopClient {
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = try JSONEncoder().encode(body)
         let (data, response) = try await session.data(for: request)
-        return (data, response.status)
+        return (data, (response as? HTTPURLResponse)?.statusCode ?? 0)
     }
 }

@@ -14,13 +14,13 @@ import WaybillHummingbird
 @main
 struct CheckoutServer {
     static func main() async throws {
-        var options = TransactionManager.Options()
-        options.app = "shop-server"
-        options.appVersion = "8.2.0"
-        options.useCases = [Checkout.code, Payment.code, PriceUpdate.code]
-        options.sampling = .shop
-        options.obeysLaunchSettings = true
-        let transactions = TransactionManager(options: options)
+        let transactions = TransactionManager { options in
+            options.app = "shop-server"
+            options.appVersion = "8.2.0"
+            options.server.accepting = .only(Checkout.self, Payment.self, PriceUpdate.self)
+            options.sampling = .shop
+            options.obeysLaunchSettings = true
+        }
         transactions.startDelivery(every: .seconds(1))
 
         let router = Router()
@@ -45,7 +45,7 @@ struct CheckoutServer {
         router.post("orders") { request, context in
             let basket = try await request.decode(as: Basket.self, context: context)
             guard let order = await orders.reserve(basket) else { throw HTTPError(.conflict) }
-            Checkout.current?.log(.reserved, attributes: ["sku": basket.sku, "order": order.number])
+            Checkout.log(.reserved, attributes: ["sku": basket.sku, "order": order.number])
             return order
         }
         router.get("orders/:number") { _, context in
@@ -57,7 +57,7 @@ struct CheckoutServer {
         router.post("payments") { request, context -> HTTPResponse.Status in
             let payment = try await request.decode(as: PaymentOrder.self, context: context)
             let verdict = await orders.pay(payment)
-            Payment.current?.log(.bankAsked, attributes: ["answer": verdict])
+            Payment.log(.bankAsked, attributes: ["answer": verdict])
             return switch verdict {
             case .paid: 200
             case .declined: 402

@@ -21,12 +21,13 @@ struct LoginClient {
             FileHandle.standardError.write(Data("Set RUNS, SERVER, COLLECTOR and STORE; `make demo` does.\n".utf8))
             exit(64)
         }
-        var options = TransactionManager.Options()
-        options.app = "login-client"
-        options.appVersion = "1.4.0"
         let transactions = TransactionManager(
             store: .directory(URL(filePath: store)), delivery: .collector(collector),
-            correlatedHosts: [server.host() ?? ""], options: options)
+            correlatedHosts: [server.host() ?? ""]
+        ) { options in
+            options.app = "login-client"
+            options.appVersion = "1.4.0"
+        }
         let patient = URLSessionConfiguration.default
         patient.timeoutIntervalForResource = 2  // how long a person waits for a login, in this demo
         patient.httpMaximumConnectionsPerHost = 16  // eight people at once, who must not wait for each other

@@ -20,12 +20,13 @@ struct LoginServer {
             FileHandle.standardError.write(Data("Set COLLECTOR and STORE; `make demo` does.\n".utf8))
             exit(64)
         }
-        var options = TransactionManager.Options()
-        options.app = "login-server"
-        options.appVersion = "2.0.1"
-        options.useCases = [Login.code]
         let transactions = TransactionManager(
-            store: .directory(URL(filePath: store)), delivery: .collector(collector), options: options)
+            store: .directory(URL(filePath: store)), delivery: .collector(collector)
+        ) { options in
+            options.app = "login-server"
+            options.appVersion = "2.0.1"
+            options.server.accepting = .only(Login.self)
+        }
 
         transactions.startDelivery(every: .seconds(1))
         try await application(transactions, accounts: Accounts()).runService()  // until SIGTERM
@@ -37,17 +38,17 @@ struct LoginServer {
         let router = Router()
         router.add(middleware: TransactionMiddleware(transactions))
         router.post("login") { request, context -> HTTPResponse.Status in
-            Login.current?.log(.serverStarted)
+            Login.log(.serverStarted)
             let login = try await request.decode(as: LoginRequest.self, context: context)
             switch try await accounts.check(login) {
             case .accepted:
-                Login.current?.log(.serverAccepted)
+                Login.log(.serverAccepted)
                 return .ok
             case .wrongPassword:
-                Login.current?.log(.serverRejected, error: 1, attributes: ["reason": "wrong password"])
+                Login.log(.serverRejected, code: 1, attributes: ["reason": "wrong password"])
                 return .unauthorized
             case .unknownUser:
-                Login.current?.log(.serverRejected, error: 2, attributes: ["reason": "unknown user"])
+                Login.log(.serverRejected, code: 2, attributes: ["reason": "unknown user"])
                 return .unauthorized
             }
         }

@@ -58,15 +58,14 @@ import FoundationNetworking
         login.log(.submitted)
         do {
             let request = try request()
-            let isAccepted = try await login.perform { login in
+            try await login.perform { login in
                 login.log(.requestSent)
-                let (_, response) = try await transactions.session.data(for: request)
+                _ = try await transactions.session.data(for: request, requiring: 200..<300)
                 login.log(.responseReceived)
-                if !response.isSuccess { login.finish(.failed, error: response.status) }
-                return response.isSuccess
             }
-            let refusal = "Name or password is wrong. Tell support: \(login.supportCode)"
-            phase = isAccepted ? .loggedIn : .failed(refusal)
+            phase = .loggedIn
+        } catch is RecordedError {
+            phase = .failed("Name or password is wrong. Tell support: \(login.supportCode)")
         } catch {
             phase = .failed("That did not work. Tell support: \(login.supportCode)")
         }

@@ -10,12 +10,12 @@ extension TransactionManager {
     ///   - collector: nil: everything stays on the device.
     ///   - store: Default: the app's own container.
     public static func app(server: URL, collector: URL?, store: StoreLocation = .default) -> TransactionManager {
-        var options = TransactionManager.Options()
-        options.recording = .off
-        options.remembersRecording = true
-        options.offErasesPending = true
-        return TransactionManager(
-            store: store, delivery: collector.map { .collector($0) }, correlatedHosts: server.host().map { [$0] } ?? [],
-            options: options)
+        TransactionManager(
+            store: store, delivery: collector.map { .collector($0) }, correlatedHosts: server.host().map { [$0] } ?? []
+        ) { options in
+            options.recording = .off
+            options.remembersRecording = true
+            options.offErasesPending = true
+        }
     }
 }

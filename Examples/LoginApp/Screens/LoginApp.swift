@@ -25,7 +25,7 @@ struct LoginApp: App {
                 .waybillInspector(transactions, opensOnShake: true)
         }
         .onChange(of: phase) { _, phase in
-            if phase == .background { transactions.flushInBackground() }
+            if phase == .background { transactions.flush() }
         }
     }
 }

@@ -62,7 +62,7 @@ struct Orders<Transport: ClientTransport>: Sendable {
         router.get("order/:number") { request, context in
             let gateway = request.head.authority ?? ""
             let number = try context.parameters.require("number")
-            Order.current?.log(.gatewayAsked, attributes: ["number": .string(number)])
+            Order.log(.gatewayAsked, attributes: ["number": .string(number)])
             // Beside each other, as an order has it that is in a hurry.
             async let left = left(of: number)
             async let price = price(of: number, for: gateway)
@@ -70,7 +70,7 @@ struct Orders<Transport: ClientTransport>: Sendable {
         }
         // The prices ask back.
         router.get("currency/:number") { _, context in
-            Order.current?.log(
+            Order.log(
                 .currencyAsked, attributes: ["number": .string(try context.parameters.require("number"))])
             return "EUR"
         }

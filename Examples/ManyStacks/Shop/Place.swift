@@ -21,13 +21,14 @@ public struct Place: Sendable {
 
     /// The manager of a process, which delivers from now on.
     public func transactions(of app: String) -> TransactionManager {
-        var options = TransactionManager.Options()
-        (options.app, options.appVersion) = (app, "1.0.0")
-        options.useCases = [Order.code]
-        // What speaks OpenTelemetry has nothing else to join by.
-        options.traceContext = .join
         let transactions = TransactionManager(
-            store: .directory(store), delivery: .collector(collector), correlatedHosts: ["127.0.0.1"], options: options)
+            store: .directory(store), delivery: .collector(collector), correlatedHosts: ["127.0.0.1"]
+        ) { options in
+            (options.app, options.appVersion) = (app, "1.0.0")
+            options.server.accepting = .only(Order.self)
+            // What speaks OpenTelemetry has nothing else to join by.
+            options.server.traceContext = .join
+        }
         if interval > 0 { transactions.startDelivery(every: .seconds(interval)) }
         return transactions
     }

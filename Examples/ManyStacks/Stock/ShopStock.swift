@@ -56,7 +56,7 @@ struct Stock: RegistrableRPCService {
         ) { [logger] request, _ in
             StreamingServerResponse { writer in
                 for try await number in request.messages {
-                    Order.current?.log(.stockCounted, attributes: ["number": .string(number)])
+                    Order.log(.stockCounted, attributes: ["number": .string(number)])
                     logger.info("counting", metadata: ["number": "\(number)"])
                     try await withSpan("SELECT shelves") { _ in
                         for count in [4, 8, 12] { try await writer.write("\(count)") }

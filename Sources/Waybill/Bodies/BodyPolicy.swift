@@ -3,52 +3,43 @@ import Foundation
 public import WaybillCore
 import WaybillStore
 
-/// Of which exchanges the bodies are kept, and how much of them: `TransactionManager.Options.network.bodies`.
+/// Which bodies are stored, and how much of them; see ``NetworkOptions/bodies``.
 ///
-/// Without a policy no body is ever looked at. With one, a body is redacted while it comes and before it is written; it
-/// stays on the device, in the store's file, and is in no set, no export and no snapshot. Text of every kind is read:
-/// JSON, forms, `multipart/form-data`, XML and HTML, lines. A single string, line or tag of more than 64 KiB is hidden
-/// whole. Nothing is kept of a body that the platform does not decode, nor, on Apple platforms, of one that is uploaded
-/// from a stream.
+/// Waybill redacts a body while it arrives, before anything is written: JSON, forms, `multipart/form-data`, XML, HTML
+/// and plain lines. It hides a string, line or tag of more than 64 KiB as a whole. Bodies stay on the device, outside
+/// of sets, exports and snapshots. Bodies that the platform does not decode are not stored, nor streamed uploads on
+/// Apple platforms.
 ///
 /// ## Usage
 ///
 /// ```swift
-/// var options = TransactionManager.Options()
-/// options.network.bodies = BodyPolicy(hosts: ["api.example.com"])
+/// let transactions = TransactionManager { options in
+///     options.network.bodies = BodyPolicy(hosts: ["api.example.com"])
+/// }
 /// ```
 public struct BodyPolicy: Sendable, Hashable {
-    /// The hosts, in any case; empty: all.
+    /// The hosts, in any case; empty for all.
     public var hosts: [TextPattern]
-    /// The paths as they are on the wire, `/` where a URL has none; empty: all.
+    /// The percent-encoded paths, `/` for a URL without one; empty for all.
     public var paths: [TextPattern]
-    /// The media types, without parameters and in any case; empty: every kind of text.
-    ///
-    /// A type that is no text, an image for example, is kept only where it is named here; what has the shape of a
-    /// secret is taken out of it, too.
+    /// The media types, without parameters and in any case; empty for all text. Other types, such as images, are stored
+    /// only if they are named here. Secret-shaped values in them are redacted.
     public var contentTypes: [TextPattern]
-    /// Bytes of a body that are kept; of a longer one the beginning is, with its true length and a hash. Default: 256
-    /// KiB.
+    /// The bytes to store of each body. A longer one is cut, with its length and a hash. Default: 256 KiB.
     public var maximumByteCount = 256 << 10
-    /// The fraction of transactions whose bodies are kept, from 0 to 1: of one all or none. Outside a transaction it
-    /// counts exchanges. Default: 1.
+    /// The fraction of transactions, or of exchanges outside any, whose bodies are stored. Default: 1.
     public var sample = 1.0
-    /// Bytes that all bodies may take in the store, compressed; the oldest go. Default: 16 MiB.
-    ///
-    /// Within the store's own limit (``TransactionManager/Options/retention``), for which bodies go before anything
-    /// else.
+    /// The compressed size of all bodies in the store, in bytes; the oldest are deleted first. Default: 16 MiB.
+    /// ``TransactionManager/Options/retention`` limits the whole store and deletes bodies before other data.
     public var maximumStoreByteCount: Int64 = 16 << 20
 
-    /// A policy that keeps the beginning of each body of text.
+    /// Creates a policy that stores the beginning of each text body.
     public init(hosts: [TextPattern] = [], paths: [TextPattern] = [], contentTypes: [TextPattern] = []) {
         self.hosts = hosts
         self.paths = paths
         self.contentTypes = contentTypes
     }
 
-    /// Whether bodies of an exchange are kept.
-    ///
-    /// - Parameter transaction: nil outside one.
     func wants(_ request: ExchangeRequest, of transaction: GUID?) -> Bool {
         guard hosts.isEmpty || hosts.contains(where: { $0.ignoringCase.matches(request.url.host() ?? "") }) else {
             return false
@@ -58,13 +49,12 @@ public struct BodyPolicy: Sendable, Hashable {
         return sample >= 1 || sample > Self.position(of: transaction)
     }
 
-    /// Whether a type was named.
     func names(_ contentType: String?) -> Bool {
         let type = (contentType ?? "").prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
         return contentTypes.contains { $0.ignoringCase.matches(type) }
     }
 
-    /// Where a transaction stands between 0 and 1: hashed, because not every bit of an ID is drawn at random.
+    /// The hash of a transaction's ID, from 0 to 1, because not all bits of an ID are random.
     private static func position(of transaction: GUID?) -> Double {
         guard let transaction else { return .random(in: 0..<1) }
         var hash = SipHash(key: (0, 0))
@@ -72,7 +62,6 @@ public struct BodyPolicy: Sendable, Hashable {
         return Double(hash.value.0 >> 11) * 0x1p-53
     }
 
-    /// What in it cannot work.
     var problems: [WaybillError] {
         var problems = (hosts + paths + contentTypes).compactMap(\.problem)
         if !(0...1).contains(sample) {
@@ -87,34 +76,28 @@ public struct BodyPolicy: Sendable, Hashable {
 }
 
 extension TransactionManager {
-    /// What was kept of a body of an exchange, without its secrets; see ``BodyPolicy``.
+    /// Returns the stored, redacted body of an exchange; `nil` if it was not stored, or was deleted to make room.
     ///
-    /// - Parameters:
-    ///   - exchange: Of this device; ``WaybillQueries/TransactionRecord/Exchange/id``.
-    ///   - direction: Whether the request's body or the answer's.
-    /// - Returns: nil where nothing is known of one: none was asked for, there was none, or its room went to newer
-    ///   ones.
-    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
-    public func body(of exchange: FactID, _ direction: ExchangeBody.Direction) async throws -> ExchangeBody? {
+    /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read.
+    public func body(of exchange: FactID, _ direction: ExchangeBody.Direction) async throws(WaybillError)
+        -> ExchangeBody?
+    {
         try await read { reader, _ in try reader.body(of: exchange, direction) } ?? nil
     }
 }
 
-/// The kept beginning of one body: redacted as it comes, and handed to the store a piece at a time.
-// right because everything that changes is touched on the keeper's queue only
+/// Redacts the beginning of one body while it arrives, and passes it to the store in pieces.
+// Right because only the keeper's queue uses its state.
 final class BodyDraft: @unchecked Sendable {
     private let place: BodyPlace
     private let contentType: String?
-    /// As it came.
     private let ownContentType: String?
     private let keeper: BodyKeeper
     private var redactor: BodyRedactor
     private var kept: [UInt8] = []
-    /// What the app's hook has to see whole; empty where it is not asked.
     private var unseen: [UInt8] = []
     private var pieceCount = 0
     private var hash = SipHash(key: (0, 0))
-    /// The first bytes of a body that was compressed, until it is known whether it still is; nil: it is known.
     private var probe: [UInt8]?
     private var isStillEncoded = false
 
@@ -129,13 +112,12 @@ final class BodyDraft: @unchecked Sendable {
             let redacted = keeper.redactor.text(type)
             return redacted.cut(to: Limits.labelLength) ?? redacted
         }
-        // A body without a type is read as of the type that URLSession gives it, which is the most careful way.
+        // Without a type, assume the one that URLSession sends, which is redacted most strictly.
         let type = head.contentType ?? "application/x-www-form-urlencoded"
         redactor = BodyRedactor(contentType: type, redactor: keeper.redactor, keepsBinary: keepsBinary)
         probe = head.isEncoded ? [] : nil
     }
 
-    /// Gives back the room of what waits of a body whose exchange was never ended.
     deinit { keeper.writer.bodies.adjust(by: -kept.count - unseen.count) }
 
     func append(_ bytes: [UInt8]) {
@@ -143,7 +125,6 @@ final class BodyDraft: @unchecked Sendable {
         if place.asked == nil { take(bytes) } else { unseen += bytes }
     }
 
-    /// Redacts bytes for which there is room, and hands over what is ready.
     private func take(_ bytes: [UInt8]) {
         let waiting = kept.count
         if var start = probe {
@@ -157,12 +138,11 @@ final class BodyDraft: @unchecked Sendable {
         while kept.count >= Self.pieceByteCount { handOver(kept.prefix(Self.pieceByteCount), end: nil) }
     }
 
-    /// - Parameter rest: The hash of what is not kept; nil where the body was not cut at the limit.
     func finish(byteCount: Int64, omission: ExchangeBody.Omission?, rest: SipHash?) {
         var (omission, rest) = (omission, rest)
         if !unseen.isEmpty {
             let changed = asked(byteCount: byteCount, isWhole: omission == nil)
-            // A hash would tell what the app has taken out.
+            // A hash would reveal what the app removed.
             if changed != unseen { rest = nil }
             let limited = Array((changed ?? []).prefix(max(0, keeper.policy.maximumByteCount)))
             if let changed, limited.count < changed.count { omission = omission ?? .limit }
@@ -181,7 +161,6 @@ final class BodyDraft: @unchecked Sendable {
         handOver(kept[...], end: end)
     }
 
-    /// What the app makes of a body that can be read; nil: it is withheld.
     private func asked(byteCount: Int64, isWhole: Bool) -> [UInt8]? {
         guard let hook = keeper.hook, let request = place.asked,
             probe == nil || Self.isText(unseen.prefix(Self.probeByteCount))
@@ -200,15 +179,13 @@ final class BodyDraft: @unchecked Sendable {
         if !isStillEncoded { kept += redactor.redact(start) }
     }
 
-    /// Every compression has bytes at its start that no text has: 1F 8B (gzip), 28 B5 2F FD (zstd).
+    /// Compressed data begins with bytes that text never has: 1F 8B (gzip), 28 B5 2F FD (zstd).
     private static func isText(_ start: ArraySlice<UInt8>) -> Bool {
         guard !start.contains(where: { $0 < 0x20 && !"\t\n\r\u{1E}".utf8.contains($0) }) else { return false }
-        // The last scalar may be cut off.
         let scalars = String(decoding: start, as: UTF8.self).unicodeScalars
         return !scalars.dropLast(min(3, scalars.count)).contains("\u{FFFD}")
     }
 
-    /// The hash of both, the kept beginning and the rest.
     private func whole(_ rest: SipHash) -> SipHash.Value {
         var whole = SipHash(key: (0, 0))
         for value in [hash.value, rest.value] {
@@ -229,12 +206,10 @@ final class BodyDraft: @unchecked Sendable {
     }
 }
 
-/// Takes the secrets out of the bodies of a source's exchanges, one after the other on a queue of its own, so that no
-/// exchange waits for it.
+/// Redacts the bodies of a source on a serial queue.
 final class BodyKeeper: Sendable {
     let policy: BodyPolicy
     let redactor: Redactor
-    /// nil: the app is not asked.
     let hook: RecordingHook?
     let writer: SourceWriter
     private let queue = DispatchQueue(label: "waybill.bodies", qos: .utility)
@@ -247,13 +222,12 @@ final class BodyKeeper: Sendable {
         self.writer = writer
     }
 
-    /// Runs on the queue, in order of the calls; never in a forked child, which has none of the parent's threads.
+    /// A forked child has none of the parent's threads.
     func perform(_ body: @escaping @Sendable () -> Void) {
         guard generation == ProcessGeneration.latest else { return }
         queue.async(execute: body)
     }
 
-    /// Waits until everything that has come so far waits for the store.
     func settle() async {
         guard generation == ProcessGeneration.latest else { return }
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }

@@ -2,14 +2,12 @@ import Foundation
 import WaybillCore
 import WaybillStore
 
-/// One body as it passes: its beginning is kept, all of it is counted, and what is not kept is hashed. No call waits
-/// for anything here.
+/// Receives one body while it passes, without waiting. It keeps the beginning, counts all bytes, and hashes the rest.
 final class BodyTap: Sendable {
     private struct State {
         var byteCount: Int64 = 0
         var keptByteCount = 0
         var omission: ExchangeBody.Omission?
-        /// Of what is beyond the limit.
         var rest = SipHash(key: (0, 0))
         var hasEnded = false
     }
@@ -56,7 +54,6 @@ final class BodyTap: Sendable {
         }
     }
 
-    /// - Parameter isWhole: Whether all of it has passed.
     func finish(isWhole: Bool) {
         state.withLock { state in
             guard !state.hasEnded else { return }
@@ -69,12 +66,10 @@ final class BodyTap: Sendable {
     }
 }
 
-/// Both bodies of one exchange that the policy wants; each has a tap from its first byte on.
 package final class BodyTaps: Sendable {
     private struct State {
         var heads: [ExchangeBody.Direction: [HeaderField]]
         var taps: [ExchangeBody.Direction: BodyTap] = [:]
-        /// Of a WebSocket.
         var messageTaps: [ExchangeBody.Direction: MessageTap] = [:]
         var hasEnded = false
     }
@@ -82,7 +77,6 @@ package final class BodyTaps: Sendable {
     private let keeper: BodyKeeper
     private let part: Int64
     private let exchange: Int64
-    /// The request as the app's hook left it; nil: it is not asked.
     private let asked: RecordingDraft.ExchangeOpened?
     private let state: Locked<State>
 
@@ -97,10 +91,8 @@ package final class BodyTaps: Sendable {
         state = Locked(State(heads: [.request: request.headerFields]))
     }
 
-    /// The head of the response, which says what its body is.
     func responded(_ response: ExchangeResponse) { state.withLock { $0.heads[.response] = response.headerFields } }
 
-    /// Bytes of a body as they come.
     func append(_ bytes: some DataProtocol, _ direction: ExchangeBody.Direction) {
         guard !bytes.isEmpty else { return }
         let tap: BodyTap? = state.withLock { state in
@@ -115,9 +107,6 @@ package final class BodyTaps: Sendable {
         tap?.append(bytes)
     }
 
-    /// A message of a WebSocket.
-    ///
-    /// - Parameter number: From 1, among those of its direction.
     func append(message bytes: some DataProtocol, _ direction: ExchangeBody.Direction, isText: Bool, number: Int64) {
         let tap: MessageTap? = state.withLock { state in
             guard !state.hasEnded else { return nil }
@@ -130,36 +119,30 @@ package final class BodyTaps: Sendable {
         tap?.append(bytes, isText: isText, number: number)
     }
 
-    /// The exchange has ended.
-    ///
-    /// - Parameter isWhole: Whether all of the response is there.
     func finish(isWhole: Bool) {
         let last: State = state.withLock { state in
             state.hasEnded = true
             return state
         }
-        // A server that has answered has read the request.
+        // A server that has responded has read the request.
         last.taps[.request]?.finish(isWhole: isWhole || last.heads[.response] != nil)
         last.taps[.response]?.finish(isWhole: isWhole)
         for tap in last.messageTaps.values { tap.finish() }
     }
 }
 
-/// Which body of which exchange.
 struct BodyPlace {
     var part: Int64
     var exchange: Int64
     var direction: ExchangeBody.Direction
-    /// The request as the app's hook left it; nil: it is not asked.
     var asked: RecordingDraft.ExchangeOpened?
 }
 
-/// What the head of a request or a response says of its body.
 struct BodyHead {
     var contentType: String?
-    /// Whether it was compressed on its way (RFC 9110, section 8.4); it may be decoded by now.
+    /// Whether it was compressed on its way (RFC 9110, section 8.4).
     var isEncoded = false
-    /// Whether there was a head before the body came: without one it is not known how to look for secrets in it.
+    /// Without a head before the body, the way to redact is not known.
     var isKnown: Bool
 
     init(_ fields: [HeaderField]?) {
@@ -174,8 +157,7 @@ struct BodyHead {
     }
 }
 
-/// The messages of one direction of a WebSocket as they pass: of the first ones it is kept what they say, each in a
-/// record of its own in the body of that direction, as far as the policy's limit reaches. No call waits for anything here.
+/// Receives the messages of one direction of a WebSocket. It keeps the first ones, up to the policy's limit.
 final class MessageTap: Sendable {
     private struct State {
         var byteCount: Int64 = 0
@@ -201,7 +183,7 @@ final class MessageTap: Sendable {
             guard !state.hasEnded else { return }
             state.byteCount += Int64(bytes.count)
             guard state.omission == nil, isWanted else { return }
-            // What stands around a message counts, too: there may be many that say little.
+            // The frame counts, too, since there may be many short messages.
             let room = limit - state.keptByteCount - MessageDraft.frameByteCount
             guard room > 0 else {
                 state.omission = .limit
@@ -233,20 +215,18 @@ final class MessageTap: Sendable {
 }
 
 extension BodyPolicy {
-    /// Whether it is kept what messages of a WebSocket say; they have no types of their own.
     fileprivate func keepsMessages(ofText isText: Bool) -> Bool {
         isText ? contentTypes.isEmpty || names(MessageDraft.textType) : names(MessageDraft.binaryType)
     }
 }
 
-/// What is kept of the messages of one direction: redacted one by one, and handed over to the store in pieces.
-// right because everything that changes is touched on the keeper's queue only
+/// Redacts the messages of one direction one by one, and passes them to the store in pieces.
+// Right because only the keeper's queue uses its state.
 final class MessageDraft: @unchecked Sendable {
     struct Message: Sendable {
         var number: Int64
         var isText: Bool
         var byteCount: Int64
-        /// Its beginning, as it came.
         var bytes: [UInt8]
         var reservedByteCount: Int
 
@@ -254,7 +234,6 @@ final class MessageDraft: @unchecked Sendable {
         var isWhole: Bool { bytes.count == byteCount }
     }
 
-    /// About what a record has besides its message.
     static let frameByteCount = 40
     static let textType = "text/plain"
     static let binaryType = "application/octet-stream"
@@ -270,7 +249,6 @@ final class MessageDraft: @unchecked Sendable {
         self.keeper = keeper
     }
 
-    /// Gives back the room of what waits of an exchange that was never ended.
     deinit { keeper.writer.bodies.adjust(by: -kept.count) }
 
     func append(_ message: Message) {
@@ -288,7 +266,6 @@ final class MessageDraft: @unchecked Sendable {
         handOver(kept[...], end: BodyPiece.End(byteCount: byteCount, omission: omission, hash: nil))
     }
 
-    /// What the app makes of a message; nil: it is withheld.
     private func asked(_ message: Message) -> [UInt8]? {
         guard let hook = keeper.hook, let request = place.asked else { return message.bytes }
         let draft = RecordingDraft.Body(

@@ -1,14 +1,12 @@
 #if !canImport(FoundationNetworking)
 public import Foundation
 
-// Here a delegate's methods are optional, and one may implement a method of a protocol that it does not declare: so it
-// is asked by selector, never by a cast. What is not recorded is not implemented either, but forwarded by the
-// Objective-C runtime.
+// Methods are optional here, and a delegate may implement some without declaring their protocol. So calls use
+// selectors, never casts. The Objective-C runtime forwards methods that this class does not implement.
 extension CapturingDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionWebSocketDelegate {
-    /// Whether `task(for:make:)` is making one, which records its exchange itself.
     @TaskLocal static var isMakingTask = false
 
-    // What is implemented here must not be said to be missing, and what is not must not be said to be there.
+    // Reports exactly the methods of this class and of the delegate.
     public override func responds(to selector: Selector!) -> Bool {
         super.responds(to: selector) || (delegate?.responds(to: selector) ?? false)
     }
@@ -20,8 +18,7 @@ extension CapturingDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate,
     private var inner: AnyObject? { delegate }
 
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
-        // Called before the call that makes the task returns, on its thread: so its transaction is still the current
-        // one.
+        // Called on the thread that makes the task, before that call returns, with its transaction as the current one.
         if !Self.isMakingTask { _ = openedExchange(of: task) }
         inner?.urlSession?(session, didCreateTask: task)
     }
@@ -100,7 +97,7 @@ extension CapturingDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate,
         if let exchange = exchange(of: task), let measured = TransferMeasurements(metrics) {
             exchange.measured(measured)
         }
-        // The last that is heard of a task with a completion handler.
+        // This is the last call for a task with a completion handler.
         if task.state == .completed { ended(task, task.error) }
         inner?.urlSession?(session, task: task, didFinishCollecting: metrics)
     }

@@ -2,11 +2,8 @@
 public import Foundation
 public import FoundationNetworking
 
-// swift-corelibs-foundation has no Objective-C underneath, so no method is optional: a delegate has all methods of the
-// protocols it declares, some of them as defaults. Each is passed on where the delegate declares its protocol; else the
-// answer is the protocol's default.
+// Methods are not optional here. A call is forwarded if the delegate declares its protocol, or else gets the default.
 
-// Of the session.
 extension CapturingDelegate {
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         delegate?.urlSession(session, didBecomeInvalidWithError: error)

@@ -5,11 +5,7 @@ import WaybillCore
 public import FoundationNetworking
 #endif
 
-/// Stands between a `URLSession` and its delegate, and records the exchanges of its tasks: for code that owns its
-/// delegate.
-///
-/// Everything that the session says is passed on, and everything that the delegate answers is passed back. Where there
-/// is no delegate, or it does not have that method, the session gets the answer it would have had without one.
+/// A delegate that records the exchanges of a `URLSession`'s tasks and forwards all calls to your delegate.
 ///
 /// ## Usage
 ///
@@ -20,15 +16,14 @@ public import FoundationNetworking
 /// task.resume()
 /// ```
 ///
-/// Tasks with a completion handler, and those behind the asynchronous methods, tell a session's delegate too little on
-/// Linux: those are for ``CapturedSession``. Rules do not apply here, as it is not this object that sends.
+/// On Linux, use ``CapturedSession`` for tasks with a completion handler and for the async methods. Rules don't apply.
 public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
-    /// Where everything is passed on to; nil: nowhere. (`session.delegate` is the capturing one.)
+    /// Your delegate; `nil` without one. (`session.delegate` is the capturing one.)
     public let delegate: (any URLSessionDelegate)?
     private let sources: SourceRegistry
     private let running = Locked<[ObjectIdentifier: Running]>([:])
 
-    /// A task is kept until it ends, as its session does, so that no other one can take its identity.
+    /// The task is retained, since another one could reuse its identifier.
     private struct Running {
         let task: URLSessionTask
         let exchange: ExchangeRecorder
@@ -39,33 +34,16 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
         self.sources = sources
     }
 
-    /// Makes a task of the current transaction: recorded as opened now, with the header field where its host is to have
-    /// it.
+    /// Creates a task of the current transaction, with the header field if its host is a correlated host.
     ///
-    /// Tasks that are made without it are recorded as well, but on Linux from the first sign of the server on, without
-    /// header field, and outside any transaction unless the request carries the field already.
-    ///
-    /// - Parameters:
-    ///   - request: What to send.
-    ///   - make: Makes the task of the request it is given, without a completion handler, in a session that this is the
-    ///     delegate of.
-    /// - Returns: What was made, not resumed. It must be resumed or canceled some time, as any task.
-    public func task<Task: URLSessionTask>(for request: URLRequest, make: (URLRequest) -> Task) -> Task {
-        task(for: request, of: TransactionScope.innermost, make)
-    }
-
-    /// As ``task(for:make:)``, for a transaction that is not the current one.
-    public func task<Task: URLSessionTask, Event>(
-        for request: URLRequest, in transaction: UseCaseTransaction<Event>, make: (URLRequest) -> Task
+    /// `make` creates the task of the request that it receives, without a completion handler, in a session with this
+    /// delegate. Other tasks are recorded, too. On Linux, their record begins with the response, without the header
+    /// field, and outside any transaction unless the request already has the field.
+    public func task<Task: URLSessionTask>(
+        for request: URLRequest, in transaction: (any TransactionHandle)? = nil, make: (URLRequest) -> Task
     ) -> Task {
-        task(for: request, of: transaction.part, make)
-    }
-
-    private func task<Task: URLSessionTask>(for request: URLRequest, of part: OpenPart?, _ make: (URLRequest) -> Task)
-        -> Task
-    {
         guard let told = ExchangeRequest(request) else { return make(request) }
-        let exchange = sources.openExchange(told, part: part)
+        let exchange = sources.openExchange(told, part: transaction.part)
         var request = request
         for (name, value) in exchange.headers { request.setValue(value, forHTTPHeaderField: name) }
         #if canImport(FoundationNetworking)
@@ -78,22 +56,18 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
     }
 }
 
-// What both platforms' methods record.
 extension CapturingDelegate {
     private func note(_ exchange: ExchangeRecorder, of task: URLSessionTask) {
-        // What stood there is let go after the lock.
         let last = running.withLock {
             $0.updateValue(Running(task: task, exchange: exchange), forKey: ObjectIdentifier(task))
         }
         withExtendedLifetime(last) {}
     }
 
-    /// The exchange of a task; nil where it is not known, or has ended.
     func exchange(of task: URLSessionTask) -> ExchangeRecorder? {
         running.withLock { $0[ObjectIdentifier(task)]?.exchange }
     }
 
-    /// The exchange of a task, opened now where the task was made without us.
     func openedExchange(of task: URLSessionTask) -> ExchangeRecorder {
         if let exchange = exchange(of: task) { return exchange }
         let exchange = task.originalRequest.flatMap(ExchangeRequest.init).map {
@@ -103,16 +77,14 @@ extension CapturingDelegate {
         return exchange ?? ExchangeRecorder()
     }
 
-    /// A data task goes on as another one.
     func hand(over task: URLSessionTask, to successor: URLSessionTask) {
         guard let last = running.withLock({ $0.removeValue(forKey: ObjectIdentifier(task)) }) else { return }
         note(last.exchange, of: successor)
     }
 
-    /// Bytes of the request's body went out.
     func sent(_ byteCount: Int64, upTo end: Int64, by task: URLSessionTask) {
         let exchange = openedExchange(of: task)
-        // An upload task has a body of its own, and the request's, if there is one, is not sent.
+        // An upload task has a separate body, and the request's own body is not sent.
         guard !(task is URLSessionUploadTask), let body = task.originalRequest?.httpBody, end <= body.count,
             byteCount <= end
         else {
@@ -121,19 +93,17 @@ extension CapturingDelegate {
         exchange.sent(body.dropFirst(Int(end - byteCount)).prefix(Int(byteCount)))
     }
 
-    /// The head of the response is there.
     func responded(_ response: URLResponse?, to task: URLSessionTask) {
         let exchange = openedExchange(of: task)
         if let response = ExchangeResponse(response) { exchange.responded(response) }
     }
 
-    /// A redirect without our header field, if it goes to another origin: the field was given for the first alone.
+    /// Removes our header field from a redirect to another origin.
     func withoutField(_ request: URLRequest, of task: URLSessionTask) -> URLRequest {
         guard let first = task.originalRequest else { return request }
         return RedirectPolicy.follow(exchange(of: task), of: sources).request(after: request, of: first) ?? request
     }
 
-    /// What to tell the session about a redirect, once it is decided what to do with it.
     func noting(
         _ response: HTTPURLResponse, of task: URLSessionTask, _ answer: @escaping @Sendable (URLRequest?) -> Void
     ) -> @Sendable (URLRequest?) -> Void {
@@ -145,14 +115,13 @@ extension CapturingDelegate {
         }
     }
 
-    /// The task is over.
     func ended(_ task: URLSessionTask, _ error: (any Error)?) {
         let exchange = openedExchange(of: task)
         let last = running.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
         defer { withExtendedLifetime(last) {} }
         if let response = ExchangeResponse(task.response) { exchange.responded(response, isTimed: false) }
         if let error { return exchange.fail(error) }
-        // Empty bodies are not announced.
+        // Empty bodies are not reported.
         if task.countOfBytesSent == 0 { exchange.sends(byteCount: 0) }
         exchange.received(byteCount: 0)
         exchange.finish()

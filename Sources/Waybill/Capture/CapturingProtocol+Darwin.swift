@@ -3,19 +3,17 @@ import Foundation
 import WaybillAtomics
 import WaybillCore
 
-/// Sends the requests of other sessions once more, by one session of its own, and records them on the way: the only way
-/// into a session whose code cannot change. For debug builds: bodies of uploads from files get lost, and so does the
-/// configuration of the session that asked.
+/// Sends requests of other sessions again through its own session and records them. There is no other way to capture a
+/// session whose code can't change. For debug builds: it loses file uploads and the original session's configuration.
 ///
-/// Sendable is right because the loading system calls it on one thread, and that is where it is called back.
+/// Sendable is right because the loading system calls it on one thread, and callbacks use that thread.
 final class CapturingProtocol: URLProtocol, @unchecked Sendable {
     private static let runningCount = Atomic(0)
     private static let current = Locked(Current())
     private static let marker = "WaybillCapturingProtocol"
-    /// Bytes of a body that is read at once.
     private static let longestBody = 1 << 20
 
-    /// The capture that started last; sessions cannot be told apart here.
+    /// The capture that started last, since sessions look alike here.
     private struct Current { weak var capture: PassiveCapture? }
 
     private let part: OpenPart?
@@ -47,9 +45,7 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
         resent = Demultiplexer.shared.resume(request, for: self)
     }
 
-    /// A body that came from memory, whose length the request says; nil for any other.
-    ///
-    /// The system gives it as a stream. Sent as one it would go out in chunks, which some servers answer with 411.
+    /// The body, if it came from memory. Its stream would be sent in chunks, and some servers answer that with 411.
     private static func body(of request: URLRequest) -> Data? {
         guard request.httpBody == nil, let stream = request.httpBodyStream,
             let length = request.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }),
@@ -85,7 +81,6 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
 
     func redirected(_ response: HTTPURLResponse, to request: URLRequest) {
         guard let marked = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return }
-        // The session that asked decides, and comes back with a request of its own.
         Self.removeProperty(forKey: Self.marker, in: marked)
         var next = marked as URLRequest
         if next.url?.host() != self.request.url?.host() {
@@ -97,7 +92,7 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
         resent?.cancel()
     }
 
-    /// The session that asked decides: it may know its server by more than the system does, a pinned certificate.
+    /// The original session decides, since it may trust a server by a pinned certificate.
     func challenged(_ challenge: URLAuthenticationChallenge) { client?.urlProtocol(self, didReceive: challenge) }
 
     func ended(_ error: (any Error)?) {
@@ -112,7 +107,6 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
     }
 }
 
-// What `PassiveCapture` asks of its platform.
 extension CapturingProtocol {
     static func start(_ capture: PassiveCapture) {
         current.withLock { $0.capture = capture }
@@ -129,8 +123,7 @@ extension CapturingProtocol {
     }
 }
 
-/// The one session that requests are sent by once more; calls back on the thread that the protocol object was started
-/// on.
+/// Calls back on the thread that started the protocol object.
 private final class Demultiplexer: NSObject, URLSessionDataDelegate, Sendable {
     static let shared = Demultiplexer()
 
@@ -197,8 +190,7 @@ private final class Demultiplexer: NSObject, URLSessionDataDelegate, Sendable {
     }
 }
 
-/// A challenge on its way to the session that asked, which answers as one did before `URLSession`. Where it gives no
-/// answer the system's own is taken, as without a delegate.
+/// Forwards a challenge to the original session. Without an answer, the system's default applies.
 ///
 /// Sendable is right because the challenge is only read.
 private final class ForwardedChallenge: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
@@ -214,12 +206,10 @@ private final class ForwardedChallenge: NSObject, URLAuthenticationChallengeSend
 
     deinit { give(.performDefaultHandling) }
 
-    /// The challenge as the session that asked is to have it.
     var challenge: URLAuthenticationChallenge {
         URLAuthenticationChallenge(authenticationChallenge: original, sender: self)
     }
 
-    /// Only the first answer counts.
     private func give(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
         let answer = answer.withLock { answer in
             defer { answer = nil }
@@ -241,7 +231,6 @@ private final class ForwardedChallenge: NSObject, URLAuthenticationChallengeSend
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { give(.rejectProtectionSpace) }
 }
 
-/// A closure as something to perform on a thread.
 private final class ThreadCall: NSObject, Sendable {
     private let body: @Sendable () -> Void
 

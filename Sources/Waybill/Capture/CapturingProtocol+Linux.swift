@@ -4,12 +4,10 @@ import FoundationNetworking
 import WaybillAtomics
 import WaybillCore
 
-/// Watches the HTTP protocol of swift-corelibs-foundation at work: it drives the native class for the same task, with a
-/// client in between.
+/// Runs the native HTTP protocol of swift-corelibs-foundation with a recording client. No request is sent twice.
 ///
-/// There is no second request, so nothing of the first can get lost. Internals it leans on: the native class is among a
-/// default configuration's `protocolClasses`; a session's `configuration` is the live one; a task holds its `session`;
-/// all sessions share one serial queue.
+/// It depends on internals: `protocolClasses` include the native class, a session's `configuration` is the live one,
+/// and a task has its `session`. All sessions share one serial queue.
 final class CapturingProtocol: URLProtocol {
     private let part: OpenPart?
     private var exchange = ExchangeRecorder()
@@ -21,7 +19,7 @@ final class CapturingProtocol: URLProtocol {
         else {
             return false
         }
-        // On the thread that resumes the task, which `init` is not where the session has a cache.
+        // This runs on the thread that resumes the task; with a cache, `init` does not.
         Callers.note(TransactionScope.innermost, of: request)
         return true
     }
@@ -43,7 +41,7 @@ final class CapturingProtocol: URLProtocol {
         self.task = task
     }
 
-    /// Called once for every `resume()`.
+    /// The system calls it for every `resume()`.
     override func startLoading() {
         if let native { return native.startLoading() }
         guard let task, let client, let nativeClass = NativeProtocol.class else { return }
@@ -52,18 +50,16 @@ final class CapturingProtocol: URLProtocol {
         let native = nativeClass.init(
             task: task, cachedResponse: cachedResponse, client: ObservingClient(client, exchange))
         self.native = native
-        // Without a delegate to ask, a redirect that is answered at once is followed before the call returns: it would
-        // carry the field anywhere.
+        // Without a delegate, a redirect is followed before the call returns, and it would carry the field to any host.
         if let session, session.delegate is any URLSessionTaskDelegate, !exchange.headers.isEmpty {
             session.configuration.adding(exchange.headers) { native.startLoading() }
         } else {
             native.startLoading()
         }
-        // An upload task has a body of its own, which it does not show.
+        // An upload task has a separate body, which it does not expose.
         if let body = task.originalRequest?.httpBody, !(task is URLSessionUploadTask) { exchange.sent(body) }
     }
 
-    /// nil where no capture watches the session.
     private func openExchange(in session: URLSession?) -> ExchangeRecorder? {
         guard let session else {
             for capture in ObservedSessions.captures { capture.give(up: NativeProtocol.hidesSessions) }
@@ -78,14 +74,13 @@ final class CapturingProtocol: URLProtocol {
     }
 }
 
-// What `PassiveCapture` asks of its platform.
 extension CapturingProtocol {
     static func start(_ capture: PassiveCapture) {
         ObservedSessions.runningCount.add(1)
         include(.shared, in: capture)
     }
 
-    /// The class stays in the configurations, which are read without a lock: from now on it declines.
+    /// The class stays in the configurations, which are read without a lock, but it now declines requests.
     static func stop() { ObservedSessions.runningCount.subtract(1) }
 
     static func include(_ session: URLSession, in capture: PassiveCapture) {
@@ -93,8 +88,7 @@ extension CapturingProtocol {
         ObservedSessions.note(session.configuration, as: capture)
         let classes = session.configuration.protocolClasses ?? []
         guard !classes.contains(where: { $0 == Self.self }) else { return }
-        // Just before the native one, which comes last where it is not listed: the classes that the caller has put
-        // there are asked first, as before.
+        // Insert it just before the native class, or last, to let the caller's classes go first as before.
         let index = classes.firstIndex { $0 == NativeProtocol.class } ?? classes.endIndex
         session.configuration.protocolClasses = classes[..<index] + [Self.self] + classes[index...]
     }

@@ -4,10 +4,7 @@ import FoundationNetworking
 import WaybillAtomics
 import WaybillCore
 
-/// Which capture watches which session: told by the configuration, which is the session's own for as long as that
-/// lives.
 enum ObservedSessions {
-    /// How many captures are running.
     static let runningCount = Atomic(0)
     private static let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
@@ -16,7 +13,6 @@ enum ObservedSessions {
         weak var capture: PassiveCapture?
     }
 
-    /// The last capture that includes a session gets its requests.
     static func note(_ configuration: URLSessionConfiguration, as capture: PassiveCapture) {
         entries.withLock { entries in
             entries = entries.filter { $0.value.configuration != nil && $0.value.capture != nil }
@@ -33,14 +29,12 @@ enum ObservedSessions {
         }
     }
 
-    /// All captures, where it cannot be told which one is meant.
     static var captures: [PassiveCapture] { entries.withLock { $0.values.compactMap(\.capture) } }
 }
 
-/// Which transactions were current when requests were resumed that no protocol object was made for yet.
+/// The transactions of resumed requests without a protocol object, which another thread makes if there is a cache.
 ///
-/// With a cache, the object is made on another thread, and all that it has in common with the call is the request.
-/// Where the same request is under way for two, neither is told to be the other's: both belong to none.
+/// If two transactions send the same request at once, neither gets it.
 enum Callers {
     private struct Entry {
         var part: OpenPart?
@@ -50,7 +44,7 @@ enum Callers {
     private static let waiting = Locked<[URLRequest: Entry]>([:])
 
     static func note(_ part: OpenPart?, of request: URLRequest) {
-        // Let go after the lock: the last reference to a part closes it, about which the app is asked.
+        // Release it after the lock: the last reference to a part closes it, which calls the app's hook.
         let before = waiting.withLock { waiting in
             let entry = waiting[request]
             waiting[request] = Entry(
@@ -69,9 +63,7 @@ enum Callers {
     }
 }
 
-/// Stands between the native protocol and its client, records what passes, and passes everything on.
-///
-/// The native object stays the one that is named: the client looks into it. Called on the task's queue.
+/// Records the calls of the native protocol, and forwards them to the client, which inspects the native object.
 final class ObservingClient: NSObject, URLProtocolClient, Sendable {
     private let client: any URLProtocolClient
     private let exchange: ExchangeRecorder
@@ -121,7 +113,7 @@ final class ObservingClient: NSObject, URLProtocolClient, Sendable {
         client.urlProtocol(`protocol`, didCancel: challenge)
     }
 
-    /// What only the task can tell at the end: bodies of delegate and download tasks do not come by here.
+    /// Records bodies of delegate and download tasks, which only the task knows at the end.
     private func note(_ task: URLSessionTask?) {
         guard exchange.isRecorded, let task else { return }
         if let response = ExchangeResponse(task.response) { exchange.responded(response, isTimed: false) }
@@ -132,12 +124,10 @@ final class ObservingClient: NSObject, URLProtocolClient, Sendable {
     }
 }
 
-/// What swift-corelibs-foundation does not show, and passive capture needs; nil wherever it is built in another way.
+/// Internals of swift-corelibs-foundation that passive capture needs; `nil` if they differ.
 enum NativeProtocol {
-    /// The class that does HTTP.
     static let `class` = find(in: URLSessionConfiguration.default.protocolClasses ?? [])
 
-    /// The class that does HTTP among others, of which some may not be Foundation's.
     static func find(in classes: [AnyClass]) -> URLProtocol.Type? {
         guard let url = URL(string: "http://127.0.0.1/") else { return nil }
         return classes.lazy.compactMap { $0 as? URLProtocol.Type }.first {
@@ -155,7 +145,6 @@ enum NativeProtocol {
         "This Foundation does not show the session of a task, so nothing is captured passively; use a captured session."
     )
 
-    /// The session that a task is of.
     static func session(of task: URLSessionTask) -> URLSession? {
         var mirror = Mirror(reflecting: task) as Mirror?
         while let current = mirror, current.subjectType != URLSessionTask.self { mirror = current.superclassMirror }
@@ -164,11 +153,7 @@ enum NativeProtocol {
 }
 
 extension URLSessionConfiguration {
-    /// Has a session send some header fields more with the requests that start while a closure runs, unless it sends
-    /// those already.
-    ///
-    /// Only for the queue that all sessions share, where nothing else starts meanwhile, and where alone these fields
-    /// are read.
+    /// Only for the queue that all sessions share, where no other request starts meanwhile.
     func adding(_ fields: [String: String], while start: () -> Void) {
         let own = httpAdditionalHeaders
         let names = Set((own ?? [:]).keys.map { "\($0)".lowercased() })

@@ -6,7 +6,7 @@ import WaybillCore
 public import FoundationNetworking
 #endif
 
-/// Records the exchanges of sessions whose code cannot change. Experimental: it leans on how Foundation is built.
+/// Records the exchanges of sessions whose code can't change. Experimental, since it depends on Foundation's internals.
 ///
 /// ## Usage
 ///
@@ -15,10 +15,8 @@ public import FoundationNetworking
 /// transactions.passiveCapture.include(session)       // one more; on Apple platforms: its configuration, before it is made
 /// ```
 ///
-/// Nothing is sent twice on Linux: the session's own HTTP protocol does the work, watched. A request belongs to the
-/// transaction whose header field it carries, else to the one that is current where its task is resumed, else to none.
-/// Rules do not apply. What it does not see is in the guide <doc:CaptureTheNetwork>; where it cannot work it does
-/// nothing, and ``TransactionManager/health`` says why.
+/// On Linux, no request is sent twice. A request belongs to the transaction that its header field names, else to the
+/// current one when its task is resumed, else to none. Rules don't apply. <doc:CaptureTheNetwork> lists its limits.
 public final class PassiveCapture: Sendable {
     let sources: SourceRegistry
     private let isOn = Atomic(false)
@@ -31,41 +29,34 @@ public final class PassiveCapture: Sendable {
     /// Whether requests are captured.
     public var isRunning: Bool { isOn.load(ordering: .relaxed) }
 
-    /// Captures the requests of `URLSession.shared` and of what was included, from now on.
-    ///
-    /// Call it at start-up: on Linux before anything is sent by `URLSession.shared`.
+    /// Starts to capture requests. Call it at launch; on Linux, before `URLSession.shared` sends a request.
     public func start() {
         guard sources.settings != nil, !isOn.exchange(true) else { return }
         CapturingProtocol.start(self)
     }
 
-    /// Captures no further request. Sessions go on as before; exchanges under way are recorded to their end.
+    /// Stops capturing new requests. Open exchanges are recorded to their end.
     public func stop() {
         guard isOn.exchange(false) else { return }
         CapturingProtocol.stop()
     }
 
     #if canImport(FoundationNetworking)
-    /// Captures the requests of a session, too, while this is running.
-    ///
-    /// The session's live configuration gets one more protocol class, for good: call it before the session's first
-    /// request.
+    /// Includes a session. Call it before the session's first request, since it adds a protocol class to its
+    /// configuration.
     public func include(_ session: URLSession) { CapturingProtocol.include(session, in: self) }
     #else
-    /// Captures the requests of sessions that are made of this configuration from now on, too, while this is running.
+    /// Includes the sessions that are created with this configuration from now on.
     public func include(_ configuration: URLSessionConfiguration) { CapturingProtocol.include(configuration) }
     #endif
 
-    /// Why nothing is captured although it is running; nil where something is, or it is not running.
     var problem: WaybillError? { isRunning ? trouble.withLock { $0 } : nil }
 
-    /// Says, once, why nothing can be captured.
     func give(up problem: WaybillError) {
         trouble.withLock { $0 = problem }
         sources.diagnostics.once(problem.message)
     }
 
-    /// Opens the exchange of a request that was made without the library.
     func openExchange(_ request: URLRequest?, of caller: OpenPart?) -> ExchangeRecorder {
         guard isRunning, let request = request.flatMap(ExchangeRequest.init) else { return ExchangeRecorder() }
         return sources.observeExchange(request, of: caller)
@@ -73,20 +64,15 @@ public final class PassiveCapture: Sendable {
 }
 
 extension TransactionManager {
-    /// The delegate to give to a `URLSession` in place of your own, so that its exchanges are recorded; see
-    /// ``CapturingDelegate``.
-    ///
-    /// - Parameter delegate: Yours; nil where the session has none.
+    /// Returns a ``CapturingDelegate`` for a `URLSession`, which forwards all calls to your delegate, if any.
     public func capturing(_ delegate: (any URLSessionDelegate)?) -> CapturingDelegate {
         CapturingDelegate(delegate, sources: sources)
     }
 }
 
 extension SourceRegistry {
-    /// Opens the exchange of a request that was made without the library, and cannot be given a header field any more.
-    ///
-    /// It belongs to the transaction that its header field names, where that is one of ours; without that field to its
-    /// caller's. One that carries the number of an exchange of ours is recorded already.
+    /// Opens the exchange of a request that Waybill did not make. It belongs to the transaction that its header field
+    /// names, or else to the caller's. A request with an exchange's number of this source is already recorded.
     func observeExchange(_ request: ExchangeRequest, of caller: OpenPart?) -> ExchangeRecorder {
         guard let source, let told = source.settings.header.read(request.value(for:)).header else {
             return openExchange(request, part: caller)
@@ -97,22 +83,14 @@ extension SourceRegistry {
 }
 
 extension URLSession {
-    /// A session as `URLSession(configuration:delegate:delegateQueue:)` makes it, whose exchanges are recorded: one line
-    /// to change, and nothing is sent twice.
+    /// Creates a `URLSession` whose exchanges are recorded, with one changed line. No request is sent twice.
     ///
     /// ```swift
     /// let session = URLSession.waybill(transactions, configuration: configuration, delegate: delegate)
     /// ```
     ///
-    /// The session's delegate is a ``CapturingDelegate``, which passes everything on to yours; with its `task(for:)` a
-    /// request gets the header field of its transaction. What it sees without that, and on which platform, is in the
-    /// guide <doc:CaptureTheNetwork>.
-    ///
-    /// - Parameters:
-    ///   - transactions: What records.
-    ///   - configuration: The session's. Default: the default one.
-    ///   - delegate: Yours; nil, the default, where the session has none.
-    ///   - delegateQueue: Where the delegate is called; nil, the default: a serial queue of the session's own.
+    /// The session's delegate is a ``CapturingDelegate``, which forwards to yours. Its `task(for:)` adds the header
+    /// field of the transaction to a request. <doc:CaptureTheNetwork> lists its limits.
     public static func waybill(
         _ transactions: TransactionManager, configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil

@@ -2,28 +2,21 @@
 import Foundation
 import WaybillCore
 
-/// A session for the background: the system sends its files while the app is suspended, and wakes or launches the app
-/// when it has answers.
-///
-/// A task carries its upload's name, by which a later launch finds it.
+/// A background session: the system sends its files while the app is suspended, and wakes or launches the app for
+/// responses. Each task carries its upload's name for later launches.
 final class BackgroundSession: NSObject, UploadSession, URLSessionDataDelegate {
     private typealias Answer = Result<(Data, URLResponse), URLError>
 
     private struct State {
-        /// Those who wait for an answer, by the upload's name.
         var waiting: [String: CheckedContinuation<Answer, Never>] = [:]
-        /// Answers that came before they were waited for.
         var answers: [String: Answer] = [:]
         var received: [Int: Data] = [:]
     }
 
     private let state = Locked(State())
     private let session = Locked<URLSession?>(nil)
-    /// More than any answer has: sets are limited.
     private static let byteLimit = 8 << 20
 
-    /// Makes the session of that name, of which a process has one at most, and takes up what an earlier launch has
-    /// left.
     init(identifier: String) {
         super.init()
         let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
@@ -78,7 +71,6 @@ final class BackgroundSession: NSObject, UploadSession, URLSessionDataDelegate {
         Task { await task(name)?.cancel() }
     }
 
-    /// Hands an answer to what waits for it; where nothing does, keeps it, if it is an answer.
     private func answer(_ name: String, _ answer: Answer, isKept: Bool) {
         let waiting = state.withLock { state in
             let waiting = state.waiting.removeValue(forKey: name)

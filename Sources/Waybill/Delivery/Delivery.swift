@@ -1,48 +1,52 @@
 public import Foundation
 public import WaybillCore
 
-/// Where sets go.
-public struct Delivery: Sendable {
+/// The destination of sets. As a transport itself, it can be a part of your own.
+public struct Delivery: FlushTransport {
     let transport: any FlushTransport
 
-    /// A collector.
+    /// Returns a collector as the destination, such as `https://collector.example.com`.
     ///
-    /// - Parameters:
-    ///   - url: The address it serves at, e.g. `https://collector.example.com`.
-    ///   - token: Sent as `Authorization: Bearer`; nil: not sent.
-    ///   - format: In which version sets go out. Default: version 1; for a server of the first framework see
-    ///     ``SetFormat/v0_0_1(prefix:scheme:parameter:mediaTypeVersion:)``.
+    /// The `token` is sent as `Authorization: Bearer`. For a server of the first framework, see
+    /// ``SetFormat/v0_0_1(prefix:scheme:parameter:mediaTypeVersion:)``.
     public static func collector(_ url: URL, token: String? = nil, format: SetFormat = .v1) -> Delivery {
         .transport(URLSessionTransport(collector: url, token: token, format: format))
     }
 
-    /// Files, one for each set, for `waybill import` to pick up.
+    /// Returns a folder as the destination, for `waybill import` or for your own upload. It is created with the first
+    /// set.
+    ///
+    /// A file is named `<created>-<set ID>.waybill-set.v1.json`, such as
+    /// `20230630T033418Z-01890a5d-ac96-774b-bcce-b302099a8057.waybill-set.v1.json`, and names sort by time. A file
+    /// appears whole and synced, and only the user who runs the process can read it.
     public static func files(in folder: URL) -> Delivery { .transport(FileTransport(folder: folder)) }
 
-    /// A transport of your own.
+    /// Sends a set; see ``FlushTransport/send(_:)``.
+    public func send(_ set: OutgoingSet) async throws -> Receipt { try await transport.send(set) }
+
+    /// Returns your own transport as the destination.
     public static func transport(_ transport: any FlushTransport) -> Delivery { Delivery(transport: transport) }
 }
 
-/// Carries sets to wherever they are kept: to a collector, into files, to two places at once.
+/// Sends sets to their destination, such as a collector or a folder.
 ///
-/// A transport hands over one set at a time, whole. It returns a receipt once the other side has the facts for good,
-/// and throws otherwise: then nothing is settled, and the same facts are sent again later, in a set of another ID. The
-/// receipt lists the facts that were refused; with an empty list all are accepted. A transport that cannot tell new
-/// facts from known ones says that all were accepted.
+/// A transport sends one set at a time. It returns a receipt once the destination has stored the facts, and throws
+/// otherwise. After an error, the same facts are sent again in a set with another ID. The receipt lists the rejected
+/// facts. A transport that can't tell new facts from known ones reports all as accepted.
 ///
-/// After every error that it throws, sets are tried again after a pause that grows; a ``Delivery/Failure`` says more.
-/// `TransportConformance` of the module `WaybillTesting` tries a transport out.
+/// After each error, Waybill retries with a growing pause, unless you throw a ``Delivery/Failure`` with another remedy.
+/// Test your transport with `TransportConformance` of the module `WaybillTesting`.
 ///
 /// ## Usage
 ///
-/// This one hands sets to a queue, and tells when one is too large for it:
+/// This transport adds sets to a queue and reports those that are too large:
 /// ```swift
 /// struct QueueTransport: FlushTransport {
 ///     let queue: MessageQueue
 ///
 ///     func send(_ set: OutgoingSet) async throws -> Receipt {
 ///         guard set.body.count <= queue.largestMessage else {
-///             throw Delivery.Failure(WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
+///             throw Delivery.Failure.sendLess(WaybillError(.refused, "The queue takes no such large messages."))
 ///         }
 ///         try await queue.add(set.body, type: set.mediaType)
 ///         return Receipt(set: set.id, acceptedCount: set.factCount)
@@ -50,30 +54,26 @@ public struct Delivery: Sendable {
 /// }
 /// ```
 public protocol FlushTransport: Sendable {
-    /// Hands a set over, and returns what was said about it.
+    /// Sends a set and returns its receipt. After any error, the facts stay pending.
     ///
-    /// The flush waits for it with no lock held. It may use the manager, but not call `flush()`, which would wait for
-    /// itself: it returns at once, with an error.
-    ///
-    /// - Throws: Any error that says why the facts are not known to have arrived. They stay pending.
+    /// The method may use the manager, except for `flush()`, which returns at once with an error.
     func send(_ set: OutgoingSet) async throws -> Receipt
 }
 
-/// A set on its way out, encoded, with what a transport has to know of it.
+/// An encoded set, ready to be sent.
 public struct OutgoingSet: Sendable, Hashable {
-    /// The set's own ID, which the receipt has to name.
+    /// The set's ID, which the receipt must name.
     public let id: GUID
-    /// The set as JSON, to be sent as it is.
+    /// The set as JSON, to be sent unchanged.
     public let body: [UInt8]
-    /// How many facts are in it: accepted, known and rejected ones of the receipt together.
+    /// The number of facts. It equals the sum of the receipt's accepted, known and rejected facts.
     public let factCount: Int
-    /// What `body` is, for a `Content-Type`.
+    /// The media type of `body`, for a `Content-Type`.
     public let mediaType: String
-    /// The openings of parts that it goes on with, which earlier sets have delivered: for formats that name the
-    /// transaction with each event.
+    /// The earlier openings of its parts, for formats that name the transaction with each event.
     package var openings: [FactID: Fact.Opened] = [:]
 
-    /// Creates a set from its encoded form. A `mediaType` of `nil` is that of version 1 of the format.
+    /// Creates a set from its encoded form. A `mediaType` of `nil` means version 1 of the format.
     public init(id: GUID, body: [UInt8], factCount: Int, mediaType: String? = nil) {
         self.id = id
         self.body = body
@@ -82,44 +82,32 @@ public struct OutgoingSet: Sendable, Hashable {
     }
 }
 
-/// In which version of the format sets go out, and what is understood as their receipt.
-///
-/// Version 1 is the only one here; `import WaybillLegacy` adds version 0.0.1.
+/// A version of the format of sets. `import WaybillLegacy` adds version 0.0.1.
 public struct SetFormat: Sendable {
     let wire: any SetWire
 
     package init(wire: any SetWire) { self.wire = wire }
 
-    /// Version 1, which collectors of Waybill take: everything that was recorded, compressed, and a receipt with a
-    /// verdict on each fact.
+    /// Version 1, which Waybill's collectors accept: all recorded data, compressed, with a verdict on each fact.
     public static let v1 = SetFormat(wire: CollectorWire())
 }
 
-/// What differs between the versions of the format on the wire: where a set goes, what it looks like, and what its
-/// answer says.
+/// The differences between the versions of the format on the wire.
 package protocol SetWire: Sendable {
-    /// Whether bodies may be compressed.
     var compresses: Bool { get }
-    /// The media type of the answer; nil: any, or none.
     var accepted: String? { get }
-    /// Where sets go, by the address that the delivery was given.
     func address(at collector: URL) -> URL
-    /// The value of `Authorization`, for a token of visible ASCII.
     func authorization(_ token: String) -> String
-    /// The set as it is sent.
     func message(of set: OutgoingSet) throws(Delivery.Failure) -> SetMessage
-    /// The receipt, if the answer settles anything.
     func receipt(of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorResponse, now: Date)
         throws(Delivery.Failure)
         -> Receipt
 }
 
-/// A set as it is sent.
 package struct SetMessage {
     package var mediaType: String
-    /// nil: nothing of the set can be said in that version, so that nothing is sent.
+    /// The encoded set; `nil` if that version can express none of its facts, and nothing is sent.
     package var body: [UInt8]?
-    /// The facts that are not in it.
     package var leftOut: [Receipt.Rejection]
 
     package init(mediaType: String, body: [UInt8]?, leftOut: [Receipt.Rejection] = []) {
@@ -129,7 +117,6 @@ package struct SetMessage {
     }
 }
 
-/// Version 1: sets go as they are, to a collector, which answers with a receipt.
 package struct CollectorWire: SetWire {
     package var compresses: Bool { true }
     package var accepted: String? { Receipt.mediaType }
@@ -148,21 +135,20 @@ package struct CollectorWire: SetWire {
     }
 }
 
-/// What a flush did.
+/// The result of a flush.
 public struct FlushReport: Sendable, Hashable {
-    /// Facts that the collector accepted or knew already.
+    /// The number of facts that the collector accepted or already had.
     public var delivered = 0
-    /// Facts that the collector rejected, or that the format of a delivery has no place for; they are kept in
-    /// quarantine.
+    /// The number of facts in quarantine, because the collector rejected them or the format can't express them.
     public var rejected = 0
-    /// Facts that are still to be delivered.
+    /// The number of facts that are still to be delivered.
     public var pending = 0
-    /// Facts of transactions that sampling did not choose, and whose end is awaited; not among the pending.
+    /// The number of facts of unsampled transactions that have not ended. They are not in ``pending``.
     public var held = 0
-    /// Why it stopped before everything was delivered; nil when nothing went wrong.
+    /// The reason why the flush stopped early; `nil` if nothing failed.
     public var error: WaybillError?
 
-    /// Makes a report.
+    /// Creates a report.
     public init(
         delivered: Int = 0, rejected: Int = 0, pending: Int = 0, held: Int = 0, error: WaybillError? = nil
     ) {
@@ -173,31 +159,30 @@ public struct FlushReport: Sendable, Hashable {
         self.error = error
     }
 
-    /// Whether nothing is left to deliver.
+    /// Whether all facts were delivered without an error.
     public var isComplete: Bool { pending == 0 && error == nil }
 }
 
 extension Delivery {
-    /// Something that happened to delivery; see ``TransactionManager/deliveryEvents``.
+    /// An event of the delivery; see ``TransactionManager/deliveryEvents``.
     public enum Event: Sendable, Hashable {
-        /// Verdicts on a set were booked: facts that were delivered, and facts that went into quarantine.
+        /// A receipt settled a set: some facts were delivered, others went into quarantine.
         case settled(set: GUID, delivered: Int, quarantined: Int)
-        /// A set was not taken; nothing goes out by itself before so much time has passed.
+        /// A set failed. Automatic delivery pauses for this time.
         case failed(WaybillError, retryAfter: Duration)
-        /// The other side wants to be left alone for so long.
+        /// The collector asked for a pause.
         case quieted(Duration)
-        /// Sets hold so many facts at most from now on, since one was too large.
+        /// A set was too large. From now on, sets have at most this many facts.
         case lessened(factCount: Int)
-        /// Nothing goes out until ``TransactionManager/delivery`` is set anew.
+        /// Delivery stopped until ``TransactionManager/delivery`` is set again.
         case stopped(WaybillError)
-        /// `canFlush` said no.
+        /// `canFlush` returned false.
         case heldBack
-        /// A flush has ended.
+        /// A flush ended.
         case ended(FlushReport)
     }
 }
 
-/// Hands events to all listeners.
 final class DeliveryEvents: Sendable {
     private struct State {
         var next = 0
@@ -206,8 +191,7 @@ final class DeliveryEvents: Sendable {
 
     private let state = Locked(State())
 
-    /// A stream of its own for each listener, from now on. One that does not keep up misses the oldest: delivery waits
-    /// for no listener.
+    /// A slow listener misses the oldest events, since delivery never waits.
     func stream() -> AsyncStream<Delivery.Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Delivery.Event.self, bufferingPolicy: .bufferingNewest(100))
@@ -216,7 +200,7 @@ final class DeliveryEvents: Sendable {
             state.listeners[state.next] = continuation
             return state.next
         }
-        // Set without the lock held: it may be called at once.
+        // The handler may run at once, so set it without the lock.
         continuation.onTermination = { [weak self] _ in self?.forget(number) }
         return stream
     }
@@ -229,7 +213,7 @@ final class DeliveryEvents: Sendable {
     deinit { for listener in state.withLock({ $0.listeners.values.map(\.self) }) { listener.finish() } }
 
     private func forget(_ number: Int) {
-        // Let go outside the lock, as its termination may come back here.
+        // Release it outside the lock, since its termination handler may call this method again.
         _ = state.withLock { $0.listeners.removeValue(forKey: number) }
     }
 }

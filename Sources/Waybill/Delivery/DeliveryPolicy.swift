@@ -6,20 +6,17 @@ import WaybillStore
 import FoundationNetworking
 #endif
 
-/// What a status other than 200 means for the facts that were sent: none settles anything, so all of them stay pending.
+/// The meaning of a status other than 200 for the facts that were sent: they all stay pending.
 ///
-/// The guide `DeliverWhatWasRecorded.md` has the same table in words, and `DeliveryPolicyTests` row by row.
+/// `DeliverWhatWasRecorded.md` has the same table, and `DeliveryPolicyTests` tests each row.
 struct ResponsePolicy {
     let statuses: ClosedRange<Int>
     let code: WaybillError.Code
-    /// Completes `The collector at PLACE …`, of which the status is said behind it.
+    /// The end of the sentence `The collector at PLACE …`.
     let sentence: String
     let remedy: Delivery.Failure.Remedy
 
-    /// The first row that holds the status.
-    ///
-    /// - Parameter isExplained: Whether a problem document came with it, as collectors send one. What refuses a set without
-    ///   a word may stand in front of the collector, and may refuse everything.
+    /// `isExplained` means that a problem document came, as from a collector. A proxy may reject every set without one.
     static func row(for status: Int, isExplained: Bool = false) -> ResponsePolicy {
         if isExplained, status == 400 || status == 422 { return invalid }
         return rows.first { $0.statuses.contains(status) } ?? anythingElse
@@ -57,11 +54,6 @@ struct ResponsePolicy {
         self.remedy = remedy
     }
 
-    /// The failure of an answer of this row.
-    ///
-    /// - Parameters:
-    ///   - time: The answer's own `Retry-After`; obeyed where the remedy is to try again, and the status is an error's.
-    ///   - problem: The answer's own words.
     func failure(at place: String, status: Int, retryAfter time: Duration?, problem: String?) -> Delivery.Failure {
         let error = WaybillError(
             code, "The collector at \(place) \(sentence) (\(status)); the facts stay pending.", cause: problem)
@@ -69,18 +61,14 @@ struct ResponsePolicy {
         return Delivery.Failure(error, remedy: remedy)
     }
 
-    /// A collector that asks for a pause does so with an error (4xx, 5xx). What answers a set with any other status is
-    /// no collector, perhaps a network's sign-in page, and its `Retry-After` is not obeyed.
+    /// With any other status, the response may come from a network's sign-in page, and its `Retry-After` is ignored.
     private var isAnError: Bool { statuses.lowerBound >= 400 }
 }
 
-/// What was answered to the POST of a set, and whether it settles anything.
 package struct CollectorResponse {
     let data: Data
     let response: URLResponse
-    /// Who answered, for messages.
     let place: String
-    /// Whether there was more than is ever read, so that `data` is not all of it.
     let isCut: Bool
 
     init(data: Data, response: URLResponse, from place: String, isCut: Bool = false) {
@@ -90,14 +78,11 @@ package struct CollectorResponse {
         self.isCut = isCut
     }
 
-    /// How many bytes a response to a set has at most: a receipt of which every fact has a rejection with its reason is
-    /// shorter, and what is longer is none.
+    /// The maximum size of a receipt: it may have a rejection with its reason for every fact.
     static func byteLimit(factCount: Int) -> Int { (64 << 10) + 2_500 * factCount }
 
-    /// Whether it is about the body's encoding that this answer complains, perhaps.
     var isUnsupported: Bool { response.status == 415 }
 
-    /// The receipt, if this is one, of this set and of all its facts.
     func receipt(for set: OutgoingSet, now: Date) throws(Delivery.Failure) -> Receipt {
         guard response.status == 200 else { throw refusal(now: now) }
         guard mediaType == Receipt.mediaType else {
@@ -120,7 +105,7 @@ package struct CollectorResponse {
                 "The receipt from \(place) is for \(receipt.factCount) facts, but \(set.factCount) were sent; they stay pending."
             )
         }
-        // Whoever names a fact twice has counted it twice, and the ledger would have others than the report.
+        // A fact that is rejected twice would be counted twice.
         let places = Set(receipt.rejections.map { Place(source: $0.source, number: Int64($0.index)) })
         let sequences = receipt.rejections.compactMap { rejection in
             rejection.sequence.map { Place(source: rejection.source, number: $0) }
@@ -137,9 +122,7 @@ package struct CollectorResponse {
         var number: Int64
     }
 
-    /// What a server of version 0.0.1 says: any 2xx, with any content, takes the facts of a set that were sent.
-    ///
-    /// - Parameter leftOut: The facts of the set that were not.
+    /// A server of version 0.0.1 accepts the facts that were sent with any 2xx.
     package func acceptance(of set: OutgoingSet, but leftOut: [Receipt.Rejection], now: Date) throws(Delivery.Failure)
         -> Receipt
     {
@@ -149,7 +132,6 @@ package struct CollectorResponse {
             retryAfter: retryAfter(now: now))
     }
 
-    /// What a status other than a success means.
     private func refusal(now: Date) -> Delivery.Failure {
         ResponsePolicy.row(for: response.status, isExplained: problem != nil)
             .failure(at: place, status: response.status, retryAfter: retryAfter(now: now), problem: problem)
@@ -159,19 +141,19 @@ package struct CollectorResponse {
         RetryAfter.duration(field("Retry-After"), answeredAt: field("Date"), now: now)
     }
 
-    /// The `Retry-After` of what is no receipt of ours is not obeyed either.
+    /// `Retry-After` is ignored, since the response is not a receipt.
     private func unknown(_ sentence: String) -> Delivery.Failure {
         Delivery.Failure(WaybillError(.transport, sentence))
     }
 
     private func field(_ name: String) -> String? { (response as? HTTPURLResponse)?.value(forHTTPHeaderField: name) }
 
-    /// The type without its parameters, in lower case (RFC 9110, section 8.3.1).
+    /// The media type in lower case, without parameters (RFC 9110, section 8.3.1).
     private var mediaType: String? {
         field("Content-Type")?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
     }
 
-    /// Title and detail of a problem document (RFC 9457), redacted and shortened; nil for any other body.
+    /// The title and detail of a problem document (RFC 9457), redacted and shortened; `nil` for any other body.
     private var problem: String? {
         struct Problem: Decodable { var title, detail: String? }
         guard mediaType == "application/problem+json", let problem = try? JSONDecoder().decode(Problem.self, from: data)
@@ -182,37 +164,40 @@ package struct CollectorResponse {
 }
 
 extension Delivery {
-    /// Why a transport's set was not taken, and what is to be done about it.
-    ///
-    /// A transport that throws anything else is tried again later, by ``Remedy/retry(after:)`` without a time.
+    /// An error of a transport, with what to do about it. Waybill treats other errors as ``retry(_:after:)`` without a
+    /// time. The facts stay pending in every case.
     ///
     /// ## Usage
     ///
     /// ```swift
-    /// throw Delivery.Failure(WaybillError(.refused, "The queue takes 256 KB at most."), remedy: .sendLess)
+    /// throw Delivery.Failure.sendLess(WaybillError(.refused, "The queue takes 256 KB at most."))
     /// ```
     public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-        /// What is to be done. The facts stay pending in every case.
-        public enum Remedy: Sendable, Hashable {
-            /// The same facts go out again: after this time, a day at most; nil: after a pause that grows with each
-            /// failure.
-            case retry(after: Duration? = nil)
-            /// Half as many go out at once; a fact that is too large all by itself goes into quarantine.
-            case sendLess
-            /// Nothing goes out until ``TransactionManager/delivery`` is set anew, as a rule with another token, or the
-            /// process is.
-            case waitForNewDelivery
+        package enum Remedy: Sendable, Hashable {
+            case retry(after: Duration? = nil), sendLess, waitForNewDelivery
         }
 
-        /// What went wrong, for people.
+        /// The error, for people.
         public var error: WaybillError
-        /// What is to be done about it.
-        public var remedy: Remedy
+        package var remedy: Remedy
 
-        /// Makes a failure.
-        public init(_ error: WaybillError, remedy: Remedy = .retry()) {
+        package init(_ error: WaybillError, remedy: Remedy = .retry()) {
             self.error = error
             self.remedy = remedy
+        }
+
+        /// Waybill sends the same facts again after this time, at most a day. `nil` means after a growing pause.
+        public static func retry(_ error: WaybillError, after time: Duration? = nil) -> Self {
+            Self(error, remedy: .retry(after: time))
+        }
+
+        /// Waybill sends half as many facts at once. A single fact that is too large goes into quarantine.
+        public static func sendLess(_ error: WaybillError) -> Self { Self(error, remedy: .sendLess) }
+
+        /// Waybill sends nothing until a restart, or until ``TransactionManager/delivery`` is set, usually with a new
+        /// token.
+        public static func waitForNewDelivery(_ error: WaybillError) -> Self {
+            Self(error, remedy: .waitForNewDelivery)
         }
 
         public var description: String { error.description }
@@ -220,7 +205,6 @@ extension Delivery {
 }
 
 extension Delivery.Failure {
-    /// What any error of a transport comes to.
     init(wrapping error: any Error) {
         self =
             error as? Delivery.Failure
@@ -230,16 +214,11 @@ extension Delivery.Failure {
     }
 }
 
-/// HTTP's `Retry-After`: in seconds, or as a date (RFC 9110, section 10.2.3).
+/// HTTP's `Retry-After`, in seconds or as a date (RFC 9110, section 10.2.3).
 package enum RetryAfter {
-    /// Delivery pauses for no longer, even where an answer asks for more.
     static let longest = Duration.seconds(86_400)
 
-    /// How long to wait; nil for what is neither a number nor a date. A date in the past is no wait.
-    ///
-    /// - Parameters:
-    ///   - date: The answer's `Date`, by which a date is understood: the device's clock may be wrong.
-    ///   - now: By the device's clock, for an answer without a `Date`.
+    /// A date is relative to the response's `Date`, since the device's clock may be wrong.
     package static func duration(_ value: String?, answeredAt date: String?, now: Date) -> Duration? {
         guard let value = value?.trimmingCharacters(in: .whitespaces), !value.isEmpty else { return nil }
         if value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
@@ -250,7 +229,7 @@ package enum RetryAfter {
         return min(max(.zero, .seconds(seconds)), longest)
     }
 
-    /// A date in any of the three forms that RFC 9110, section 5.6.7, has a recipient take.
+    /// RFC 9110, section 5.6.7, lists three forms.
     private static func date(_ text: String) -> Date? {
         for format in ["EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM d HH:mm:ss yyyy"] {
             let formatter = DateFormatter()
@@ -263,49 +242,34 @@ package enum RetryAfter {
     }
 }
 
-/// How long to wait after failures in a row: exponential, with full jitter, so that clients that failed together do not
-/// come back together.
-///
-/// Source: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015: a random time between nothing
-/// and the bound.
+/// Exponential backoff with full jitter: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
 struct Backoff {
-    /// The bound after the first failure; doubled with each further one.
     var first = Duration.seconds(10)
-    /// The bound is never higher: an hour, so that a host that is blocked for good costs a device some fifty attempts a
-    /// day.
+    /// One hour costs about fifty attempts a day for a host that is blocked.
     var longest = Duration.seconds(3_600)
 
-    /// The longest wait after so many failures in a row.
     func bound(afterFailures count: Int) -> Duration { min(longest, first * (1 << max(0, min(count - 1, 20)))) }
 
-    /// A wait after so many failures in a row.
     func wait(afterFailures count: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         .microseconds(Int64.random(in: 0...bound(afterFailures: count).microseconds, using: &generator))
     }
 }
 
-/// What the attempts so far have taught: a circuit breaker, which costs nothing to ask.
-///
-/// Closed, everything goes out. A failure opens it for a time, and then one set tries whether it may close again.
+/// A circuit breaker: a failure opens it for a time, then one set tests whether it may close.
 struct DeliveryGate {
-    /// How large sets may be.
     private(set) var limit = LeaseLimit()
-    /// Why nothing goes out until there is another delivery; nil: nothing of the kind.
     var refusal: WaybillError?
-    /// Nothing goes out by itself before that, in microseconds of the device's uptime.
+    /// In microseconds of the device's uptime.
     private(set) var heldUntil: Int64 = 0
-    /// Whether the other side asked for that: then flushes that were asked for wait, too.
+    /// Whether the collector asked for the pause. Then flushes that the app calls wait, too.
     private(set) var wasAskedFor = false
     private(set) var failureCount = 0
-    /// Whether the delivery was just replaced: what the store remembers of the one before does not count.
+    /// The pause in the store does not apply to a new delivery.
     private(set) var isForNewDelivery: Bool
 
     init(isForNewDelivery: Bool = false) { self.isForNewDelivery = isForNewDelivery }
 
-    /// Why nothing may go out now; nil: it may.
-    ///
-    /// - Parameter isAsked: Whether the flush was asked for: then it does not wait for a pause that is only a guess of
-    ///   ours.
+    /// A flush that the app calls (`isAsked`) skips a pause after failures.
     func blockingError(at uptime: Int64, isAsked: Bool) -> WaybillError? {
         if let refusal { return refusal }
         guard uptime < heldUntil, wasAskedFor || !isAsked else { return nil }
@@ -317,7 +281,6 @@ struct DeliveryGate {
         return WaybillError(.transport, "\(why); the facts stay pending.")
     }
 
-    /// Takes over what another launch, or another process on the same store, has learned.
     mutating func learn(_ pause: DeliveryPause?, at uptime: Int64) {
         isForNewDelivery = false
         failureCount = pause?.failureCount ?? 0
@@ -325,12 +288,8 @@ struct DeliveryGate {
         wasAskedFor = pause?.wasAskedFor ?? false
     }
 
-    /// Whether all went well the last time, and the store says so.
     var isClosed: Bool { failureCount == 0 && heldUntil == 0 }
 
-    /// The pause that a failure asks for.
-    ///
-    /// - Parameter time: What the other side said; nil, or none at all: nothing.
     func pause(afterFailure time: Duration?, using generator: inout some RandomNumberGenerator) -> DeliveryPause {
         let asked = time.flatMap { $0 > .zero ? min($0, RetryAfter.longest) : nil }
         let wait = asked ?? Backoff().wait(afterFailures: failureCount + 1, using: &generator)
@@ -338,25 +297,20 @@ struct DeliveryGate {
             failureCount: failureCount + 1, remainingMicroseconds: wait.microseconds, wasAskedFor: asked != nil)
     }
 
-    /// Halves the sets, because one of so many facts was too large.
     mutating func lessen(from factCount: Int) { limit.factCount = max(1, factCount / 2) }
 
-    /// Smallest sets that were refused one after the other.
     private var refusalCount = 0
-    /// Beyond this, something else than a fact is refused: what is left waits.
+    /// The limit for a single bad fact. Above it, the cause is something else, and the rest stays pending.
     private static let refusalLimit = 20
 
-    /// Whether a smallest set that is refused may be settled as such, so that the rest goes on.
     var mayRefuse: Bool { refusalCount < Self.refusalLimit }
 
-    /// Lets sets be of full size again, because the one fact that was refused is out of the way. Not yet where one follows
-    /// the other: to find each by halving would take a dozen requests.
+    /// After consecutive rejections sets stay small, since finding each fact by halving takes a dozen requests.
     mutating func noteRefusal() {
         refusalCount += 1
         if refusalCount == 1 { limit = LeaseLimit() }
     }
 
-    /// Lets sets be of full size again where the facts that were refused are out of the way.
     mutating func noteAcceptance() {
         if refusalCount > 1 { limit = LeaseLimit() }
         refusalCount = 0

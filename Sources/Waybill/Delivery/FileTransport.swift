@@ -1,27 +1,21 @@
 import Dispatch
-public import Foundation
-public import WaybillCore
+package import Foundation
+package import WaybillCore
 import WaybillStore
 
-/// Writes sets into a folder, one file for each, for `waybill import` or a courier of your own to pick up.
-///
-/// A file is named `<created>-<set ID>.waybill-set.v1.json`, e.g.
-/// `20230630T033418Z-01890a5d-ac96-774b-bcce-b302099a8057.waybill-set.v1.json`, so that names sort by time and say the
-/// version of the format. It appears whole: it is written under a hidden name, synced to the disk and then renamed, and
-/// the receipt is given when the folder is synced too. Only the user who runs the process may read it.
-public struct FileTransport: FlushTransport {
-    /// Where the files go.
-    public let folder: URL
-    // Syncing blocks for milliseconds, which no thread of the cooperative pool should.
+package struct FileTransport: FlushTransport {
+    /// The folder of the files.
+    package let folder: URL
+    // Syncing blocks for milliseconds and must not use a thread of the cooperative pool.
     private let queue = DispatchQueue(label: "waybill.file-transport", qos: .utility)
 
-    /// Makes a transport into a folder, which is made with the first set where it is missing.
-    public init(folder: URL) { self.folder = folder }
+    /// Creates a transport into a folder, which is created with the first set.
+    package init(folder: URL) { self.folder = folder }
 
-    /// Writes a set, and accepts all of it.
+    /// Writes a set and accepts all its facts.
     ///
-    /// - Throws: `WaybillError` of code `.transport` where the file cannot be written; then nothing is left behind.
-    public func send(_ set: OutgoingSet) async throws -> Receipt {
+    /// - Throws: `WaybillError` of code `.transport` if the file can't be written. No file is left behind.
+    package func send(_ set: OutgoingSet) async throws -> Receipt {
         let result = await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: Result { try Self.write(set, into: folder) }) }
         }
@@ -29,7 +23,6 @@ public struct FileTransport: FlushTransport {
         return Receipt(set: set.id, acceptedCount: set.factCount)
     }
 
-    /// Writes a set now, on this thread.
     package static func write(_ set: OutgoingSet, into folder: URL) throws(WaybillError) {
         let created = Date(timeIntervalSince1970: Double(set.id.millisecondsSince1970) / 1000)
         do {
@@ -48,15 +41,12 @@ public struct FileTransport: FlushTransport {
         dateSeparator: .omitted, timeSeparator: .omitted, timeZone: .gmt)
 }
 
-/// A folder in which files appear whole or not at all, and stay through a power cut.
+/// A folder whose files appear whole or not at all, and survive a power failure.
 struct DurableFolder {
     private let url: URL
 
     init(_ url: URL) { self.url = url }
 
-    /// Writes a file that only its owner may read, in place of one of that name.
-    ///
-    /// - Throws: What the system says about the folder or the file; no trace of the file is left then.
     func write(_ bytes: [UInt8], to name: String) throws {
         try makeIfMissing()
         let final = url.appending(path: name)

@@ -1,21 +1,16 @@
 import WaybillCore
 import WaybillStore
 
-/// One flush: leases sets, sends them, books the verdicts, and does what the policy says where there are none.
 struct Flush {
-    /// How long a set may be under way before its facts may be sent again.
     private static let leaseMicroseconds: Int64 = 120_000_000
 
-    /// What was learned.
     private(set) var gate: DeliveryGate
-    /// Whether nothing was even tried, because of what was learned before.
     private(set) var wasHeld = false
-    /// Whether the collector has other facts with this source's sequences.
+    /// Whether the collector has other facts with the sequences of this source.
     private(set) var wasCloned = false
 
     private let source: SourceRecorder
     private let transport: (any FlushTransport)?
-    /// What has sets under way that outlive this process; nil: nothing.
     private let uploads: BackgroundUploads?
     private let isAsked: Bool
     private let events: DeliveryEvents
@@ -35,14 +30,13 @@ struct Flush {
         self.events = events
     }
 
-    /// Sends what is pending at this moment; what is recorded meanwhile is for the next one, or a busy app would never
-    /// see the end of this one.
+    /// Facts that are recorded meanwhile wait for the next flush, or a busy app's flush would never end.
     mutating func run() async -> FlushReport {
         do {
             var remaining = try await source.writer.run { _, store in try store.pendingCount() }
             if let transport, try await mayBegin() {
                 remaining -= Int64(try await finishUploads(over: transport))
-                // Sets without facts that may follow: bounded, because a busy app has news again after each set.
+                // The number of sets without facts that may follow, limited because a busy app has more after each set.
                 var newsSets: Int64?
                 repeat {
                     guard await source.settings.canFlush() else {
@@ -85,9 +79,8 @@ struct Flush {
 
     private struct Lease {
         var set: OutgoingSet
-        /// Whether the set cannot be halved: one source, and one fact at most.
+        /// Whether the set can't be halved: it has one source and at most one fact.
         var isSmallest = false
-        /// The one fact of a set that cannot be halved; `nil` if it only reports news.
         var onlyFact: FactID?
     }
 
@@ -95,15 +88,12 @@ struct Flush {
         uploads == nil ? Self.leaseMicroseconds : BackgroundUploads.leaseMicroseconds
     }
 
-    /// Books the answers to what earlier flushes have put under way, perhaps of earlier launches; gives how many facts
-    /// were settled.
     private mutating func finishUploads(over transport: any FlushTransport) async throws -> Int {
         var settled = 0
         for set in uploads?.unfinished() ?? [] {
             if try await isLeased(set.id) {
                 settled += try await deliver(Lease(set: set), over: transport)
             } else {
-                // Its facts go out in another set, or have done so.
                 uploads?.forget(set.id)
             }
         }
@@ -134,13 +124,12 @@ struct Flush {
         }
     }
 
-    /// Sends a set; gives how many of its facts were settled.
     private mutating func deliver(_ lease: Lease, over transport: any FlushTransport) async throws -> Int {
         let receipt: Receipt
         do {
             receipt = try await transport.send(lease.set).checked(for: lease.set)
         } catch is SetUnderWay {
-            // The lease stays: the answer settles it, when it comes. Without one the facts were erased meanwhile.
+            // The lease stays for the answer. If there is no lease, the facts were erased meanwhile.
             if try await !isLeased(lease.set.id) { uploads?.forget(lease.set.id) }
             throw WaybillError(.transport, "A set is under way, and its answer is awaited; its facts stay pending.")
         } catch {
@@ -156,7 +145,6 @@ struct Flush {
         return lease.set.factCount
     }
 
-    /// Books the verdicts, and the pause that came with them.
     private mutating func settle(_ lease: Lease, _ rejections: [Receipt.Rejection], quiet: Duration = .zero)
         async throws
     {
@@ -184,20 +172,17 @@ struct Flush {
         events.tell(.settled(set: lease.set.id, delivered: delivered, quarantined: rejections.count))
     }
 
-    /// Does what is to be done about a set that was not taken; gives how many of its facts were settled, if that can go
-    /// on at once.
     private mutating func giveUp(_ lease: Lease, because error: any Error) async throws -> Int {
         let failure = Delivery.Failure(wrapping: error)
         if failure.remedy == .sendLess, lease.isSmallest, gate.mayRefuse {
             let rejections = lease.onlyFact.map {
                 Receipt.Rejection(source: $0.source, sequence: $0.sequence, index: 0, reason: failure.error.description)
             }
-            // A set without a fact is settled as well: nobody can send that news in a smaller one.
+            // A set without facts is settled as well, since a smaller one does not exist.
             try await settle(lease, rejections.map { [$0] } ?? [])
             gate.noteRefusal()
             return lease.set.factCount
         }
-        // Its facts are free to be sent again.
         try await source.writer.run { _, store in try store.release(lease.set.id) }
         if error is CancellationError { throw error }
         switch failure.remedy {
@@ -224,7 +209,6 @@ struct Flush {
 }
 
 extension FlushReport {
-    /// Looks up what is left in the store; nothing, where it cannot be read.
     mutating func count(from source: SourceRecorder) async {
         let left = try? await source.writer.run { _, store in (try store.pendingCount(), try store.heldCount()) }
         let (all, held) = left ?? (0, 0)
@@ -234,7 +218,7 @@ extension FlushReport {
 }
 
 extension Receipt {
-    /// The receipt itself, where it is one of this set and of all its facts: a transport need not be ours.
+    /// Checks that the receipt is for this set, since the transport may be the app's.
     fileprivate func checked(for set: OutgoingSet) throws(Delivery.Failure) -> Receipt {
         guard self.set == set.id, factCount == set.factCount else {
             throw Delivery.Failure(
@@ -246,7 +230,6 @@ extension Receipt {
     }
 }
 
-/// Ends a flush before it is done: at its deadline, or because the system or the caller wants it to.
 final class FlushEnd: Sendable {
     private struct State {
         var hasEnded = false
@@ -257,7 +240,6 @@ final class FlushEnd: Sendable {
 
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Ends it, once; before it has begun, as soon as it begins.
     func end() {
         let handler = state.withLock { state in
             state.hasEnded = true
@@ -267,7 +249,6 @@ final class FlushEnd: Sendable {
         handler?()
     }
 
-    /// Has `body` called when it ends, or now.
     func whenEnded(_ body: @escaping @Sendable () -> Void) {
         let hasEnded = state.withLock { state in
             if !state.hasEnded { state.handler = body }

@@ -2,18 +2,16 @@ import WaybillAtomics
 import WaybillCore
 import WaybillStore
 
-/// Runs flushes one after the other, and remembers between them what they have learned.
 final class Flusher: Sendable {
     private struct State {
         var delivery: Delivery? { didSet { note(delivery) } }
-        /// Of all deliveries so far: what was under way when a delivery was replaced still is.
+        /// Uploads of a replaced delivery continue.
         private(set) var uploads: [BackgroundUploads] = []
-        /// Counts deliveries: what a flush learns of one that was replaced meanwhile does not count.
+        /// Used to ignore the results of a flush for a replaced delivery.
         var generation = 0
         var gate = DeliveryGate()
         var latest: Task<FlushReport, Never>?
         var problem: WaybillError?
-        /// Delivers now and then; nil: not asked to, or no longer.
         var turns: Task<Void, Never>?
 
         init(delivery: Delivery?) {
@@ -29,7 +27,6 @@ final class Flusher: Sendable {
         }
     }
 
-    /// A flush under way, in the task that runs it and in those that it starts.
     private final class Running: Sendable {
         let flusher: ObjectIdentifier
         let outer: Running?
@@ -41,7 +38,7 @@ final class Flusher: Sendable {
 
         func end() { hasEnded.store(true, ordering: .releasing) }
 
-        /// Whether a flusher waits for the current task.
+        /// Whether a flush of this flusher waits for the current task.
         func isAwaited(by flusher: Flusher) -> Bool {
             var candidate: Running? = self
             while let here = candidate {
@@ -59,7 +56,6 @@ final class Flusher: Sendable {
         "`canFlush` or the transport asked for a flush while a flush was waiting for it. The flush under way delivers what "
             + "is pending; ask for another one after it.")
 
-    /// Told what happens.
     let events = DeliveryEvents()
     private let state: Locked<State>
     private let diagnostics: Diagnostics
@@ -73,8 +69,7 @@ final class Flusher: Sendable {
         get { state.withLock { $0.delivery } }
         set {
             state.withLock { state in
-                // A launch that comes to its first delivery late has nothing new: what the store remembers is of that
-                // one.
+                // The first delivery of a launch may be set late. It keeps the pause in the store, which belongs to it.
                 state.gate = DeliveryGate(isForNewDelivery: state.delivery != nil || state.gate.isForNewDelivery)
                 state.delivery = newValue
                 state.generation += 1
@@ -82,15 +77,11 @@ final class Flusher: Sendable {
         }
     }
 
-    /// Ends the uploads whose facts were erased, and removes their files; to be called on the store's thread.
-    ///
-    /// - Parameters:
-    ///   - store: `nil` if there is none.
-    ///   - isEverything: Whether all were: then those that hold no fact end as well.
+    /// Ends uploads with erased facts. After an erasure of everything, it also ends uploads without facts.
     func endUploads(in store: Store?, isEverything: Bool, at uptime: Int64) {
         for uploads in state.withLock({ $0.uploads }) {
             if isEverything {
-                // Without a lease that nobody would end, or nothing could be delivered for an hour.
+                // Release the lease, or no set could be delivered for an hour.
                 for set in uploads.forgetAll() { try? store?.release(set) }
             } else if let store {
                 for set in uploads.unfinished() {
@@ -102,13 +93,9 @@ final class Flusher: Sendable {
         }
     }
 
-    /// Why the last flush failed; nil when it did not.
     var problem: WaybillError? { state.withLock { $0.problem } }
 
-    /// Why what waits may never arrive, though nothing has failed: it was not set where to or when; nil where it was,
-    /// or nothing waits.
-    ///
-    /// Writes what was recorded until now.
+    /// Returns why pending facts may never be delivered although nothing failed.
     func hint(on source: SourceRecorder?) -> String? {
         let (isWanting, wasAsked) = state.withLock { ($0.delivery == nil, $0.latest != nil || $0.turns != nil) }
         guard isWanting || !wasAsked, let source,
@@ -121,17 +108,16 @@ final class Flusher: Sendable {
 
     // MARK: Now and then
 
-    /// A rate that no setting exceeds: a turn looks into the store.
+    /// The minimum, since each turn reads the store.
     private static let shortestInterval = Duration.milliseconds(100)
 
-    /// The longest that it waits for something to be written, in case that something becomes pending in another way.
+    /// The longest wait for a new fact, in case facts become pending in another way.
     private static let longestRest = Duration.seconds(3_600)
 
-    /// Delivers in turns until the task is canceled. Where nothing is left, there is no turn before something was
-    /// recorded, so that an app that does nothing is not woken.
+    /// If no facts are left, it waits for the next fact, to not wake an idle app.
     func takeTurns(_ sources: SourceRegistry, every interval: Duration) async {
         while !Task.isCancelled {
-            // Before the flush: what is recorded meanwhile rings, too.
+            // Before the flush, because facts that are recorded meanwhile count, too.
             let bell = sources.changes.bell()
             if await flushIfDue(sources) { await Self.wait(for: bell) }
             try? await Task.sleep(for: max(interval, Self.shortestInterval))
@@ -147,7 +133,6 @@ final class Flusher: Sendable {
         }
     }
 
-    /// Delivers in turns until ``stopTurns(of:)``; in place of those that were started before.
     func startTurns(of sources: SourceRegistry, every interval: Duration) {
         guard sources.settings != nil else { return }
         state.withLock { state in
@@ -156,7 +141,6 @@ final class Flusher: Sendable {
         }
     }
 
-    /// Ends the turns, if there are any, with a last flush.
     func stopTurns(of sources: SourceRegistry) {
         let turns = state.withLock { state in
             defer { state.turns = nil }
@@ -167,10 +151,7 @@ final class Flusher: Sendable {
         _ = start(sources, isAsked: true)
     }
 
-    /// A flush that was not asked for: where it would do nothing, it costs a lock and a look at the clock.
-    ///
-    /// - Returns: Whether nothing is left, and nothing can be due before it was written here: not so where other processes
-    ///   write to the store, too, or facts are written when they are read.
+    /// Returns whether it may wait for the next write here: no facts are left, and no other process writes.
     @discardableResult
     func flushIfDue(_ sources: SourceRegistry) async -> Bool {
         guard let source = sources.readableSource else { return false }
@@ -183,14 +164,10 @@ final class Flusher: Sendable {
 
     // MARK: One flush
 
-    /// Starts a flush behind those that are under way: facts recorded until now are part of it.
-    ///
-    /// - Parameter isAsked: Whether it was asked for: then it does not wait for a pause of our own.
-    /// - Returns: nil where there is nothing to deliver from.
+    /// Starts a flush after those that run. If `isAsked`, it skips a pause after failures.
     func start(_ sources: SourceRegistry, isAsked: Bool) -> Task<FlushReport, Never>? {
         guard let source = sources.readableSource else { return nil }
         if Self.running?.isAwaited(by: self) == true { return Task { FlushReport(error: Self.nested) } }
-        // Their facts have to be in the store before.
         let forerunners = sources.liveForerunners
         return state.withLock { state in
             let (earlier, delivery, generation) = (state.latest, state.delivery, state.generation)
@@ -212,7 +189,7 @@ final class Flusher: Sendable {
                 if let problem = source.sampling.problem { diagnostics.once(problem.message) }
                 if let error = report.error, !flush.wasHeld, !Task.isCancelled { diagnostics.once(error.message) }
                 self.state.withLock { state in
-                    // Why it was held is nothing new: what went wrong before is the problem still.
+                    // A pause is not a new problem; keep the error that caused it.
                     if !flush.wasHeld || state.problem == nil { state.problem = report.error }
                     if state.generation == generation { state.gate = flush.gate }
                 }

@@ -6,16 +6,11 @@ import WaybillStore
 public import FoundationNetworking
 #endif
 
-/// Posts sets to a collector over HTTP.
+/// Sends sets to a collector over HTTP.
 ///
-/// Only one answer settles anything: a 200 with a receipt that names the set and whose counts add up to the facts that
-/// were sent. All else, a sign-in page's 200 above all, is a failure, and the facts stay pending; the guide
-/// <doc:DeliverWhatWasRecorded> has the table. Redirects are not followed. Of an answer 64 KiB and 2,500 bytes for each
-/// fact are read: what is longer is no receipt. The POST takes no part in any transaction
-/// and carries no header field of one. Of a set 0.0.1 any 2xx settles what was sent: see ``SetFormat``.
-///
-/// Bodies are compressed (gzip, RFC 1952) where that makes them smaller, until a collector answers 415 to one, which is
-/// then sent again as it is.
+/// Only a 200 with a receipt that matches the set settles facts; <doc:DeliverWhatWasRecorded> has the full table. For
+/// sets of version 0.0.1, any 2xx does. The transport follows no redirects, reads at most 64 KiB plus 2,500 bytes per
+/// fact of a response, and is not recorded. It compresses bodies with gzip (RFC 1952), until a collector answers 415.
 ///
 /// ## Usage
 ///
@@ -34,26 +29,21 @@ public final class URLSessionTransport: FlushTransport {
     private let clock: any TransactionClock
     private let middleware: (@Sendable (URLRequest) async throws -> URLRequest)?
     private let http: HTTPSession
-    /// What sends sets from files; nil: they go from memory.
     let uploads: BackgroundUploads?
     private let compresses: Locked<Bool>
 
-    /// Makes a transport with a session of its own, which is let go with it.
+    /// Creates a transport with its own session.
     ///
     /// - Parameters:
-    ///   - collector: The address the collector serves at, as `waybill serve` prints it, e.g. `https://example.com` or
-    ///     `https://example.com/waybill`; sets go to `v1/sets` below it, sets 0.0.1 to the address itself. What is no
-    ///     HTTP address fails when a set is sent.
-    ///   - token: Sent as `Authorization: Bearer` (RFC 6750), with sets 0.0.1 as their server has it; nil: not sent.
-    ///   - format: In which version sets go out. Default: version 1.
-    ///   - timeout: The longest that sending and the answer may take together; 30 seconds unless said otherwise.
-    ///   - configuration: Of the session, e.g. for a proxy; by default one that keeps nothing. One for the background
-    ///     is replaced by the default one, since sets are sent from memory, which such a session does not take.
-    ///   - clock: Its wall clock tells how far away a `Retry-After` that is a date lies, in an answer without a `Date`.
-    ///     Default: the system's.
-    ///   - middleware: Changes a request before it is sent: signs it, adds header fields, or encodes the body in another
-    ///     way. Gets the whole request, with its body in `httpBody`, compressed if `Content-Encoding` says so. A set has
-    ///     at most half a megabyte, unless a single fact is larger. `nil`: requests are sent as they are.
+    ///   - collector: The URL that `waybill serve` prints. Sets go to `v1/sets` below it, sets of version 0.0.1 to the
+    ///     URL itself.
+    ///   - token: The bearer token for `Authorization` (RFC 6750); `nil` sends none.
+    ///   - format: The version of the format. Default: version 1.
+    ///   - timeout: The maximum time for a request and its response. Default: 30 seconds.
+    ///   - configuration: The session's configuration, such as for a proxy. A background configuration is replaced.
+    ///   - clock: The wall clock for a `Retry-After` date in a response without `Date`. Default: the system's.
+    ///   - middleware: Changes a request before it is sent, such as to sign it. The body in `httpBody` may be
+    ///     compressed.
     public init(
         collector: URL, token: String? = nil, format: SetFormat = .v1, timeout: Duration = .seconds(30),
         configuration: URLSessionConfiguration = .ephemeral, clock: (any TransactionClock)? = nil,
@@ -70,28 +60,20 @@ public final class URLSessionTransport: FlushTransport {
         uploads = nil
     }
 
-    /// Makes a transport whose sets the system sends from files, also while the app is suspended and after it was ended.
+    /// Creates a transport whose sets the system sends from files, also while the app is suspended or after it ended.
     ///
-    /// On Apple platforms it makes the session for the background of that name, of which an app has one: make one such
-    /// transport at launch, in one process. A set that has no answer in time stays under way, for an hour at most; the
-    /// next flush, or that of the next launch, books its answer, and then goes on with the next set. Elsewhere an
-    /// ordinary session sends the files, and the next launch sends again what has no answer yet. In such a session the
-    /// system follows redirects by itself.
+    /// On Apple platforms it uses a background session, which follows redirects and which only one process may have.
+    /// Create it at launch. An upload continues for up to an hour, and the next flush or launch settles it. On other
+    /// platforms an ordinary session sends the files, and the next launch sends unanswered sets again.
     ///
-    /// Where the system wakes the app because of an answer, one line books it:
+    /// If the system wakes the app for a response, this line settles it:
     ///
     /// ```swift
-    /// .backgroundTask(.urlSession("com.example.deliver")) { await transactions.flushInBackground() }
+    /// .backgroundTask(.urlSession("com.example.deliver")) { await transactions.flush() }
     /// ```
     ///
-    /// - Parameters:
-    ///   - identifier: The session's name, the same in every launch.
-    ///   - collector: As in ``init(collector:token:format:timeout:configuration:clock:middleware:)``.
-    ///   - token: The same.
-    ///   - folder: Where the files go; nil, the default: a folder of the app's own, by the session's name.
-    ///   - timeout: The longest that a flush waits for an answer; 30 seconds unless said otherwise.
-    ///   - clock: As above.
-    ///   - middleware: As above; what it returns is written to the file.
+    /// `folder` defaults to one in the app's container, and `timeout` is the time that a flush waits for a response.
+    /// The other parameters are those of ``init(collector:token:format:timeout:configuration:clock:middleware:)``.
     public init(
         background identifier: String, collector: URL, token: String? = nil, folder: URL? = nil,
         timeout: Duration = .seconds(30), clock: (any TransactionClock)? = nil,
@@ -108,11 +90,10 @@ public final class URLSessionTransport: FlushTransport {
         uploads = BackgroundUploads(identifier: identifier, folder: folder)
     }
 
-    /// Posts a set and waits for the receipt.
+    /// Sends a set and waits for the receipt.
     ///
-    /// - Throws: `CancellationError` when the task is canceled, otherwise ``Delivery/Failure``, whose error is
-    ///   `.setting` for an address or a token that cannot work, `.refused` for a 4xx, `.transport` for all else; or
-    ///   what the middleware throws.
+    /// - Throws: `CancellationError`, any error of the middleware, otherwise ``Delivery/Failure``. Its error is
+    ///   `.setting` for an invalid URL or token, `.refused` for most 4xx, and `.transport` for the rest.
     public func send(_ set: OutgoingSet) async throws -> Receipt {
         let message = try wire.message(of: set)
         guard let body = message.body else {
@@ -130,7 +111,6 @@ public final class URLSessionTransport: FlushTransport {
         return try wire.receipt(of: set, sentAs: message, from: answer, now: clock.date)
     }
 
-    /// The body compressed; nil where that is not wanted, or makes it no smaller.
     private func compressed(_ body: [UInt8]) throws -> [UInt8]? {
         guard compresses.withLock({ $0 }) else { return nil }
         let bytes = try Gzip.compressed(body)
@@ -144,7 +124,7 @@ public final class URLSessionTransport: FlushTransport {
         request.httpBody = Data(compressed ?? body)
         if compressed != nil { request.setValue("gzip", forHTTPHeaderField: "Content-Encoding") }
         if let middleware { request = try await middleware(request) }
-        // Of a body in the request itself a task of swift-corelibs-foundation does not say the length.
+        // swift-corelibs-foundation sends no length for a body in the request itself.
         let body = request.httpBody ?? Data()
         request.httpBody = nil
         do {
@@ -165,8 +145,7 @@ public final class URLSessionTransport: FlushTransport {
         }
     }
 
-    /// Sends a body; once more, on a new connection, where one that was kept alive has turned out to be closed by the
-    /// other side: nothing is wrong then, and a set does no harm twice.
+    /// Retries once on a new connection, since the server may have closed a kept-alive one. A set does no harm twice.
     private func upload(_ body: Data, _ request: URLRequest, limit: Int) async throws(URLError) -> (Data, URLResponse) {
         let post = { [http, timeout] () async throws(URLError) -> (Data, URLResponse) in
             try await http.data(
@@ -188,7 +167,7 @@ public final class URLSessionTransport: FlushTransport {
             .serverCertificateHasUnknownRoot,
             .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired:
             insecure
-        // swift-corelibs-foundation has no code for errors of TLS; the words, which are libcurl's, tell.
+        // swift-corelibs-foundation has no code for TLS errors, so check libcurl's message.
         case .unknown where ["SSL", "certificate"].contains(where: error.localizedDescription.contains): insecure
         case .notConnectedToInternet: "could not be reached: there is no network"
         #if canImport(Darwin)
@@ -199,12 +178,11 @@ public final class URLSessionTransport: FlushTransport {
         }
     }
 
-    /// Host and port, for messages: the rest of a URL may hold secrets.
+    /// The host and port for messages, since the rest of a URL may contain secrets.
     private var place: String {
         [collector.host(), collector.port?.description].compactMap(\.self).joined(separator: ":")
     }
 
-    /// The request of a set, without its body.
     private func request(of mediaType: String) throws(Delivery.Failure) -> URLRequest {
         guard ["http", "https"].contains(collector.scheme?.lowercased()), collector.host()?.isEmpty == false else {
             throw Delivery.Failure(
@@ -216,7 +194,7 @@ public final class URLSessionTransport: FlushTransport {
         request.setValue(mediaType, forHTTPHeaderField: "Content-Type")
         if let accepted = wire.accepted { request.setValue(accepted, forHTTPHeaderField: "Accept") }
         if let token {
-            // A line feed from the end of a file would end the field, and begin another.
+            // A line feed from the end of a file would end the field and begin another.
             guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 throw Delivery.Failure(
                     WaybillError(
@@ -226,8 +204,7 @@ public final class URLSessionTransport: FlushTransport {
             }
             request.setValue(wire.authorization(token), forHTTPHeaderField: "Authorization")
         }
-        // The deadline is the exchange's own; this keeps URLSession from giving up before it. Whole seconds, as Linux
-        // drops the rest.
+        // The exchange has its own deadline; this keeps URLSession from timing out earlier. Linux ignores fractions.
         request.timeoutInterval = min(max(timeout.timeInterval, 1).rounded(.up) + 1, 86_400)
         return request
     }

@@ -4,16 +4,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Makes of an answer what the caller asked for. Calls never overlap; `ended` is the last.
+/// Receives a response for the caller. Calls never overlap, and `ended` is the last one.
 protocol BodySink: AnyObject {
     func responded(_ response: URLResponse)
-    /// - Throws: Where the bytes cannot be kept, and then the exchange fails.
+    /// If it throws, the exchange fails.
     func received(_ bytes: Data) throws
     func ended(_ answer: Result<URLResponse, URLError>)
 }
 
-/// Gathers the body in memory, up to a limit: of a longer one what came until one byte behind it, and the rest is not
-/// waited for.
 final class MemorySink: BodySink {
     private let completion: @Sendable (Result<(Data, URLResponse), URLError>) -> Void
     private let limit: Int
@@ -26,7 +24,6 @@ final class MemorySink: BodySink {
         self.completion = completion
     }
 
-    /// Without a limit: the caller asked for all of it.
     convenience init(_ completion: @escaping @Sendable (Result<(Data, URLResponse), URLError>) -> Void) {
         self.init(limit: .max, completion)
     }
@@ -49,13 +46,11 @@ final class MemorySink: BodySink {
     }
 }
 
-/// Writes the body to a new file; one that does not come whole leaves none.
 final class FileSink<File>: BodySink {
     private let completion: @Sendable (Result<(File, URLResponse), URLError>) -> Void
     private let url = FileManager.default.temporaryDirectory.appending(
         path: "download-\(UUID().uuidString).tmp", directoryHint: .notDirectory)
     private let isNamed: Bool
-    /// Makes of the file what the caller gets.
     private let finish: (FileHandle, URL) throws -> File
     private var file: FileHandle?
 
@@ -92,7 +87,6 @@ final class FileSink<File>: BodySink {
 }
 
 extension FileSink where File == URL {
-    /// The file belongs to the caller that gets it.
     convenience init(_ completion: @escaping @Sendable (Result<(URL, URLResponse), URLError>) -> Void) {
         self.init(isNamed: true, completion) { file, url in
             try file.close()
@@ -102,7 +96,6 @@ extension FileSink where File == URL {
 }
 
 extension FileSink where File == FileHandle {
-    /// The file has no name any more, and is for its caller to read from its beginning.
     convenience init(_ completion: @escaping @Sendable (Result<(FileHandle, URLResponse), URLError>) -> Void) {
         self.init(isNamed: false, completion) { file, _ in
             try file.seek(toOffset: 0)
@@ -112,7 +105,7 @@ extension FileSink where File == FileHandle {
 }
 
 extension FileHandle {
-    /// A new file in a folder that all users may share: none of them may read it, nor have put a link in its place.
+    /// Creates a file in a shared folder: other users can't read it or replace it with a link.
     fileprivate static func making(_ url: URL) throws(URLError) -> FileHandle {
         let descriptor = open(
             url.path(percentEncoded: false), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

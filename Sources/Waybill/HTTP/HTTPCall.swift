@@ -6,14 +6,11 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// One request and what became of it, told exactly once: the first of answered, failed, canceled and too late.
-///
-/// It stands between the transport and those who want to know: the record, the progress, and the sink that makes of the
-/// answer what was asked for.
+/// One request. It completes exactly once: with a response, an error, a cancellation or a timeout.
 final class HTTPCall: HTTPEvents {
     private enum Stage {
         case prepared, starting, running, ended
-        /// Ended from outside before the transport's `start` had returned: it has to be canceled then.
+        /// Ended before the transport's `start` returned, which must then cancel.
         case abandoned
     }
 
@@ -36,16 +33,6 @@ final class HTTPCall: HTTPEvents {
     private let tellProgress: (@Sendable (TransferProgress) -> Void)?
     private let state: Locked<State>
 
-    /// Makes an exchange that has not begun.
-    ///
-    /// - Parameters:
-    ///   - outgoing: Looked at only; the transport has its own.
-    ///   - transport: Takes the request there.
-    ///   - redirects: What is done about a 3xx that names another place.
-    ///   - deadline: The longest it may take from its start; nil for no limit but the transport's own.
-    ///   - record: Told all that happens.
-    ///   - sentBytes: The bytes of the request's body, for the record; nil: it is told their number.
-    ///   - progress: Called after each step, where the transport tells of it; nil: not called.
     init(
         of outgoing: OutgoingRequest, by transport: any HTTPTransport, redirects: RedirectPolicy = .follow(),
         deadline: Duration? = nil,
@@ -61,13 +48,9 @@ final class HTTPCall: HTTPEvents {
         state = Locked(State(transport: transport))
     }
 
-    /// How far it is.
     var progress: TransferProgress { state.withLock { $0.progress } }
 
-    /// Sends the request, once; sends nothing where the exchange was canceled before.
-    ///
-    /// - Parameter sink: Gets the answer. Its `ended` is called once: on the transport's thread, the one that cancels,
-    ///   or the deadline's queue.
+    /// The sink's `ended` runs once, on the thread of the transport, of the cancellation or of the deadline.
     func start(into sink: any BodySink) {
         let timer = deadline.map(makeTimer)
         nonisolated(unsafe) let sink = sink  // nothing else has it yet
@@ -82,7 +65,7 @@ final class HTTPCall: HTTPEvents {
             return sink.ended(.failure(URLError(.cancelled)))
         }
         if outgoing.data?.isEmpty == true { record.sends(byteCount: 0) }
-        // Without the lock held: to make a task waits for URLSession's queue, and `cancel()` must never wait for that.
+        // Without the lock: creating a task waits for URLSession's queue, and `cancel()` must never wait for that.
         transport.start(telling: self)
         let isAbandoned = state.withLock { state in
             if state.stage == .starting { state.stage = .running }
@@ -91,7 +74,6 @@ final class HTTPCall: HTTPEvents {
         if isAbandoned { transport.cancel() }
     }
 
-    /// Ends the exchange with `.cancelled`, unless it has ended; never waits.
     func cancel() { end(URLError(.cancelled)) }
 
     private func makeTimer(_ deadline: Duration) -> any DispatchSourceTimer {
@@ -155,8 +137,7 @@ final class HTTPCall: HTTPEvents {
 
     func ended(_ error: URLError?) { end(error, byTransport: true) }
 
-    /// Takes a step, unless the exchange has ended; gives how far it is then. The lock keeps the sink's calls apart
-    /// from its end.
+    /// The lock separates the sink's calls from its end.
     private func step(_ body: (inout State) -> Void) -> TransferProgress? {
         state.withLock { state in
             guard state.isUnderWay else { return nil }
@@ -190,9 +171,6 @@ final class HTTPCall: HTTPEvents {
 }
 
 extension HTTPCall {
-    /// Sends the request and waits for its end, which comes at once when the task is canceled.
-    ///
-    /// - Parameter sink: Makes what gets the answer and hands over what it made of it.
     func value<Value: Sendable>(
         into sink: (@escaping @Sendable (Result<Value, URLError>) -> Void) -> any BodySink
     ) async throws(URLError) -> Value {
@@ -206,25 +184,25 @@ extension HTTPCall {
 }
 
 extension Duration {
-    /// In seconds, as Foundation and Dispatch take it.
+    /// In seconds.
     var timeInterval: Double { self / .seconds(1) }
 }
 
-/// How far an exchange is, in bytes of its bodies.
+/// The progress of an exchange, in bytes of its bodies.
 public struct TransferProgress: Hashable, Sendable {
-    /// Bytes of the request's body that were sent; a redirect that asks for the body again counts it again.
+    /// The sent bytes of the request's body. A redirect may send the body again, which counts again.
     public var sentByteCount: Int64 = 0
-    /// Of how many in all; nil where that is not known, as of a stream.
+    /// The size of the request's body; `nil` if it is not known, as for a stream.
     public var expectedSentByteCount: Int64?
-    /// Bytes of the response's body that came, decoded.
+    /// The received bytes of the response's body, decoded.
     public var receivedByteCount: Int64 = 0
-    /// Of how many in all, before they were decoded; nil where the server does not say.
+    /// The size of the response's body before decoding; `nil` if the server does not send it.
     public var expectedReceivedByteCount: Int64?
 
     init() {}
 }
 
-/// The bytes of a request's body once more, in the order in which they are sent: for the record, where it keeps bodies.
+/// The bytes of a request's body for the record, in the order of sending.
 final class SentBytes: Sendable {
     private enum Origin {
         case data(Data)
@@ -234,10 +212,7 @@ final class SentBytes: Sendable {
 
     private let origin: Locked<Origin>
 
-    /// Prepares to see the body of a request, whose stream is replaced by one that is seen through; nil where there is
-    /// none to be seen.
-    ///
-    /// - Parameter isWanted: Whether files and streams are worth the trouble.
+    /// Files and streams are only read if `isWanted`.
     init?(of outgoing: inout OutgoingRequest, isWanted: Bool) {
         if let data = outgoing.data {
             origin = Locked(.data(data))
@@ -250,7 +225,7 @@ final class SentBytes: Sendable {
         }
     }
 
-    /// The next bytes; nil where they are not to be had, as when a redirect asks for the body again.
+    /// Returns `nil` if a redirect sends the body again.
     func next(_ count: Int) -> Data? {
         origin.withLock { origin in
             switch origin {
@@ -266,13 +241,11 @@ final class SentBytes: Sendable {
 }
 
 #if canImport(FoundationNetworking)
-/// A stream that passes on another, and remembers what was read until it was asked for: a buffer's worth, since
-/// URLSession tells of every read, on the queue where it reads.
+/// Keeps the bytes that were read, at most a buffer: URLSession reports each read on the same queue.
 final class StreamCopy: InputStream {
     private let inner: InputStream
     private var seen = Data()
 
-    /// Takes the place of a request's stream; nil where it has none.
     init?(of request: inout URLRequest) {
         guard let stream = request.httpBodyStream else { return nil }
         inner = stream
@@ -299,8 +272,7 @@ final class StreamCopy: InputStream {
     override func close() { inner.close() }
 }
 #else
-/// Streams cannot be seen through on Apple platforms: CFNetwork asks of them what a subclass in Swift cannot give.
-/// Their length is recorded.
+/// CFNetwork needs more of a stream than a Swift subclass can provide. Only the length is recorded.
 final class StreamCopy {
     init?(of request: inout URLRequest) { return nil }
 

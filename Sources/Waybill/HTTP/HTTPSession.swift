@@ -1,33 +1,28 @@
 import Dispatch
+package import Foundation
 import WaybillCore
 
 #if canImport(FoundationNetworking)
-package import Foundation
-public import FoundationNetworking
-#else
-public import Foundation
+package import FoundationNetworking
 #endif
 
-/// A `URLSession` of our own, used only in the ways that survive cancellation on every platform.
+/// A `URLSession` that is only used in ways that survive cancellation on every platform.
 ///
-/// With swift-corelibs-foundation `URLSession.data(for:)` can deadlock every session of the process when a cancellation
-/// meets the end of a request, and can trap when it comes early. So all requests are delegate tasks, canceled from a
-/// queue on which nothing waits, and the session has no cache there: it is the look-up in the cache that traps when a
-/// cancellation comes early. It lives until its last request has ended and no reference to it is left.
+/// In swift-corelibs-foundation, `URLSession.data(for:)` can deadlock all sessions if a cancellation meets the end of a
+/// request. If the cancellation comes early, the cache look-up can trap. So all requests are delegate tasks, canceled
+/// on a separate queue, and the session has no cache on Linux.
 package final class HTTPSession: Sendable {
     private let session: URLSession
     private let delegate = SessionDelegate()
     private let cancellations = DispatchQueue(label: "waybill.cancellations")
 
-    /// Makes a session; the caller's configuration is left as it is. The default one stands in for one that is for the
-    /// background.
     package init(configuration: URLSessionConfiguration) {
         #if canImport(FoundationNetworking)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: InlineQueue())
-        // There a session's configuration is the live one; on Apple platforms it is a copy.
+        // The configuration is live here and a copy on Apple platforms.
         session.configuration.urlCache = nil
         #else
-        // In a session for the background an upload of bytes raises an exception, and so does a WebSocket.
+        // A background session raises an exception for a WebSocket and for an upload of bytes.
         let usable = configuration.identifier == nil ? configuration : .default
         session = URLSession(configuration: usable, delegate: delegate, delegateQueue: nil)
         #endif
@@ -35,7 +30,6 @@ package final class HTTPSession: Sendable {
 
     deinit { session.finishTasksAndInvalidate() }
 
-    /// The header field with the cookies that the system adds to a request from the session's jar; `nil` if it adds none.
     func cookieField(for request: URLRequest) -> HeaderField? {
         let configuration = session.configuration
         #if canImport(FoundationNetworking)
@@ -53,7 +47,7 @@ package final class HTTPSession: Sendable {
         }
     }
 
-    /// Makes a task that tells its transport what happens to it. Waits for URLSession's queue.
+    /// Waits for URLSession's queue.
     func task(of outgoing: OutgoingRequest, for transport: TaskTransport) -> URLSessionTask {
         let task: URLSessionTask =
             switch outgoing.body {
@@ -70,10 +64,8 @@ package final class HTTPSession: Sendable {
         return task
     }
 
-    /// The bytes of a file that is sent from memory; nil for one that URLSession reads itself.
-    ///
-    /// swift-corelibs-foundation reads a file beside the transfer, and has the transfer go on when bytes have come. Where
-    /// that is over by then, since it was canceled or the other side hung up, libcurl refuses, and the process traps.
+    /// swift-corelibs-foundation reads a file in parallel and resumes the transfer with each piece. If the transfer has
+    /// ended by then, libcurl returns an error, and the process traps.
     private static func bytesToSend(of file: URL) -> Data? {
         #if canImport(FoundationNetworking)
         guard let size = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize, size <= 16 << 20 else {
@@ -85,32 +77,21 @@ package final class HTTPSession: Sendable {
         #endif
     }
 
-    /// Makes a WebSocket's task that tells what carries it what happens to it. Waits for URLSession's queue.
+    /// Waits for URLSession's queue.
     func webSocketTask(with request: URLRequest, for socket: TaskWebSocket) -> URLSessionWebSocketTask {
         let task = session.webSocketTask(with: request)
         delegate.add(socket, for: task)
         return task
     }
 
-    /// Cancels a task, later. `URLSessionTask.cancel()` waits for URLSession's queue in swift-corelibs-foundation,
-    /// which may be about to wait for the Swift task that is being canceled: a deadlock.
+    /// `URLSessionTask.cancel()` of swift-corelibs-foundation can deadlock: its queue may wait for the Swift task.
     func cancel(_ task: URLSessionTask) { cancellations.async { task.cancel() } }
 
-    /// Does something later that must not be done on URLSession's queue.
     func later(_ body: @escaping @Sendable () -> Void) { cancellations.async(execute: body) }
 }
 
 extension HTTPSession {
-    /// Sends a request and waits for all of the answer.
-    ///
-    /// - Parameters:
-    ///   - request: Sent as it is.
-    ///   - body: Sent by an upload task, in place of the request's own body; nil for none.
-    ///   - redirects: What is done about a 3xx that names another place.
-    ///   - deadline: The longest that all of it may take; nil for no limit but the session's own.
-    ///   - limit: Bytes of the answer's body at most; a longer one comes cut, one byte behind that, and the rest is not
-    ///     read.
-    /// - Throws: `.cancelled` as soon as the task is canceled, `.timedOut` at the deadline, or what URLSession says.
+    /// A longer body than `limit` bytes is cut after one byte more.
     package func data(
         for request: URLRequest, uploading body: Data? = nil, redirects: RedirectPolicy = .follow(),
         deadline: Duration? = nil, limit: Int = .max
@@ -122,12 +103,7 @@ extension HTTPSession {
         .value { MemorySink(limit: limit, $0) }
     }
 
-    /// Sends a request and waits for all of the answer, whose body is kept on the disk, in a file that has no name:
-    /// others cannot open it, and it goes with the process.
-    ///
-    /// - Parameter redirects: What is done about a 3xx that names another place.
-    /// - Returns: The file, to be read from its beginning.
-    /// - Throws: `.cancelled` as soon as the task is canceled, or what URLSession says.
+    /// Other processes can't open the file, which has no name.
     package func file(for request: URLRequest, redirects: RedirectPolicy) async throws(URLError) -> (
         FileHandle, URLResponse
     ) {
@@ -137,17 +113,14 @@ extension HTTPSession {
     }
 }
 
-/// The delegate of a session: passes on what it is told to the transport of the task.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSocketDelegate, Sendable {
     private let transports = Locked<[Int: TaskTransport]>([:])
     private let sockets = Locked<[Int: TaskWebSocket]>([:])
 
-    /// Tells a transport what happens to a task, which must not have been resumed yet.
     func add(_ transport: TaskTransport, for task: URLSessionTask) {
         transports.withLock { $0[task.taskIdentifier] = transport }
     }
 
-    /// Tells what carries a WebSocket what happens to its task, which must not have been resumed yet.
     func add(_ socket: TaskWebSocket, for task: URLSessionTask) {
         sockets.withLock { $0[task.taskIdentifier] = socket }
     }
@@ -225,15 +198,17 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSock
 }
 
 extension URLResponse {
-    /// The HTTP status code; 0 where this is no answer to an HTTP request.
-    public var status: Int { (self as? HTTPURLResponse)?.statusCode ?? 0 }
+    /// 0 if this is not an HTTP response.
+    package var status: Int { (self as? HTTPURLResponse)?.statusCode ?? 0 }
 
-    /// Whether the status is one of success, 200 to 299 (RFC 9110, section 15.3).
-    public var isSuccess: Bool { (200..<300).contains(status) }
+    func require(_ statuses: Range<Int>?) throws(RecordedError) {
+        guard let statuses, !statuses.contains(status) else { return }
+        throw RecordedError(domain: "HTTP", code: Int64(status))
+    }
 }
 
 extension String {
-    /// Whether it is a token of RFC 9110, section 5.6.2, as the name of a header field has to be.
+    /// A token of RFC 9110, section 5.6.2.
     package var isToken: Bool {
         !isEmpty
             && utf8.allSatisfy { byte in

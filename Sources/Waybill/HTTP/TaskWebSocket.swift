@@ -5,42 +5,32 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// What carries the messages of one WebSocket: a task of a session, or what takes its place in a test.
-///
-/// Closures are called once each, on any thread; none of them waits.
+/// Closures are called once, on any thread, and must not wait.
 protocol WebSocketCarrier: AnyObject, Sendable {
-    /// The longest message that is received, in bytes; of a longer one the platform makes an error.
     var maximumMessageSize: Int { get set }
 
-    /// Begins the handshake; called once, before anything else but the size.
     func start(telling events: @escaping @Sendable (WebSocketEvent) -> Void)
 
     func send(
         _ message: URLSessionWebSocketTask.Message, _ done: @escaping @Sendable (Result<Void, any Error>) -> Void)
 
-    /// Waits for the next message; not called again before that has come.
+    /// Not called again before a message has arrived.
     func receive(_ done: @escaping @Sendable (Result<URLSessionWebSocketTask.Message, any Error>) -> Void)
 
-    /// Sends a ping, and waits for its pong.
     func ping(_ done: @escaping @Sendable (Result<Void, any Error>) -> Void)
 
-    /// Sends a close frame, and no more after it; must not wait.
+    /// Must not wait.
     func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?)
 }
 
-/// What happens to a WebSocket besides its messages.
 enum WebSocketEvent: Sendable {
-    /// The handshake is done.
     case opened(URLResponse?)
-    /// The other side's close frame has come.
     case closed(code: Int, reason: Data?)
-    /// There will be no more. The response where the handshake failed; no error after a close frame.
+    /// The WebSocket ended. The response is set if the handshake failed. After a close frame there is no error.
     case ended((any Error)?, URLResponse?)
-    /// What the platform measured of the handshake.
     case measured(TransferMeasurements)
 }
 
-/// Carries nothing: fails after a delay.
 final class FailedWebSocket: WebSocketCarrier {
     private struct State {
         var hasFailed = false
@@ -97,34 +87,26 @@ final class FailedWebSocket: WebSocketCarrier {
     }
 }
 
-/// Carries messages by a WebSocket task of a session.
-///
-/// Only the forms with a completion handler are used: swift-corelibs-foundation may wait for its queue where a Swift
-/// task is canceled, and that queue may be waiting for the task.
+/// In swift-corelibs-foundation, a canceled async method may wait for a queue that waits for the task.
 final class TaskWebSocket: WebSocketCarrier {
     private struct State {
-        /// nil before the start and after the end.
         var tell: (@Sendable (WebSocketEvent) -> Void)?
         var task: URLSessionWebSocketTask?
-        /// URLSession's own default.
         var maximumMessageSize = 1 << 20
-        /// Set where it was closed before there was a task.
         var closing: (code: URLSessionWebSocketTask.CloseCode, reason: Data?)?
     }
 
     private let request: URLRequest
     private let redirects: RedirectPolicy
     private let isRefused: @Sendable () -> Void
-    /// Kept alive until the task has ended.
     private let session: HTTPSession
     private let state = Locked(State())
 
-    /// What a platform without WebSockets says, whose own words name a library that the app may never have heard of.
+    /// The platform's own error names a library that developers may not know.
     static let refusal =
         "URLSession has no WebSocket here: Foundation was built with a libcurl that lacks it. Open the WebSocket with another "
         + "library, and record it with openExchange(_:)."
 
-    /// - Parameter isRefused: Called where the platform has no WebSocket.
     init(
         _ request: URLRequest, redirects: RedirectPolicy, in session: HTTPSession,
         isRefused: @escaping @Sendable () -> Void
@@ -168,7 +150,7 @@ final class TaskWebSocket: WebSocketCarrier {
     func receive(_ done: @escaping @Sendable (Result<URLSessionWebSocketTask.Message, any Error>) -> Void) {
         guard let task else { return done(.failure(URLError(.cancelled))) }
         task.receive { [weak task] result in
-            // What ended it may be told after this.
+            // The session may report the close frame after this.
             if case .failure = result, let task, task.closeCode != .invalid {
                 self.closed(task.closeCode.rawValue, reason: task.closeReason)
             }
@@ -202,7 +184,6 @@ final class TaskWebSocket: WebSocketCarrier {
 
     func tell(_ measurements: TransferMeasurements) { tell?(.measured(measurements)) }
 
-    /// Does something later that must not be done where the session tells it.
     func later(_ body: @escaping @Sendable () -> Void) { session.later(body) }
 
     func redirected(to next: URLRequest, answer: (URLRequest?) -> Void) {
@@ -217,7 +198,6 @@ final class TaskWebSocket: WebSocketCarrier {
         tell?(.ended(error.map(told), response))
     }
 
-    /// An error in words that say what to do.
     private func told(_ error: any Error) -> any Error {
         #if canImport(FoundationNetworking)
         guard (error as? URLError)?.code == .unsupportedURL else { return error }

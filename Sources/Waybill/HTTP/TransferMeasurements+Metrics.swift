@@ -2,9 +2,9 @@
 import Foundation
 import WaybillCore
 
-// swift-corelibs-foundation has the types and never makes one.
+// swift-corelibs-foundation has these types but never creates them.
 extension TransferMeasurements {
-    /// What the system measured of the last request of a task; those before it were redirected.
+    /// Earlier requests of the task were redirected.
     init?(_ metrics: URLSessionTaskMetrics) {
         guard let last = metrics.transactionMetrics.last else { return nil }
         let phases = Fact.Phases(
@@ -22,7 +22,7 @@ extension TransferMeasurements {
         return Int64(max(0, end.timeIntervalSince(start)) * 1_000_000)
     }
 
-    /// `1.1` of `http/1.1`; `2` and `3` of `h2` and `h3`, the names of ALPN (RFC 7301).
+    /// ALPN (RFC 7301) has the names `http/1.1`, `h2` and `h3`.
     private static func version(_ name: String) -> String {
         name.hasPrefix("http/") ? String(name.dropFirst(5)) : name.hasPrefix("h") ? String(name.dropFirst()) : name
     }

@@ -2,15 +2,13 @@ public import Foundation
 package import WaybillCore
 import WaybillStore
 
-/// An HTTP exchange under way: told what happens, it records one network log.
+/// Records one HTTP exchange, on a client or a server.
 ///
-/// Every way of capturing uses it, and so can any HTTP stack that the library does not know, on either side. On a
-/// client open it before the request is sent (``TransactionManager/openExchange(_:traceContext:)``), so that what never
-/// comes back is seen all the same; on a server when the request has come in
-/// (``TransactionManager/openServerExchange(method:authority:target:headerFields:in:)``). Sent is the request's body
-/// and received the response's, on both sides. End it once; if the last reference goes away before, it ends as canceled
-/// with the error `Waybill.Exchange 1 (abandoned)`. Nothing here throws, waits or changes the exchange, and every call
-/// may come from any thread.
+/// Use it for HTTP stacks that Waybill does not capture. On a client, open it before you send the request
+/// (``TransactionManager/openExchange(_:in:traceContext:)``). On a server, open it when the request arrives
+/// (``TransactionManager/openServerExchange(method:authority:target:headerFields:in:)``). On both sides, "sent" means
+/// the request's body and "received" the response's. End it once: an exchange that is released before that is canceled
+/// with the error `Waybill.Exchange 1 (abandoned)`. Its methods never throw or wait, and are thread-safe.
 ///
 /// ## Usage
 ///
@@ -27,7 +25,6 @@ import WaybillStore
 /// }
 /// ```
 public final class ExchangeRecorder: Sendable {
-    /// What is known so far.
     private struct Progress {
         var hasEnded = false
         var response: ExchangeResponse?
@@ -36,42 +33,28 @@ public final class ExchangeRecorder: Sendable {
         var receivedByteCount: Int64?
         var transfer = Fact.Transfer()
 
-        /// From now on it is one.
         mutating func openWebSocket() {
             if transfer.webSocket == nil { transfer.webSocket = Fact.WebSocket() }
         }
     }
 
-    /// Header fields to add to the request, which tie it to its transaction: those of the manager's
-    /// ``WaybillCore/TransactionHeader/Format``, and none unless the host is on the manager's list and the request carries none of
-    /// them already. A redirect to another origin must drop them.
+    /// The header fields to add to the request; empty if the host is not a correlated host, or if the request has one
+    /// of them. Remove them when a redirect leads to another origin.
     public let headers: [String: String]
-    /// The sequence of its `exchange_opened` fact; 0 where nothing is recorded.
+    /// The sequence of its `exchange_opened` fact; 0 if nothing is recorded.
     package let sequence: Int64
     private let part: Int64
-    /// nil: nothing is recorded.
     private let source: SourceRecorder?
-    /// nil: no body is kept.
     private let bodies: BodyTaps?
-    /// The request as the app's hook left it; nil: it is not asked about this exchange.
     private let asked: RecordingDraft.ExchangeOpened?
     private let progress = Locked(Progress())
 
-    /// Records that an exchange starts.
-    ///
-    /// - Parameters:
-    ///   - request: As it came.
-    ///   - part: The part it belongs to; nil: outside any transaction.
-    ///   - bodies: Given the sequence of the exchange, and the request as the app's hook left it, nil where it is not
-    ///     asked; gives what keeps its bodies.
-    ///   - headers: Given the sequence of the exchange, nil where it is not recorded; gives what is to be added to the
-    ///     request.
     init(
         _ request: RecordingDraft.ExchangeOpened, part: OpenPart?, source: SourceRecorder,
         bodies: (_ exchange: Int64, _ asked: RecordingDraft.ExchangeOpened?) -> BodyTaps? = { _, _ in nil },
         headers: (_ exchange: Int64?) -> [String: String] = { _ in [:] }
     ) {
-        // A part that was not taken has no number that an exchange could name.
+        // A part that was not recorded has no sequence that an exchange could refer to.
         let isTaken = part.map { $0.sequence > 0 && $0.source === source } ?? true
         self.part = part?.sequence ?? 0
         if part?.isWithheld == true { source.counters.add(to: \.withheld) }
@@ -91,21 +74,16 @@ public final class ExchangeRecorder: Sendable {
         self.headers = headers(sequence > 0 ? sequence : nil)
     }
 
-    /// Records nothing.
     init(headers: [String: String] = [:]) {
         (sequence, part, source, bodies, asked, self.headers) = (0, 0, nil, nil, nil, headers)
     }
 
-    /// Nobody is left to end it: what it keeps room for would stay open for ever.
+    /// Ends an abandoned exchange, which would otherwise stay open forever.
     deinit { end(.canceled, error: RecordedError(domain: "Waybill.Exchange", code: 1, name: "abandoned")) }
 
-    /// Whether the current task sends a request that is recorded already.
     @TaskLocal package static var isSending = false
 
-    /// Runs what sends the request: what is sent inside is this exchange, so that no other way of capturing records one
-    /// more of it, or adds a second header field.
-    ///
-    /// For a client that reports what it sends, e.g. as spans, where it is wrapped by what opens exchanges:
+    /// Runs a closure that sends the request, and keeps other capture methods from recording it again.
     ///
     /// ```swift
     /// let response = try await exchange.sending { try await client.execute(request) }
@@ -116,29 +94,25 @@ public final class ExchangeRecorder: Sendable {
         try await Self.$isSending.withValue(true) { try await body() }
     }
 
-    /// Whether it is recorded: where it is not, its bytes need not be looked at.
     package var isRecorded: Bool { source != nil }
 
-    /// Whether its bodies are kept, as far as they have to be seen for that.
     package var keepsBodies: Bool { bodies != nil }
 
-    /// Bytes of the request's body, as they are sent.
+    /// Records bytes of the request's body as they are sent.
     public func sent(_ bytes: some DataProtocol) {
         keep(bytes, .request)
         sent(byteCount: bytes.count)
     }
 
-    /// More bytes of the request's body were handed over, for a stack that counts them and does not show them. A
-    /// negative number counts as 0.
+    /// Records a number of sent bytes, for a stack that only counts them. A negative number counts as 0.
     @inlinable
     public func sent(byteCount: some BinaryInteger) { count(sent: Int64(clamping: byteCount)) }
 
-    /// The length of the request's body, where it is known beforehand, e.g. by its `Content-Length`. `nil` and negative
-    /// numbers mean that it is not known.
+    /// Records the length of the request's body in advance. `nil` and negative numbers mean that it is unknown.
     @inlinable
     public func sends(byteCount: (some BinaryInteger)?) { expect(toSend: byteCount.map { Int64(clamping: $0) }) }
 
-    /// An answer named another place, and is followed there.
+    /// Records a redirect that is followed.
     public func redirected(_ response: ExchangeResponse, to url: URL) {
         update { progress, now in
             guard progress.transfer.redirects.count < Limits.redirects else { return }
@@ -147,12 +121,7 @@ public final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// The head of the response is there.
-    ///
-    /// - Parameters:
-    ///   - response: Its status and header fields, and what else is known of it.
-    ///   - isTimed: Whether it came just now, so that this counts as the time of the first byte; false where it is only
-    ///     known now, and on a server, whose first byte is the client's to see.
+    /// Records the response's head. Set `isTimed` to false on a server, or if the first byte arrived earlier.
     public func responded(_ response: ExchangeResponse, isTimed: Bool = true) {
         bodies?.responded(response)
         update { progress, now in
@@ -161,18 +130,17 @@ public final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// Bytes of the response's body as the caller gets them, as they come.
+    /// Records bytes of the response's body as the caller receives them.
     public func received(_ bytes: some DataProtocol) {
         keep(bytes, .response)
         received(byteCount: bytes.count)
     }
 
-    /// More bytes of the response's body came, for a stack that counts them and does not show them. A negative number
-    /// counts as 0.
+    /// Records a number of received bytes, for a stack that only counts them. A negative number counts as 0.
     @inlinable
     public func received(byteCount: some BinaryInteger) { count(received: Int64(clamping: byteCount)) }
 
-    // Bytes are counted in 64 bits, also where an `Int` has 32.
+    // Bytes are counted in 64 bits because an `Int` may have only 32.
 
     @usableFromInline
     func count(sent byteCount: Int64) {
@@ -192,7 +160,7 @@ public final class ExchangeRecorder: Sendable {
         update { progress, _ in progress.receivedByteCount.count(byteCount) }
     }
 
-    /// A message of a WebSocket is handed over to be sent; the recorder keeps count of messages, bytes and times.
+    /// Records that a WebSocket message is about to be sent, with its size and time.
     ///
     /// ```swift
     /// let exchange = transactions.openExchange(ExchangeRequest(url: URL(string: "wss://api.example.com/orders")!))
@@ -204,12 +172,12 @@ public final class ExchangeRecorder: Sendable {
     /// ```
     public func sent(message bytes: some DataProtocol, isText: Bool) { passed(bytes, isSent: true, isText: isText) }
 
-    /// A message of a WebSocket has come; as ``sent(message:isText:)``.
+    /// Records a received WebSocket message, as ``sent(message:isText:)`` does.
     public func received(message bytes: some DataProtocol, isText: Bool) {
         passed(bytes, isSent: false, isText: isText)
     }
 
-    /// A ping was sent over a WebSocket.
+    /// Records that a ping was sent over a WebSocket.
     public func pinged() {
         update { progress, _ in
             progress.openWebSocket()
@@ -217,12 +185,9 @@ public final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// A WebSocket was closed, by either side, which ends the exchange: as completed with 1000, 1001, 1005 and the codes
-    /// that applications have to themselves (3000 to 4999), as failed with every other.
+    /// Records that either side closed the WebSocket, and ends the exchange. Without a code, pass 1005.
     ///
-    /// - Parameters:
-    ///   - code: That of the close frame (RFC 6455, section 7.4); 1005 where it had none.
-    ///   - reason: What it said in words; nil for nothing.
+    /// It completes for the codes 1000, 1001, 1005 and 3000 to 4999 (RFC 6455, section 7.4), and fails for others.
     public func closed(code: Int, reason: String? = nil) {
         update { progress, _ in
             progress.openWebSocket()
@@ -233,7 +198,6 @@ public final class ExchangeRecorder: Sendable {
         end(.failed, error: RecordedError(domain: "WebSocket", code: Int64(code)))
     }
 
-    /// The handshake of a WebSocket is done.
     func opensWebSocket() { update { progress, _ in progress.openWebSocket() } }
 
     private func passed(_ bytes: some DataProtocol, isSent: Bool, isText: Bool) {
@@ -255,12 +219,10 @@ public final class ExchangeRecorder: Sendable {
         bodies.append(message: bytes, isSent ? .request : .response, isText: isText, number: number)
     }
 
-    /// A rule has answered it, failed it or slowed it down.
     package func interfered(by rule: String, isMocked: Bool) {
         update { progress, _ in (progress.transfer.rule, progress.transfer.isMocked) = (rule, isMocked) }
     }
 
-    /// What the platform measured of it.
     package func measured(
         phases: Fact.Phases, isConnectionReused: Bool?, httpVersion: String?, receivedWireByteCount: Int64?
     ) {
@@ -272,18 +234,16 @@ public final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// All of the response is there, with any status. Only the first call that ends an exchange counts.
-    ///
-    /// - Parameter error: What the response was made of, on a server; nil: of no error.
+    /// Records that the whole response has arrived, with any status. Only the first end of an exchange counts.
     public func finish(error: (any Error)? = nil) { end(.completed, error: error) }
 
-    /// There will be no whole response; `URLError.cancelled`, `CancellationError` and what says so of itself
-    /// (``WaybillCore/TransactionError/recordedAsCanceled``) count as canceled.
+    /// Records that the exchange failed. `URLError.cancelled`, `CancellationError` and errors with
+    /// ``WaybillCore/TransactionError/recordedAsCanceled`` count as canceled.
     public func fail(_ error: any Error) {
         end(error.isCancellation ? .canceled : .failed, error: error)
     }
 
-    /// The caller no longer wants it.
+    /// Records that the caller canceled the exchange.
     public func cancel() { end(.canceled, error: nil) }
 
     private func keep(_ bytes: some DataProtocol, _ direction: ExchangeBody.Direction) {
@@ -325,13 +285,11 @@ public final class ExchangeRecorder: Sendable {
 }
 
 extension Int64? {
-    /// Adds bytes that a stack counted; it may count wrongly, and a collector takes no negative number and none beyond
-    /// 2^53.
+    /// Adds bytes within the range that a collector accepts: not negative and at most 2^53.
     fileprivate mutating func count(_ byteCount: Int64) { self = (self ?? 0).adding(Swift.max(0, byteCount)) }
 }
 
 extension Fact.ExchangeClosed {
-    /// Takes over what the app makes of it; false: it is withheld.
     fileprivate mutating func changed(by hook: RecordingHook, request: RecordingDraft.ExchangeOpened) -> Bool {
         let draft = RecordingDraft.ExchangeClosed(
             request: request, state: state, status: status, headerFields: headerFields, error: error,
@@ -346,8 +304,6 @@ extension Fact.ExchangeClosed {
 }
 
 extension ExchangeResponse {
-    /// The body's length before it was decoded: `Content-Length` where there is a `Content-Encoding`, since those bytes
-    /// are not the caller's.
     fileprivate var encodedByteCount: Int64? {
         guard value(for: "Content-Encoding") != nil, let length = value(for: "Content-Length").flatMap({ Int64($0) }),
             (0...Limits.largestInteger).contains(length)

@@ -6,42 +6,39 @@ import WaybillCore
 public import FoundationNetworking
 #endif
 
-/// A `URLSession` whose requests are recorded as network exchanges, tied to the transaction they are made for.
+/// A `URLSession` whose requests are recorded as exchanges of a transaction.
 ///
-/// Each form is named as in `URLSession`, takes the transaction with `in:` (the current one unless said otherwise) and
-/// a `deadline:` for all of the exchange. The configuration, its header fields, protocol classes, cookies and proxies
-/// are the caller's. Recording never delays or fails a request. A request inside a transaction carries the header field
-/// if its host is on the manager's list, unless the caller set that field; a redirect to another origin loses it. While
-/// the manager's ``TransactionManager/rules`` are on, they act on every form.
+/// Its methods are named as in `URLSession`. Each takes the transaction with `in:` (default: the current one) and a
+/// `deadline:` for the whole exchange (default: `timeoutIntervalForResource`). Recording never delays or fails a
+/// request. A transaction's request to a correlated host carries the header field, unless the caller set it; a redirect
+/// to another origin drops it. ``TransactionManager/rules`` apply. Methods throw the errors of `URLSession`,
+/// `URLError.cancelled` as soon as the task is canceled, and `URLError.timedOut` at the deadline.
 ///
 /// ## What differs from URLSession
 ///
-/// - A canceled call ends at once, with `URLError.cancelled`; the connection is closed after that.
-/// - The configuration's `timeoutIntervalForResource` is obeyed on Linux, too.
-/// - On Linux there is no cache, and a 401 that asks for a name and a password is the answer: where `URLSession` waits
-///   without end, since it has neither, and the configuration's `urlCredentialStorage` is not asked.
-/// - Completion handlers and progress come on a serial queue of the session; from there it can be used again.
-/// - ``bytes(for:in:deadline:progress:)`` gives the body in pieces as they come, not byte by byte.
+/// - A canceled call ends at once with `URLError.cancelled`; the connection closes later.
+/// - On Linux, the session obeys `timeoutIntervalForResource`, which `URLSession` ignores.
+/// - On Linux, there is no cache, and the session returns a 401 that asks for a password, which `URLSession` waits for
+///   forever. It ignores `urlCredentialStorage`.
+/// - Completion handlers and progress closures run on a serial queue of the session and may use the session.
+/// - ``bytes(for:in:deadline:progress:)`` returns the body in pieces instead of single bytes.
 /// - A request without a URL fails with `URLError.badURL`.
-/// - On Apple platforms a configuration for the background (`background(withIdentifier:)`) is replaced by the default
-///   one: such a session takes uploads from files alone, and raises an exception otherwise.
+/// - On Apple platforms, the default configuration replaces a background one, which can only upload from files.
 ///
 /// ## Usage
 ///
 /// ```swift
 /// let (data, response) = try await transactions.session.data(for: request)
-/// let (file, _) = try await transactions.session.download(from: "https://api.example.com/report", in: login, deadline: .seconds(60))
+/// let (file, _) = try await transactions.session.download(from: reportURL, in: login, deadline: .seconds(60))
 /// ```
 public final class CapturedSession: Sendable {
     private let http: HTTPSession
     private let sources: SourceRegistry
     private let rules: NetworkRules
     private let resourceTimeout: Duration?
-    /// nil: the manager's.
     private let traceContext: TraceContextPolicy?
-    /// What the configuration adds to each request that does not have the field.
     private let additionalFields: [HeaderField]
-    /// Where the caller's closures are called: never on a queue that URLSession may wait for.
+    /// URLSession never waits for this queue.
     private let callbacks = DispatchQueue(label: "waybill.session.callbacks")
 
     init(
@@ -57,7 +54,7 @@ public final class CapturedSession: Sendable {
         }
         #endif
         let timeout = configuration.timeoutIntervalForResource
-        // The default, seven days, is not worth a timer for each request.
+        // The default of seven days is not worth a timer for each request.
         resourceTimeout = timeout < 604_800 ? .seconds(max(0, timeout)) : nil
         additionalFields = .init(byName: configuration.httpAdditionalHeaders ?? [:])
         self.sources = sources
@@ -65,24 +62,19 @@ public final class CapturedSession: Sendable {
         self.traceContext = traceContext
     }
 
-    /// The request as it will be sent, with the configuration's own header fields; `nil` if it has no address.
-    private func told(_ request: URLRequest?) -> ExchangeRequest? {
-        guard var told = request.flatMap({ ExchangeRequest($0) }) else { return nil }
+    private func told(_ request: URLRequest) -> ExchangeRequest? {
+        guard var told = ExchangeRequest(request) else { return nil }
         told.headerFields += additionalFields.filter { told.value(for: $0.name) == nil }
         return told
     }
 
-    /// Calls back with what a sink made of an answer.
     func later(_ body: @escaping @Sendable () -> Void) { callbacks.async(execute: body) }
 
-    /// Records that a request is about to be sent, and makes the exchange that sends it.
-    ///
-    /// - Parameter request: nil where its address was none.
     func exchange(
-        of request: URLRequest?, body: OutgoingRequest.Body = .own, part: OpenPart?, deadline: Duration?,
+        of request: URLRequest, body: OutgoingRequest.Body = .own, part: OpenPart?, deadline: Duration?,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) -> HTTPCall {
-        guard let request, var opened = told(request) else {
+        guard var opened = told(request) else {
             let nowhere = OutgoingRequest(request: URLRequest(url: URL(filePath: "/")))
             return HTTPCall(of: nowhere, by: FailedTransport(URLError(.badURL)))
         }
@@ -102,14 +94,12 @@ public final class CapturedSession: Sendable {
             progress: tell)
     }
 
-    /// Records that a WebSocket is about to be opened, and makes what carries it.
-    ///
-    /// - Parameter request: nil where its address was none.
-    func webSocket(of request: URLRequest?, part: OpenPart?) -> CapturedWebSocket.Opened {
-        guard var request, let opened = told(request) else {
+    func webSocket(of request: URLRequest, part: OpenPart?) -> CapturedWebSocket.Opened {
+        guard let opened = told(request) else {
             return .init(carrier: FailedWebSocket(URLError(.badURL)), record: ExchangeRecorder())
         }
         let record = sources.openExchange(opened, part: part, traceContext: traceContext)
+        var request = request
         for (name, value) in record.headers { request.setValue(value, forHTTPHeaderField: name) }
         guard ["ws", "wss"].contains(opened.url.scheme?.lowercased()) else {
             let sentence =
@@ -127,165 +117,143 @@ public final class CapturedSession: Sendable {
     }
 }
 
-extension Optional {
-    /// The part that a call is made for: that of the transaction it names, else of the current one.
-    func part<Event>() -> OpenPart? where Wrapped == UseCaseTransaction<Event> {
-        self?.part ?? TransactionScope.innermost
-    }
-}
-
-// Every call throws what `URLSession` throws, `URLError.cancelled` as soon as the task is canceled, and
-// `URLError.timedOut` at its deadline. A parameter with a default value cannot leave its type open otherwise:
-// `UseCaseTransaction<Int>?.none` stands for any transaction that is not given.
 extension CapturedSession {
-    /// Sends a request, whose body may be data or a stream of its own, and waits for the whole answer.
+    /// Sends a request and returns the whole response. The request's body can be data or a stream.
     ///
-    /// - Parameters:
-    ///   - request: Sent as it is, with the header field where it is to have one.
-    ///   - transaction: What it is made for; nil: the current transaction, or none.
-    ///   - deadline: The longest all of it may take; nil: no longer than the configuration's
-    ///     `timeoutIntervalForResource`.
-    /// - Throws: What `URLSession` throws; `URLError.cancelled` as soon as the task is canceled; `URLError.timedOut` at
-    ///   the deadline.
-    public func data<Event>(
-        for request: URLRequest, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
-        deadline: Duration? = nil
+    /// `requiring` are the accepted HTTP statuses; `nil`, the default, accepts any. For another status it throws a
+    /// ``WaybillCore/RecordedError`` with the domain `HTTP` and the status as its code, which `perform` records.
+    public func data(
+        for request: URLRequest, in transaction: (any TransactionHandle)? = nil,
+        deadline: Duration? = nil, requiring statuses: Range<Int>? = nil
     ) async throws -> (Data, URLResponse) {
-        try await exchange(of: request, part: transaction.part(), deadline: deadline).value(into: MemorySink.init)
+        try await answer(to: exchange(of: request, part: transaction.part, deadline: deadline), requiring: statuses)
     }
 
-    /// Gets what is at an address: a `URL`, or its text; as ``data(for:in:deadline:)``.
-    ///
-    /// - Throws: Also `URLError.badURL` where the text is no URL.
-    public func data<Event>(
-        from address: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
-        deadline: Duration? = nil
+    /// Gets a URL; see ``data(for:in:deadline:requiring:)``.
+    public func data(
+        from url: URL, in transaction: (any TransactionHandle)? = nil,
+        deadline: Duration? = nil, requiring statuses: Range<Int>? = nil
     ) async throws -> (Data, URLResponse) {
-        try await exchange(of: address.urlRequest, part: transaction.part(), deadline: deadline).value(
-            into: MemorySink.init)
+        try await data(for: URLRequest(url: url), in: transaction, deadline: deadline, requiring: statuses)
     }
 
-    /// Sends a request with a body from memory, and waits for the whole answer; as ``data(for:in:deadline:)``.
-    ///
-    /// Where `progress` is given, it is told how far the transfer is, on a serial queue of the session.
-    public func upload<Event>(
+    /// Sends a request with a body from memory and returns the whole response.
+    public func upload(
         for request: URLRequest, from body: Data,
-        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
-        deadline: Duration? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
+        in transaction: (any TransactionHandle)? = nil,
+        deadline: Duration? = nil, requiring statuses: Range<Int>? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await exchange(
-            of: request, body: .data(body), part: transaction.part(), deadline: deadline, progress: progress
-        )
-        .value(into: MemorySink.init)
+        let exchange = exchange(
+            of: request, body: .data(body), part: transaction.part, deadline: deadline, progress: progress)
+        return try await answer(to: exchange, requiring: statuses)
     }
 
-    /// Sends a request with a body from a file, and waits for the whole answer; as
-    /// ``upload(for:from:in:deadline:progress:)``.
-    public func upload<Event>(
+    /// Sends a request with a body from a file; see ``upload(for:from:in:deadline:requiring:progress:)``.
+    public func upload(
         for request: URLRequest, fromFile file: URL,
-        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
-        deadline: Duration? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
+        in transaction: (any TransactionHandle)? = nil,
+        deadline: Duration? = nil, requiring statuses: Range<Int>? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await exchange(
-            of: request, body: .file(file), part: transaction.part(), deadline: deadline, progress: progress
-        )
-        .value(into: MemorySink.init)
+        let exchange = exchange(
+            of: request, body: .file(file), part: transaction.part, deadline: deadline, progress: progress)
+        return try await answer(to: exchange, requiring: statuses)
     }
 
-    /// Sends a request and writes the answer's body to a file; as ``data(for:in:deadline:)``.
+    /// Sends a request and writes the response's body to a new temporary file, which the caller moves or removes.
     ///
-    /// Where `progress` is given, it is told how far the transfer is, on a serial queue of the session.
-    ///
-    /// - Returns: A new file in the temporary folder, which is the caller's to move or to remove.
     /// - Throws: Also `URLError.cannotCreateFile` and `.cannotWriteToFile`.
-    public func download<Event>(
-        for request: URLRequest, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+    public func download(
+        for request: URLRequest, in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await exchange(of: request, part: transaction.part(), deadline: deadline, progress: progress).value(
+        try await exchange(of: request, part: transaction.part, deadline: deadline, progress: progress).value(
             into: FileSink<URL>.init)
     }
 
-    /// Writes what is at an address, a `URL` or its text, to a file; as ``download(for:in:deadline:progress:)``.
-    public func download<Event>(
-        from address: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+    /// Downloads a URL; see ``download(for:in:deadline:progress:)``.
+    public func download(
+        from url: URL, in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await exchange(of: address.urlRequest, part: transaction.part(), deadline: deadline, progress: progress)
-            .value(into: FileSink<URL>.init)
+        try await download(for: URLRequest(url: url), in: transaction, deadline: deadline, progress: progress)
     }
 
-    /// Sends a request, waits for the head of the answer, and gives its body as it comes; as
-    /// ``data(for:in:deadline:)``.
+    /// Sends a request, waits for the response's head, and returns the body in pieces as they arrive.
     ///
-    /// Where `URLSession` gives single bytes, this gives them in the pieces in which they come. Letting go of the
-    /// sequence, or canceling the task that reads it, cancels the exchange. What is not read waits in memory: on Linux
-    /// a transfer cannot be held. Where `progress` is given, it is told how far the transfer is, the request's body
-    /// too, on a serial queue of the session.
-    public func bytes<Event>(
-        for request: URLRequest, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+    /// Releasing the sequence, or canceling its task, cancels the exchange. Unread pieces stay in memory, since a
+    /// transfer can't pause on Linux. `progress` includes the request's body.
+    public func bytes(
+        for request: URLRequest, in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> (CapturedSession.Bytes, URLResponse) {
         try await CapturedSession.Bytes.open(
-            exchange(of: request, part: transaction.part(), deadline: deadline, progress: progress))
+            exchange(of: request, part: transaction.part, deadline: deadline, progress: progress))
     }
 
-    /// Gives what is at an address, a `URL` or its text, as it comes; as ``bytes(for:in:deadline:progress:)``.
-    public func bytes<Event>(
-        from address: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+    /// Gets a URL in pieces; see ``bytes(for:in:deadline:progress:)``.
+    public func bytes(
+        from url: URL, in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil
     ) async throws -> (CapturedSession.Bytes, URLResponse) {
-        try await CapturedSession.Bytes.open(
-            exchange(of: address.urlRequest, part: transaction.part(), deadline: deadline))
+        try await bytes(for: URLRequest(url: url), in: transaction, deadline: deadline)
+    }
+
+    private func answer(to exchange: HTTPCall, requiring statuses: Range<Int>?) async throws -> (Data, URLResponse) {
+        let answer = try await exchange.value(into: MemorySink.init)
+        try answer.1.require(statuses)
+        return answer
     }
 }
 
-// The forms with a completion handler. It is called once, on a serial queue of the session, with an answer or with a
-// `URLError`. The transaction is that of where the task is made; recording begins where it is resumed.
+// The transaction is the one that is current when the task is made. Recording begins when the task resumes.
 extension CapturedSession {
-    /// Makes a task that sends a request, or gets what is at a `URL` or its text; see ``CapturedTask``.
-    ///
-    /// - Parameters:
-    ///   - target: A `URLRequest`, whose body may be data or a stream of its own, a `URL`, or a URL's text.
-    ///   - transaction: What it is made for; nil: the current transaction, or none.
-    ///   - deadline: The longest all of it may take once it is resumed; nil: no longer than the configuration's
-    ///     `timeoutIntervalForResource`.
-    ///   - completionHandler: Gets the body and the response, or an error.
-    public func dataTask<Event>(
-        with target: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+    /// Creates a task that sends a request; see ``CapturedTask``. The deadline starts when the task resumes. The
+    /// handler runs once, with the body and the response, or with a `URLError`.
+    public func dataTask(
+        with request: URLRequest, in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
-        task(target, body: .own, part: transaction.part(), deadline: deadline, completionHandler)
+        task(request, body: .own, part: transaction.part, deadline: deadline, completionHandler)
     }
 
-    /// Makes a task that sends a request with a body from memory; as ``dataTask(with:in:deadline:completionHandler:)``.
-    public func uploadTask<Event>(
-        with target: some RequestTarget, from body: Data,
-        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+    /// Creates a task that gets a URL; see ``dataTask(with:in:deadline:completionHandler:)-(URLRequest,_,_,_)``.
+    public func dataTask(
+        with url: URL, in transaction: (any TransactionHandle)? = nil, deadline: Duration? = nil,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> CapturedTask {
+        dataTask(with: URLRequest(url: url), in: transaction, deadline: deadline, completionHandler: completionHandler)
+    }
+
+    /// Creates a task with a body from memory; see
+    /// ``dataTask(with:in:deadline:completionHandler:)-(URLRequest,_,_,_)``.
+    public func uploadTask(
+        with request: URLRequest, from body: Data,
+        in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
-        task(target, body: .data(body), part: transaction.part(), deadline: deadline, completionHandler)
+        task(request, body: .data(body), part: transaction.part, deadline: deadline, completionHandler)
     }
 
-    /// Makes a task that sends a request with a body from a file; as ``dataTask(with:in:deadline:completionHandler:)``.
-    public func uploadTask<Event>(
-        with target: some RequestTarget, fromFile file: URL,
-        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+    /// Creates a task with a body from a file; see
+    /// ``dataTask(with:in:deadline:completionHandler:)-(URLRequest,_,_,_)``.
+    public func uploadTask(
+        with request: URLRequest, fromFile file: URL,
+        in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
-        task(target, body: .file(file), part: transaction.part(), deadline: deadline, completionHandler)
+        task(request, body: .file(file), part: transaction.part, deadline: deadline, completionHandler)
     }
 
-    /// Makes a task that writes the answer's body to a file; as ``dataTask(with:in:deadline:completionHandler:)``.
-    ///
-    /// The completion handler gets the file, which is there until it returns, and the response; or an error.
-    public func downloadTask<Event>(
-        with target: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+    /// Creates a task that writes the response's body to a file, which is removed when the handler returns.
+    public func downloadTask(
+        with request: URLRequest, in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
-        let (request, part) = (target.urlRequest, transaction.part())
+        let part = transaction.part
         return CapturedTask {
             self.exchange(of: request, part: part, deadline: deadline)
         } sink: {
@@ -302,31 +270,41 @@ extension CapturedSession {
         }
     }
 
-    /// Makes a WebSocket to a `wss:` or `ws:` address; see ``CapturedWebSocket``.
-    ///
-    /// - Parameters:
-    ///   - target: A `URLRequest`, a `URL`, or a URL's text.
-    ///   - protocols: The subprotocols to offer, the preferred one first; what the server chose is in the recorded
-    ///     response.
-    ///   - transaction: What it is made for; nil: the current transaction, or none.
-    public func webSocketTask<Event>(
-        with target: some RequestTarget, protocols: [String] = [],
-        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none
+    /// Creates a task that downloads a URL; see ``dataTask(with:in:deadline:completionHandler:)-(URLRequest,_,_,_)``.
+    public func downloadTask(
+        with url: URL, in transaction: (any TransactionHandle)? = nil, deadline: Duration? = nil,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> CapturedTask {
+        downloadTask(
+            with: URLRequest(url: url), in: transaction, deadline: deadline, completionHandler: completionHandler)
+    }
+
+    /// Creates a WebSocket to a `wss:` or `ws:` URL; see ``CapturedWebSocket``. `protocols` are the subprotocols to
+    /// offer, the preferred one first. The recorded response has the server's choice.
+    public func webSocketTask(
+        with request: URLRequest, protocols: [String] = [],
+        in transaction: (any TransactionHandle)? = nil
     ) -> CapturedWebSocket {
-        var request = target.urlRequest
+        var made = request
         if !protocols.isEmpty {
-            request?.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+            made.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
         }
-        let (made, part) = (request, transaction.part())
-        return CapturedWebSocket { self.webSocket(of: made, part: part) }
+        let part = transaction.part
+        return CapturedWebSocket { [made] in self.webSocket(of: made, part: part) }
+    }
+
+    /// Creates a WebSocket to a `wss:` or `ws:` URL, without further header fields.
+    public func webSocketTask(
+        with url: URL, protocols: [String] = [], in transaction: (any TransactionHandle)? = nil
+    ) -> CapturedWebSocket {
+        webSocketTask(with: URLRequest(url: url), protocols: protocols, in: transaction)
     }
 
     private func task(
-        _ target: some RequestTarget, body: OutgoingRequest.Body, part: OpenPart?, deadline: Duration?,
+        _ request: URLRequest, body: OutgoingRequest.Body, part: OpenPart?, deadline: Duration?,
         _ completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
-        let request = target.urlRequest
-        return CapturedTask {
+        CapturedTask {
             self.exchange(of: request, body: body, part: part, deadline: deadline)
         } sink: {
             MemorySink { answer in

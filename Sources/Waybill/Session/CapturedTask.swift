@@ -2,7 +2,7 @@ public import Foundation
 import WaybillCore
 
 #if canImport(FoundationNetworking)
-public import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// A request of a ``CapturedSession`` that can be started, watched and canceled.
@@ -14,8 +14,7 @@ public import FoundationNetworking
 /// task.resume()
 /// ```
 ///
-/// Nothing is sent or recorded before it is resumed; a task that is let go of before that is gone, and one that was
-/// resumed goes on by itself.
+/// The request is sent and recorded when you resume it. Then it runs to its end without a reference.
 public final class CapturedTask: Sendable {
     private enum State {
         case suspended, starting, canceled
@@ -26,15 +25,12 @@ public final class CapturedTask: Sendable {
     private let makeSink: @Sendable () -> any BodySink
     private let state = Locked(State.suspended)
 
-    /// - Parameters:
-    ///   - open: Records the exchange and makes it, once at most.
-    ///   - sink: Makes what gets the answer, once at most.
     init(open: @escaping @Sendable () -> HTTPCall, sink: @escaping @Sendable () -> any BodySink) {
         self.open = open
         makeSink = sink
     }
 
-    /// Sends the request; only the first call does, and none after ``cancel()``.
+    /// Sends the request. Only the first call counts, and none after ``cancel()``.
     public func resume() {
         let isFirst = state.withLock { state in
             guard case .suspended = state else { return false }
@@ -52,7 +48,7 @@ public final class CapturedTask: Sendable {
         exchange.start(into: makeSink())
     }
 
-    /// Ends it with `URLError.cancelled`, unless it has ended; never waits, from any thread, at any time.
+    /// Ends the request with `URLError.cancelled`, unless it has ended. Never waits, and is thread-safe.
     public func cancel() {
         let (exchange, isSuspended): (HTTPCall?, Bool) = state.withLock { state in
             switch state {
@@ -70,7 +66,7 @@ public final class CapturedTask: Sendable {
         if isSuspended { makeSink().ended(.failure(URLError(.cancelled))) }
     }
 
-    /// How far it is.
+    /// The progress of the request and its response.
     public var progress: TransferProgress {
         guard case .started(let exchange) = state.withLock({ $0 }) else { return TransferProgress() }
         return exchange.progress
@@ -78,13 +74,10 @@ public final class CapturedTask: Sendable {
 }
 
 extension CapturedSession {
-    /// The body of an answer in pieces, as they come; see ``CapturedSession/bytes(for:in:deadline:progress:)``.
-    ///
-    /// It can be read once. Its end is the end of the body; the error that kept the body from coming whole is thrown.
-    public struct Bytes: AsyncSequence, Sendable {
+    /// The body of a response in pieces. You can read it once. It throws the error of an incomplete body.
+    public struct Bytes: AsyncSequence, AsyncIteratorProtocol, Sendable {
         private let pieces: AsyncThrowingStream<Data, any Error>
 
-        /// Starts an exchange and waits for the head of its answer.
         static func open(_ exchange: HTTPCall) async throws(URLError) -> (Bytes, URLResponse) {
             let (pieces, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
             continuation.onTermination = { _ in exchange.cancel() }
@@ -92,27 +85,20 @@ extension CapturedSession {
             return (Bytes(pieces: pieces), response)
         }
 
-        /// Reads the pieces.
-        public struct AsyncIterator: AsyncIteratorProtocol {
-            fileprivate var base: AsyncThrowingStream<Data, any Error>.AsyncIterator
-
-            /// The next piece, never empty; nil after the last.
-            ///
-            /// - Throws: `URLError`: `.cancelled` when the task is canceled, else what ended the exchange early.
-            public mutating func next() async throws -> Data? {
-                if let piece = try await base.next() { return piece }
-                // A canceled task ends the stream as if the body had been whole.
-                if Task.isCancelled { throw URLError(.cancelled) }
-                return nil
-            }
+        /// Returns the next piece, never empty; `nil` after the last. Throws `URLError`.
+        public mutating func next() async throws -> Data? {
+            var iterator = pieces.makeAsyncIterator()
+            if let piece = try await iterator.next() { return piece }
+            // A canceled task ends the stream as if the body were complete.
+            if Task.isCancelled { throw URLError(.cancelled) }
+            return nil
         }
 
-        /// Makes the iterator; one only reads the body.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: pieces.makeAsyncIterator()) }
+        /// Returns the iterator.
+        public func makeAsyncIterator() -> Bytes { self }
     }
 }
 
-/// Hands out the body as it comes.
 private final class StreamSink: BodySink {
     private var head: (@Sendable (Result<URLResponse, URLError>) -> Void)?
     private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
@@ -141,25 +127,4 @@ private final class StreamSink: BodySink {
         head?(answer)
         head = nil
     }
-}
-
-/// What a request can be made of: a `URLRequest`, a `URL`, or a URL's text.
-public protocol RequestTarget: Sendable {
-    /// The request; nil where the text is no URL.
-    var urlRequest: URLRequest? { get }
-}
-
-extension URLRequest: RequestTarget {
-    /// The request itself.
-    public var urlRequest: URLRequest? { self }
-}
-
-extension URL: RequestTarget {
-    /// A `GET`.
-    public var urlRequest: URLRequest? { URLRequest(url: self) }
-}
-
-extension String: RequestTarget {
-    /// A `GET`; nil where this is no URL.
-    public var urlRequest: URLRequest? { URL(string: self).map { URLRequest(url: $0) } }
 }

@@ -7,56 +7,48 @@ public import FoundationNetworking
 
 /// A WebSocket that is recorded as one exchange, from its handshake to its close code.
 ///
-/// It has what `URLSessionWebSocketTask` has, in the async forms, and ``messages`` besides. Recorded are the request and
-/// the response of the handshake, how many messages and bytes went each way, when, pings, the close code and its reason.
-/// What messages say is kept where ``NetworkOptions/bodies`` asks for bodies, on the device alone: text where no types
-/// are named or `text/plain` is, binary where `application/octet-stream` is. All of it is recorded when the WebSocket
-/// ends: of one whose process dies, the opening is known, and what was kept of the messages until then.
+/// It has the async methods of `URLSessionWebSocketTask`, and ``messages``. Waybill records the handshake, the number,
+/// size and time of messages, pings, and the close code and reason, when the WebSocket ends. With
+/// ``NetworkOptions/bodies``, it also stores messages: text by default, or the types `text/plain` and
+/// `application/octet-stream` that the policy names.
 ///
 /// ## Usage
 ///
 /// ```swift
-/// let socket = transactions.session.webSocketTask(with: "wss://api.example.com/orders/17", in: checkout)
+/// let socket = transactions.session.webSocketTask(with: orderURL, in: checkout)
 /// socket.resume()
 /// try await socket.send(.string(#"{"subscribe":"state"}"#))
 /// for try await message in socket.messages { show(message) }
 /// socket.cancel(with: .normalClosure, reason: nil)
 /// ```
 ///
-/// Where nothing holds it any longer, it is closed as going away (1001), and recorded as canceled. Not every Foundation
-/// on Linux has WebSockets; where it has none, every call throws `URLError.unsupportedURL`, with a sentence that says
-/// so, and the exchange is recorded as failed.
+/// When the last reference is released, it closes as going away (1001) and is recorded as canceled. Without WebSockets
+/// in Foundation, as on some Linux systems, every call throws `URLError.unsupportedURL`, and the exchange fails.
 public final class CapturedWebSocket: Sendable {
     private struct State {
-        /// nil once it was resumed.
         var open: (@Sendable () -> Opened)?
         var opened: Opened?
         var isCanceled = false
         var closeCode: Int?
         var closeReason: Data?
-        /// Who waits for a message, in order.
         var readers: [(id: Int, continuation: Reader)] = []
         var readerCount = 0
-        /// Whether the carrier was asked for a message.
         var isReceiving = false
-        /// A message whose reader was canceled.
         var unread: [URLSessionWebSocketTask.Message] = []
         var maximumMessageSize: Int?
     }
 
     private typealias Reader = CheckedContinuation<Result<URLSessionWebSocketTask.Message, any Error>, Never>
 
-    /// What there is of it once its handshake has begun.
     struct Opened: Sendable {
         var carrier: any WebSocketCarrier
         var record: ExchangeRecorder
     }
 
     private let state: Locked<State>
-    /// Held while it begins, so that who comes meanwhile finds it begun.
+    /// Concurrent callers wait for the first one.
     private let opening = Locked(())
 
-    /// - Parameter open: Records the exchange and makes what carries it, once at most.
     init(open: @escaping @Sendable () -> Opened) { state = Locked(State(open: open)) }
 
     deinit {
@@ -65,26 +57,21 @@ public final class CapturedWebSocket: Sendable {
         opened.carrier.close(.goingAway, reason: nil)
     }
 
-    /// Begins the handshake; only the first call does, and none after ``cancel(with:reason:)``. The first message that is
-    /// sent or waited for does it, too.
+    /// Starts the handshake, as does the first message that you send or wait for. Only the first call counts.
     public func resume() { _ = opened }
 
-    /// Sends a message; returns when it was handed over to the system.
-    ///
-    /// - Throws: What `URLSession` throws; `URLError.cancelled` as soon as the task is canceled, which does not take the
-    ///   message back.
+    /// Sends a message, and returns when the system has accepted it. Throws errors of `URLSession`, or
+    /// `URLError.cancelled` as soon as the task is canceled, although the message may still be sent.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         guard let opened else { throw URLError(.cancelled) }
         opened.record.passed(message, isSent: true)
         try await once { done in opened.carrier.send(message, done) }
     }
 
-    /// Waits for the next message.
+    /// Waits for the next message. Concurrent calls receive messages in order.
     ///
-    /// Of several that wait, each gets one, in order. A message that comes for one that was canceled is the next one's.
-    ///
-    /// - Throws: What `URLSession` throws, also when the other side has closed: see ``closeCode``; `URLError.cancelled`
-    ///   as soon as the task is canceled.
+    /// - Throws: Errors of `URLSession`, also when the other side closed; see ``closeCode``. `URLError.cancelled` as
+    ///   soon as the task is canceled; the next call then receives its message.
     public func receive() async throws -> URLSessionWebSocketTask.Message {
         guard let opened else { throw URLError(.cancelled) }
         let id = state.withLock { state in
@@ -102,20 +89,14 @@ public final class CapturedWebSocket: Sendable {
         return try result.get()
     }
 
-    /// Sends a ping, and waits for its pong.
-    ///
-    /// - Throws: What `URLSession` throws; `URLError.cancelled` as soon as the task is canceled.
+    /// Sends a ping and waits for its pong. Throws `URLError.cancelled` as soon as the task is canceled.
     public func sendPing() async throws {
         guard let opened else { throw URLError(.cancelled) }
         opened.record.pinged()
         try await once { done in opened.carrier.ping(done) }
     }
 
-    /// Closes it, unless it has ended; never waits, from any thread, at any time.
-    ///
-    /// - Parameters:
-    ///   - closeCode: Why.
-    ///   - reason: The same in words: at most 123 bytes of UTF-8; nil for none.
+    /// Closes the WebSocket, with a reason of at most 123 bytes of UTF-8. Never waits, and is thread-safe.
     public func cancel(with closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?) {
         let (opened, isFirst, readers) = state.withLock { state in
             let isFirst = !state.isCanceled
@@ -129,19 +110,18 @@ public final class CapturedWebSocket: Sendable {
         for reader in readers { reader.continuation.resume(returning: .failure(URLError(.cancelled))) }
     }
 
-    /// Closes it as going away (1001); as ``cancel(with:reason:)``.
+    /// Closes the WebSocket as going away (1001).
     public func cancel() { cancel(with: .goingAway, reason: nil) }
 
-    /// Why it was closed, by either side; `.invalid` while it is open, where no close frame came, and for a code that the
-    /// platform has no name for.
+    /// The close code of either side. `.invalid` without a close frame, and for codes that the platform does not know.
     public var closeCode: URLSessionWebSocketTask.CloseCode {
         state.withLock { $0.closeCode }.flatMap { .init(rawValue: $0) } ?? .invalid
     }
 
-    /// What the close frame said in words; nil where there was none, or it said nothing.
+    /// The reason in the close frame; `nil` without one.
     public var closeReason: Data? { state.withLock { $0.closeReason } }
 
-    /// The longest message that can be received, in bytes; a longer one is an error. Default: 1 MiB, as URLSession's.
+    /// The maximum size of a received message in bytes; a longer one is an error. Default: 1 MiB, as in URLSession.
     public var maximumMessageSize: Int {
         get { state.withLock { $0.opened?.carrier.maximumMessageSize ?? $0.maximumMessageSize } ?? 1 << 20 }
         set {
@@ -153,20 +133,17 @@ public final class CapturedWebSocket: Sendable {
         }
     }
 
-    /// The messages that come, until it is closed.
+    /// The received messages, until the WebSocket closes.
     public var messages: Messages { Messages(socket: self) }
 
-    /// The messages of a WebSocket, in order; see ``CapturedWebSocket/messages``.
-    ///
-    /// It ends when either side closes normally, or with a code of the app's own, and throws what ``receive()`` throws
-    /// when it ends in another way.
+    /// The received messages, in order. After a normal close the sequence ends; otherwise it throws.
     public struct Messages: AsyncSequence, AsyncIteratorProtocol, Sendable {
         fileprivate let socket: CapturedWebSocket
 
-        /// Makes the iterator, which waits for one message at a time.
+        /// Returns the iterator.
         public func makeAsyncIterator() -> Messages { self }
 
-        /// The next message; nil after the last.
+        /// Returns the next message; `nil` after the last.
         public mutating func next() async throws -> URLSessionWebSocketTask.Message? {
             do { return try await socket.receive() } catch {
                 let code = socket.state.withLock { $0.closeCode }
@@ -178,16 +155,12 @@ public final class CapturedWebSocket: Sendable {
 
     // MARK: On the way
 
-    /// What there is of it, begun where it was not; nil where it was canceled before.
-    ///
-    /// Beginning asks the app whether and what to record of it; what the app does with the socket meanwhile finds it not
-    /// begun.
+    /// Opening calls the app's hook, which may use this socket and then finds it not opened.
     private var opened: Opened? {
         if Self.beingOpened == ObjectIdentifier(self) { return state.withLock { $0.opened } }
         return opening.withLock { _ in Self.$beingOpened.withValue(ObjectIdentifier(self)) { openedOnce } }
     }
 
-    /// The socket whose handshake the current task begins.
     @TaskLocal private static var beingOpened: ObjectIdentifier?
 
     private var openedOnce: Opened? {
@@ -206,7 +179,7 @@ public final class CapturedWebSocket: Sendable {
             return nil
         }
         if let size { opened.carrier.maximumMessageSize = size }
-        // Without holding the socket, so that it can be let go of.
+        // Don't retain the socket, which closes when it is released.
         opened.carrier.start { [weak self] event in
             Self.tell(opened.record, event)
             self?.noted(event)
@@ -241,7 +214,6 @@ public final class CapturedWebSocket: Sendable {
     private func came(_ result: Result<URLSessionWebSocketTask.Message, any Error>, _ opened: Opened) {
         let (readers, asksAgain): ([Reader], Bool) = state.withLock { state in
             guard case .success(let message) = result else {
-                // There will be no more messages to wait for.
                 defer { (state.readers, state.isReceiving) = ([], false) }
                 return (state.readers.map(\.continuation), false)
             }
@@ -279,7 +251,6 @@ public final class CapturedWebSocket: Sendable {
         }
     }
 
-    /// Waits for a closure to be called, which comes to nothing when the task is canceled.
     private func once(_ body: (@escaping @Sendable (Result<Void, any Error>) -> Void) -> Void) async throws {
         let waiting = Locked<CheckedContinuation<Result<Void, any Error>, Never>?>(nil)
         let resume = { @Sendable (result: Result<Void, any Error>) in
@@ -293,7 +264,7 @@ public final class CapturedWebSocket: Sendable {
             await withCheckedContinuation { continuation in
                 waiting.withLock { $0 = continuation }
                 body(resume)
-                // Canceled before there was anything to resume.
+                // The task was canceled before the continuation was set.
                 if Task.isCancelled { resume(.failure(URLError(.cancelled))) }
             }
         } onCancel: {

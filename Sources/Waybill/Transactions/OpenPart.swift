@@ -3,56 +3,40 @@ import WaybillAtomics
 import WaybillCore
 import WaybillStore
 
-/// This source's part in one transaction, for as long as a handle to it is held.
-///
-/// Closed once; when the last handle goes away before that, closed as abandoned.
 @usableFromInline
 package final class OpenPart: Sendable {
     package let transaction: GUID
-    /// The topmost transaction above it, as far as this process knows; itself where it stands by itself.
     package let root: GUID
     package let useCase: Int
-    /// The type of its use case; `nil` if only the code is known.
     private let useCaseType: ObjectIdentifier?
-    /// The sequence of its `opened` fact; 0 where that was not taken, and then nothing else is.
+    /// The sequence of its `opened` fact; 0 if it was not recorded. Then no other fact is recorded either.
     package let sequence: Int64
-    /// nil: recording is off.
     package let source: SourceRecorder?
-    /// The same, kept alive by it: on the way of every event no reference is counted, which would cost more than the
-    /// event.
+    /// An unretained copy of `source`: counting references for each event would cost more than the event.
     private let borrowedSource: Unmanaged<SourceRecorder>?
-    /// Whether anything can ever come of it. Looked at before the call, so that what is disabled costs next to nothing.
+    /// Whether a call can record anything. Inlined code checks it to keep a disabled manager cheap.
     @usableFromInline let canRecord: Bool
-    /// Whether the app is asked about each of its facts.
     private let asksApp: Bool
-    /// Whether the app did not want its opening recorded: then nothing else of it is, and no request carries its header
-    /// field.
+    /// Whether the app's hook withheld its opening. Then nothing else of it is recorded.
     let isWithheld: Bool
-    /// Whether another process began the transaction.
     let isJoined: Bool
-    /// The exchange of another process that caused it; nil where none was told, and where it was begun here.
+    /// The exchange of another process that caused it; `nil` if it is not known, and if the transaction began here.
     package let cause: FactID?
-    /// What the request said of its trace; nil where nothing was said, or nobody asked.
     let traceParent: TraceParent?
-    /// The trace that its requests belong to: that of its root, which the request that it was joined by may know better.
+    /// The trace of its root, or of the request that it joined.
     package let trace: GUID
-    /// What other vendors say of that trace in `tracestate`, which its requests pass on; `nil` if none does.
     let otherVendors: String?
 
-    /// Bits: whether it was closed, whether the server's side of its exchange is recorded, whether ``endedAt`` is known;
-    /// and, above these, how many reports came. In one word, of which each needs room of its own.
+    /// The flags of `Mark`, and above them the number of reports. One word holds all four to save memory.
     private let marks: Atomic<UInt64>
-    /// When it was closed, by the clock's uptime.
-    // right because it is written once, by whoever closes the part, before the mark that readers look for
+    // Right because it is written once, before the mark that readers check.
     private nonisolated(unsafe) var endedAt: Int64 = 0
 
     private enum Mark { static let closed: UInt64 = 1, served: UInt64 = 2, ended: UInt64 = 4, report: UInt64 = 8 }
 
-    /// How long a part stays current for the tasks that inherited it, once it has ended: work that a transaction has
-    /// started may finish in it, but what runs for hours is none of it.
+    /// Work that runs for hours after the end of a transaction does not belong to it.
     package static let graceSeconds: Int64 = 60
 
-    /// Spans and log lines that are recorded of one part: what others report has no end of its own.
     package static let reportLimit = 1_000
 
     init(
@@ -80,7 +64,7 @@ package final class OpenPart: Sendable {
         marks = Atomic(sequence == 0 ? Mark.closed : 0)
     }
 
-    /// Whether it belongs to a use case, not only to one that has the same code by mistake.
+    /// Another use case may have the same code by mistake.
     func isOf<U: UseCase>(_ useCase: U.Type) -> Bool {
         guard self.useCase == U.code else { return false }
         guard let useCaseType, useCaseType != ObjectIdentifier(U.self), let source else { return true }
@@ -89,17 +73,16 @@ package final class OpenPart: Sendable {
 
     deinit { close(.abandoned, error: nil, attributes: [:]) }
 
-    /// Records an event; also after the part was closed, and then it counts as late.
+    /// Records an event. After the end of the part, it counts as late.
     @usableFromInline
     func log(_ code: Int, error: (any Error)?, attributes: Attributes) -> LogResult {
         if !asksApp, Fact.Event.isPlain(hasError: error != nil, attributes: attributes) { return logPlain(code) }
         return logWhole(code, error: error, attributes: attributes)
     }
 
-    /// As ``log(_:error:attributes:)``; a number needs no box on the heap.
     @usableFromInline
-    func log(_ code: Int, error: Int, attributes: Attributes) -> LogResult {
-        logWhole(Fact.Event(code: code, error: RecordedError(code: Int64(error)), attributes: attributes))
+    func log(_ event: Int, code: Int, attributes: Attributes) -> LogResult {
+        logWhole(Fact.Event(code: event, error: RecordedError(code: Int64(code)), attributes: attributes))
     }
 
     @inline(__always)
@@ -109,38 +92,31 @@ package final class OpenPart: Sendable {
         return borrowedSource._withUnsafeGuaranteedRef { $0.record(event: code, part: sequence) }
     }
 
-    /// Whether it was closed, or never taken.
     private var isClosed: Bool { marks.load(ordering: .relaxed) & Mark.closed != 0 }
 
-    /// Whether it ended so long ago that nothing inherits it any more.
-    ///
-    /// - Parameter start: When it was made current, by the clock's uptime, if that was after its end.
+    /// `start` is the time when it became current, if that was after its end.
     func isOver(since start: Int64? = nil) -> Bool {
         guard marks.load(ordering: .acquiring) & Mark.ended != 0, let now = uptime else { return false }
         return now &- max(endedAt, start ?? endedAt) > Self.graceSeconds * 1_000_000
     }
 
-    /// The time if it was closed already; `nil` if it is open, as a rule.
     var uptimeIfClosed: Int64? { isClosed ? uptime : nil }
 
     private var uptime: Int64? { source?.settings.clock.uptimeMicroseconds() }
 
-    /// Counts that a handle was used when its part was over.
     @inline(never)
     func noteLateUse() { if isOver() { source?.note(.closedHandle, about: useCase) } }
 
-    /// Counts that a closure is to run in a part that was closed before.
     func noteReuse() {
         if sequence > 0, isClosed, let source, source.isOn { source.note(.closedHandle, about: useCase) }
     }
 
-    // Not inlined, so that what is plain needs no room for an event on the stack.
+    // Not inlined, because plain events then need no stack space for an event.
     @inline(never)
     private func logWhole(_ code: Int, error: (any Error)?, attributes: Attributes) -> LogResult {
         logWhole(Fact.Event(code: code, error: error == nil ? nil : source?.recorded(error), attributes: attributes))
     }
 
-    /// Records an event that happened before; at the latest now.
     func log(_ code: Int, at date: Date, error: (any Error)?, attributes: Attributes) -> LogResult {
         let past = source?.microseconds(at: date)
         return logWhole(
@@ -169,12 +145,8 @@ package final class OpenPart: Sendable {
         return source.record(.event(event), part: sequence, at: past).result
     }
 
-    /// Records an event that has a name and no code.
-    ///
-    /// - Parameter date: When it happened; `nil`: now.
     func log(named name: String, at date: Date? = nil, error: (any Error)?, attributes: Attributes) -> LogResult {
         guard let source, source.isOn else { return .off }
-        // What is not recorded needs no name.
         guard sequence > 0 else { return logWhole(Fact.Event(code: 0)) }
         var attributes = attributes
         let code = source.code(ofEvent: name, in: useCase) { unnamed in
@@ -188,14 +160,13 @@ package final class OpenPart: Sendable {
         return logWhole(event, name: name, at: date.map(source.microseconds))
     }
 
-    /// Records what a library reports, a span or a line of a log, as an event; beyond ``reportLimit`` it is counted only.
+    /// Records a span or a log line of a library as an event. Beyond ``reportLimit`` it is only counted.
     @discardableResult
     package func report(_ name: String, error: (any Error)? = nil, attributes: Attributes) -> LogResult {
         guard marks.add(Mark.report) / Mark.report <= Self.reportLimit else { return omitReport() }
         return log(named: name, error: error, attributes: attributes)
     }
 
-    /// Counts one that has no room.
     @discardableResult
     package func omitReport() -> LogResult {
         guard let source, source.isOn else { return .off }
@@ -203,11 +174,9 @@ package final class OpenPart: Sendable {
         return .refused
     }
 
-    /// Whether the caller is the first to record the server's side of the exchange that it was joined for: there is one
-    /// at most.
+    /// Whether the caller is the first to record the server's side of its exchange, which is recorded once.
     func takesServerExchange() -> Bool { marks.set(bits: Mark.served) & Mark.served == 0 }
 
-    /// Sets and removes attributes; also after the part was closed, and then it counts as late.
     func set(_ changes: Fact.AttributesSet) -> LogResult {
         guard let source, source.isOn else { return .off }
         guard !isWithheld else {
@@ -221,9 +190,7 @@ package final class OpenPart: Sendable {
         return source.record(changes, of: part)
     }
 
-    /// Closes the part; only the first call counts. What the caller says is redacted here.
-    ///
-    /// - Parameter past: When it ended, in microseconds since the source started; `nil`: now.
+    /// Only the first call counts. `past` is in microseconds since the source started.
     package func close(
         _ outcome: TransactionOutcome, error: RecordedError?, attributes: Attributes, at past: Int64? = nil
     ) {
@@ -243,9 +210,7 @@ package final class OpenPart: Sendable {
         _ = source.record(.closed(closed), part: sequence, at: past)
     }
 
-    /// The fields of W3C Trace Context for a request of this transaction, by name; none where it is nobody's trace.
-    ///
-    /// - Parameter exchange: As in ``headerFields(exchange:as:)``; the part stands for one that is not logged.
+    /// Without a recorded `exchange`, the part is the parent span.
     package func traceFields(exchange: Int64?) -> [String: String] {
         guard let source, sequence > 0 else { return [:] }
         let span = SpanID(FactID(source: source.id, sequence: exchange ?? sequence))
@@ -256,9 +221,6 @@ package final class OpenPart: Sendable {
         ]
     }
 
-    /// The header fields for a request of this transaction, by name.
-    ///
-    /// - Parameter exchange: The sequence of the request's `exchange_opened` fact; nil where no exchange is logged.
     package func headerFields(exchange: Int64?, as format: TransactionHeader.Format) -> [String: String] {
         format.fields(
             TransactionHeader(transaction: transaction, useCase: useCase, source: source?.id, exchange: exchange))

@@ -2,9 +2,7 @@ package import Foundation
 package import WaybillCore
 package import WaybillStore
 
-/// One running recorder: what a process launch records, from its first fact on.
-///
-/// A forked child becomes a new one; facts for the old one are then no longer taken.
+/// Records the facts of one process. A forked child gets a new recorder.
 package final class SourceRecorder: Sendable {
     package let id: GUID
     package let settings: RecordingSettings
@@ -13,18 +11,15 @@ package final class SourceRecorder: Sendable {
     let context: ContextKeeper
     let sampling: SamplingInForce
     let diagnostics: Diagnostics
-    /// nil: no body is kept.
     let bodies: BodyKeeper?
     let generation = ProcessGeneration.current
     let announcedParts = AnnouncedParts()
     let joins: JoinGate
 
-    /// nil: the app has none.
     private let appHook: RecordingHook?
     private let power: RecordingSwitch
-    /// The writer's, which keeps it alive.
+    /// Borrowed from the writer, which keeps it alive.
     private let borrowedRecorder: Unmanaged<Recorder>
-    /// The use cases that it has recorded the names of.
     let useCases = NotedUseCases()
     private let namedEvents = NamedEvents()
 
@@ -54,24 +49,18 @@ package final class SourceRecorder: Sendable {
         borrowedRecorder = Unmanaged.passUnretained(writer.recorder)
     }
 
-    /// Whether recording is on.
     var isOn: Bool { power.isOn }
 
-    /// Whether the app is asked about what is recorded.
     var asksApp: Bool { appHook != nil }
 
-    /// What the app is asked by; nil where there is nothing to ask: recording is off, or it is asking already.
     var hook: RecordingHook? {
         guard let appHook, isOn, generation == ProcessGeneration.latest, !RecordingHook.isAsking else { return nil }
         return appHook
     }
 
-    /// Whether it belongs to the manager of this switch.
     func records(with power: RecordingSwitch) -> Bool { self.power === power }
 
-    /// Takes a fact; never blocks, never throws.
-    ///
-    /// - Parameter past: When it happened, as ``microseconds(at:)`` gives it; `nil`: now.
+    /// Never blocks or throws.
     package func record(_ content: Fact.Content, part: Int64, at past: Int64? = nil) -> Recorded {
         guard generation == ProcessGeneration.latest else { return .off }
         guard isOn else {
@@ -83,12 +72,8 @@ package final class SourceRecorder: Sendable {
         return recorded
     }
 
-    /// Returns the time of a fact that happened at a date, in microseconds since the source started.
     func microseconds(at date: Date) -> Int64 { writer.recorder.microseconds(atWall: date.microseconds) }
 
-    /// Takes an event of which there is no more to say.
-    ///
-    /// - Parameter part: 0 where its opening was not taken.
     @inline(__always)
     func record(event code: Int, part: Int64) -> LogResult {
         guard isOn, generation == ProcessGeneration.latest else { return .off }
@@ -101,19 +86,10 @@ package final class SourceRecorder: Sendable {
     @inline(never)
     private func noteRefusedEvent() { diagnostics.note(.refusedEvents) }
 
-    /// Counts a hint about a use case.
     func note(_ hint: Hint, about useCase: Int) { diagnostics.note(hint, about: name(of: useCase)) }
 
-    /// The name of a use case, as far as its type was seen here.
     private func name(of useCase: Int) -> String { useCases.name(of: useCase) ?? "use case \(useCase)" }
 
-    /// Opens a part in a transaction that this source begins or joins.
-    ///
-    /// - Parameters:
-    ///   - type: The type of its use case; `nil` if only the code is known.
-    ///   - parent: The transaction above it; nil: none.
-    ///   - traceParent: What the request that it is joined by said of that.
-    ///   - past: When it was opened; `nil`: now.
     func open(
         _ opened: Fact.Opened, type: ObjectIdentifier? = nil, below parent: TransactionParent? = nil,
         traceParent: TraceParent? = nil, at past: Int64? = nil
@@ -154,7 +130,6 @@ package final class SourceRecorder: Sendable {
         return record(.opened(opened), part: 0, at: past)
     }
 
-    /// Records that attributes of a part were set or removed; what the caller says is redacted here.
     func record(_ changes: Fact.AttributesSet, of part: ContextKeeper.Part) -> LogResult {
         var changes = changes
         if let hook {
@@ -173,27 +148,22 @@ package final class SourceRecorder: Sendable {
         return record(.attributesSet(changes), part: part.sequence).result
     }
 
-    /// There will be no closing fact, for which room was kept.
     func forgoClosing() { writer.recorder.forgoClosing() }
 
-    /// Whether a number can be the code of a use case or an event; one that cannot would be rejected by every
-    /// collector, so it is told at once.
+    /// Collectors would reject any other number.
     func isCode(_ code: Int) -> Bool {
         if (0...Limits.largestCode).contains(code) { return true }
         counters.add(to: \.impossibleCodes)
         return false
     }
 
-    /// Records the names of a use case, once. Reports one that has the code of another.
     func note<U: UseCase>(_ useCase: U.Type) {
         guard let noted = useCases.note(U.self) else { return }
         if !noted.names.isEmpty { writer.note(noted.names) }
         if let problem = noted.problem { diagnostics.once(problem.message) }
     }
 
-    /// The code of an event that has only a name, which is recorded with its first one.
-    ///
-    /// - Parameter nameless: Given the name where there are too many to keep: the event has to say it itself.
+    /// Beyond the limit of names it calls `nameless`, to put the name into the event itself.
     func code(ofEvent name: String, in useCase: Int, nameless: (String) -> Void) -> Int {
         let (event, isNew) = namedEvents.event(name, in: useCase, settings.redactor)
         if isNew { writer.note([RecordedName(useCase: useCase, event: event.code, name: event.name)]) }
@@ -201,7 +171,6 @@ package final class SourceRecorder: Sendable {
         return event.code
     }
 
-    /// Redacts and limits what a caller said.
     func attributes(_ attributes: Attributes) -> Attributes {
         guard !attributes.isEmpty else { return attributes }
         let (kept, truncated) = settings.redactor.attributes(attributes)
@@ -213,39 +182,34 @@ package final class SourceRecorder: Sendable {
         return kept
     }
 
-    /// What is to be recorded of an error, not redacted yet.
     func recorded(_ error: (any Error)?) -> RecordedError? {
         error.map { RecordedError($0, includingText: settings.keepsErrorTexts) }
     }
 
-    /// Whether requests to a URL carry the transaction's header field.
     package func correlates(with url: URL) -> Bool { settings.correlatedHosts.contains(url) }
 }
 
 extension Recorded {
-    /// Not taken because recording is off.
     fileprivate static let off = Recorded(sequence: 0, result: .off)
 }
 
 extension Fact.Content {
-    /// What to say where there was no room for it.
     fileprivate var refusal: Hint {
         switch self {
         case .opened, .exchangeOpened: .refusedOpenings
-        case .event, .attributesSet, .closed, .exchangeClosed: .refusedEvents
+        case .event, .attributesSet, .closed, .exchangeClosed, .unknown: .refusedEvents
         }
     }
 
-    /// Whether it closes what another fact opened.
     fileprivate var isClosing: Bool {
         switch self {
         case .closed, .exchangeClosed: true
-        case .opened, .event, .attributesSet, .exchangeOpened: false
+        case .opened, .event, .attributesSet, .exchangeOpened, .unknown: false
         }
     }
 }
 
-/// The parts whose header field was handed out, to know a request that carries it.
+/// The parts whose header field was handed out, to recognize requests that carry it.
 final class AnnouncedParts: Sendable {
     private struct Entry { weak var part: OpenPart? }
     private struct State {
@@ -255,9 +219,8 @@ final class AnnouncedParts: Sendable {
 
     private let state = Locked(State())
 
-    /// The header field of a part is handed out.
     func note(_ part: OpenPart) {
-        // Let go after the lock: the last reference to a part closes it, about which the app is asked.
+        // Release them after the lock: the last reference to a part closes it, which calls the app's hook.
         let found = state.withLock { state -> [OpenPart] in
             var found: [OpenPart] = []
             if state.entries.count >= state.limit {
@@ -272,33 +235,26 @@ final class AnnouncedParts: Sendable {
         withExtendedLifetime(found) {}
     }
 
-    /// The part of a transaction, as long as its handle is held.
     func part(of transaction: GUID) -> OpenPart? { state.withLock { $0.entries[transaction]?.part } }
 }
 
-/// The use cases of a process, of which each code belongs to one.
 final class NotedUseCases: Sendable {
     private struct State {
-        /// By code, the names of the use case that came first: of itself, and of its events.
         var names: [Int: [RecordedName]] = [:]
         var types: Set<ObjectIdentifier> = []
-        /// Types whose code belongs to another use case.
         var clashing: Set<ObjectIdentifier> = []
         var problems: [WaybillError] = []
     }
 
     private let state = Locked(State())
 
-    /// What is wrong with the codes of use cases.
     var problems: [WaybillError] { state.withLock { $0.problems } }
 
-    /// Notes a use case.
-    ///
-    /// - Returns: The names to record and what to report; `nil` if the type was noted before.
+    /// Returns `nil` if the type is already known.
     func note<U: UseCase>(_ useCase: U.Type) -> (names: [RecordedName], problem: WaybillError?)? {
         let type = ObjectIdentifier(U.self)
         guard state.withLock({ !$0.types.contains(type) }) else { return nil }
-        // The app's own code is not called with the lock held.
+        // Call the app's code without the lock.
         let (code, name, names) = (U.code, U.name, Self.names(of: U.self))
         return state.withLock { state in
             guard state.types.insert(type).inserted else { return nil }
@@ -306,7 +262,7 @@ final class NotedUseCases: Sendable {
                 state.names[code] = names
                 return (names, nil)
             }
-            // The same enum may be in two modules of a program, of which one knows fewer events.
+            // Two modules may have the same enum, and one of them may have fewer cases.
             let known = Dictionary(first.map { ($0.event, $0.name) }) { name, _ in name }
             if names.allSatisfy({ known[$0.event] == nil || known[$0.event] == $0.name }) {
                 let new = names.filter { known[$0.event] == nil }
@@ -320,16 +276,14 @@ final class NotedUseCases: Sendable {
                     + "Events of “\(name)” appear under the names of “\(known[nil] ?? "")”. Give each use case a code of its own."
             )
             state.problems.append(problem)
-            // Two names of one code in one batch, which `verify` reports.
+            // Record both names of the code in one batch, which `verify` reports.
             let clash = [first.first, names.first].compactMap { $0 }
             return (Set(clash).count > 1 ? clash : [], problem)
         }
     }
 
-    /// The name of a use case by its code; `nil` if none was noted.
     func name(of code: Int) -> String? { state.withLock { $0.names[code]?.first?.name } }
 
-    /// Whether two types with one code are the same use case.
     func areSame<U: UseCase>(_ type: ObjectIdentifier, _ useCase: U.Type) -> Bool {
         state.withLock { !$0.clashing.contains(type) && !$0.clashing.contains(ObjectIdentifier(U.self)) }
     }
@@ -343,19 +297,15 @@ final class NotedUseCases: Sendable {
     }
 }
 
-/// Codes for events that have only a name, as ``NameCode`` derives them.
 final class NamedEvents: Sendable {
     struct Event {
         var code: Int
-        /// As it is recorded.
         var name: String
-        /// Whether it stands for names for which there was no room.
         var isNameless = false
     }
 
-    /// Names that a source keeps: a span may be called by what its caller made up, an ID in it.
+    /// The maximum number of names: the name of a span may contain an ID.
     static let limit = 500
-    /// What the others are called.
     static let nameless = "other"
 
     private struct Key: Hashable {
@@ -365,9 +315,8 @@ final class NamedEvents: Sendable {
 
     private let known = Locked<[Key: Event]>([:])
 
-    /// The event that is called so, and whether it is a new one.
     func event(_ name: String, in useCase: Int, _ redactor: Redactor) -> (event: Event, isNew: Bool) {
-        // Of long ones that differ behind the limit, one is kept. Cut before it is redacted, half a secret might stay.
+        // Redact before cutting, or half a secret might stay.
         let name = name.utf8.count > Limits.labelLength ? Self.label(name, redactor) : name
         return known.withLock { known in
             var key = Key(useCase: useCase, name: name)
@@ -384,7 +333,7 @@ final class NamedEvents: Sendable {
         }
     }
 
-    /// What is recorded of a name; a name must not be empty.
+    /// A name must not be empty.
     private static func label(_ name: String, _ redactor: Redactor) -> String {
         let label = redactor.text(name)
         return label.isEmpty ? "unnamed" : label.cut(to: Limits.labelLength) ?? label

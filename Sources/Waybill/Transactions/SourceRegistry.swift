@@ -2,9 +2,7 @@ import WaybillAtomics
 import WaybillCore
 package import WaybillStore
 
-/// What a manager and its sessions record into: the running source, replaced by a new one in a forked child.
 package final class SourceRegistry: Sendable {
-    /// nil: nothing is ever recorded.
     package let settings: RecordingSettings?
     package let counters = Counters()
     package let changes = ChangeFeed()
@@ -17,8 +15,6 @@ package final class SourceRegistry: Sendable {
     private let contextProblem = Locked<WaybillError?>(nil)
     private let erasureHandler = Locked<(@Sendable (Store?, Bool) -> Void)?>(nil)
 
-    /// Has `handler` called after each erasure, on the store's thread: with the store, if there is one, and whether
-    /// everything was erased.
     func whenErased(_ handler: @escaping @Sendable (_ store: Store?, _ isEverything: Bool) -> Void) {
         erasureHandler.withLock { $0 = handler }
     }
@@ -30,7 +26,6 @@ package final class SourceRegistry: Sendable {
 
     let diagnostics: Diagnostics
 
-    /// Says why a request carried no header field: a hint of `health`, told once.
     package func noteUncorrelated(_ sentence: String) { diagnostics.note(.uncorrelated, about: sentence) }
 
     init(_ settings: RecordingSettings?, diagnostics: Diagnostics) {
@@ -54,18 +49,14 @@ package final class SourceRegistry: Sendable {
             sampling: sampling, diagnostics: diagnostics)
     }
 
-    /// The source that records now; nil when recording is off.
     package var source: SourceRecorder? { power.isOn ? current : nil }
 
-    /// The source to read and deliver by, also while recording is off; nil where reading would make a store that
-    /// nothing was recorded into.
+    /// `nil` if reading would create an empty store.
     package var readableSource: SourceRecorder? {
         guard let current, power.isOn || current.writer.hasStore else { return nil }
         return current
     }
 
-    /// The source that records a part's exchanges: the one that opened it, as long as it is one of ours; nil when
-    /// recording is off.
     func source(of part: OpenPart?) -> SourceRecorder? {
         guard let source else { return nil }
         guard let own = part?.source, own.records(with: power), own.generation == source.generation else {
@@ -74,10 +65,9 @@ package final class SourceRegistry: Sendable {
         return own
     }
 
-    /// As ``readableSource``, once everything is written that handles from before the installation was reset still had
-    /// in memory.
+    /// First writes the facts of handles from before a reset of the installation.
     package func drainedSource() async -> SourceRecorder? {
-        // What cannot be written stays in memory and shows in the source's own problem.
+        // Facts that can't be written stay in memory, and the source reports the problem.
         for source in liveForerunners {
             await source.bodies?.settle()
             try? await source.writer.drain()
@@ -86,19 +76,15 @@ package final class SourceRegistry: Sendable {
         return readableSource
     }
 
-    /// Runs on the reading thread, on a store that holds everything recorded until now.
-    ///
-    /// - Parameter body: Given the reader, and now in microseconds since 1970.
-    /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
-    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int64) throws -> Result) async throws
-        -> Result?
+    /// Returns `nil` if recording is off and no store exists.
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int64) throws -> Result)
+        async throws(WaybillError) -> Result?
     {
         guard let source = await drainedSource() else { return nil }
         let now = source.settings.clock.wallMicroseconds()
         return try await source.writer.read { reader in try body(reader, now) }
     }
 
-    /// Sources from before the installation was reset, for as long as a handle of theirs is held.
     package var liveForerunners: [SourceRecorder] {
         forerunners.withLock { forerunners in
             forerunners.removeAll { $0.source == nil }
@@ -106,22 +92,20 @@ package final class SourceRegistry: Sendable {
         }
     }
 
-    /// Whether what a source begins may name a transaction as its parent: after a reset of the installation nothing
-    /// names what was recorded before it.
+    /// After a reset of the installation, a new transaction must not name an earlier one.
     func admits(_ parent: TransactionParent, for source: SourceRecorder) -> Bool {
         guard let part = parent.part else { return true }
         guard part.source != source.id else { return part.sequence > 0 }
         return part.sequence > 0 && !liveForerunners.contains { $0.id == part.source }
     }
 
-    /// Records under a new installation from now on, by a new source; handles of the one before go on in that.
-    func renewInstallation() async throws {
-        // Where nothing was recorded, there is no installation yet.
+    func renewInstallation() async throws(WaybillError) {
+        // Without recorded data there is no installation.
         guard let settings, let old = readableSource else { return }
         try await old.writer.drain()
         try await old.writer.run { _, store in try store.set("installation", to: GUID().description) }
         let new = newSource(settings)
-        // Opened before the old one is let go, which may be all that keeps a store in memory.
+        // Opened before the old one is released, which may be all that keeps a store in memory.
         try await new.writer.run { _, _ in }
         try context.forget()
         running.withLock { running in
@@ -130,7 +114,7 @@ package final class SourceRegistry: Sendable {
         }
     }
 
-    /// Records under a new source from now on, if `old` is still the one; open transactions continue in the old one.
+    /// Open transactions continue in the old one.
     func renew(after old: SourceRecorder) {
         guard let settings else { return }
         running.withLock { running in
@@ -139,7 +123,7 @@ package final class SourceRegistry: Sendable {
             }
             let new = newSource(settings)
             replace(current, with: new, in: &running)
-            // A store in memory lives as long as somebody has it open.
+            // A store in memory lives while a connection to it is open.
             Task {
                 try? await new.writer.run { _, _ in }
                 withExtendedLifetime(old) {}
@@ -158,12 +142,11 @@ package final class SourceRegistry: Sendable {
         weak var source: SourceRecorder?
     }
 
-    /// Whether it records; a manager that is disabled stays so.
     package var mode: RecordingHealth.Mode {
         get { power.isOn ? .on : .off }
         set {
             guard let settings, let source = current else { return }
-            // Under the lock, so that the last one to turn the switch is also the last one to be remembered.
+            // Under the lock, to remember the mode that was set last.
             running.withLock { _ in
                 power.isOn = newValue == .on
                 changes.ring()
@@ -179,18 +162,15 @@ package final class SourceRegistry: Sendable {
         }
     }
 
-    /// Why nothing is recorded; nil where it is.
     var modeHint: String? {
         guard settings != nil else { return "This manager is disabled: it records nothing, and cannot be turned on." }
         return power.isOn ? nil : "Recording is off: set `recording` to `.on`."
     }
 
-    /// Why turning recording on or off failed; nil when it did not.
     var problem: WaybillError? { switchProblem.withLock { $0 } ?? contextProblem.withLock { $0 } }
 
     // MARK: Context
 
-    /// Sets and removes attributes of the context, and tells the parts that are open.
     func changeContext(_ attributes: Attributes, removed: [String], isRemembered: Bool) {
         guard settings != nil else { return }
         let change = context.change(attributes, removed: removed, isRemembered: isRemembered)
@@ -207,7 +187,7 @@ package final class SourceRegistry: Sendable {
         if change.isRemembered { saveContext() }
     }
 
-    /// Writes down what is to be remembered, on the store's thread; while recording is off, not before it is on.
+    /// If recording is off, it waits until recording is on.
     func saveContext() { source?.writer.perform { [self] _ in writeContext() } }
 
     private func writeContext() {
@@ -216,7 +196,6 @@ package final class SourceRegistry: Sendable {
         if let problem { diagnostics.once(problem.message) }
     }
 
-    /// What turning recording on or off means for the disk; gives what went wrong.
     private func follow(
         _ mode: RecordingHealth.Mode, _ settings: RecordingSettings, _ source: SourceRecorder, _ store: Store?
     )
@@ -235,12 +214,11 @@ package final class SourceRegistry: Sendable {
         }
     }
 
-    /// The source of this process, whether it records at the moment or not; nil where nothing is ever recorded.
     package var current: SourceRecorder? {
         guard let settings else { return nil }
         return running.withLock { running in
             if let old = running, old.generation != ProcessGeneration.current {
-                // The parent's locks, connection and threads do not belong to the child, which never uses them again.
+                // The child must not use the parent's locks, connection and threads.
                 _ = Unmanaged.passRetained(old)
                 running = newSource(settings)
             }
@@ -249,7 +227,6 @@ package final class SourceRegistry: Sendable {
     }
 }
 
-/// Whether recording is on, for all sources of a manager; read by every call that records.
 final class RecordingSwitch: Sendable {
     private let value: Atomic<Bool>
 

@@ -1,114 +1,89 @@
 public import WaybillCore
 import WaybillStore
 
-/// What every transaction that begins or is joined from now on has among its attributes: who the user is, the tenant,
-/// the variant of an experiment.
+/// The attributes that every new transaction of a manager has, such as the user, the tenant or an experiment's variant.
 ///
 /// ## Usage
 ///
 /// ```swift
 /// transactions.context.setUser(account.id)  // hashed
-/// transactions.context.set("tenant", account.tenant)
-/// transactions.context.set("channel", "beta", remembered: true)  // later launches have it, too
+/// transactions.context.set(account.tenant, forKey: "tenant")
+/// transactions.context.set("beta", forKey: "channel", remembered: true)  // later launches have it, too
 /// transactions.context.remove("tenant")
 /// ```
 ///
-/// Transactions that are open are told of each change, as of that moment: a user who logs in half way is known from
-/// there on. What a caller says of a transaction wins over the context of the same name. Its values are redacted like all
-/// attributes; at most 32 names are kept, and of transactions that are open at the same time a thousand are told.
-/// ``TransactionManager/erase(_:)`` of everything or of the installation takes it away, and so does
-/// ``TransactionManager/resetInstallation()``.
+/// A change also applies to at most 1,000 open transactions from that moment. A transaction's own attributes override
+/// the context. Values are redacted, and at most 32 names are kept. ``TransactionManager/erase(_:)`` of everything or
+/// of the installation clears the context, and so does ``TransactionManager/resetInstallation()``.
 public struct TransactionContext: Sendable {
     let sources: SourceRegistry
 
-    /// What is set now.
+    /// The current attributes.
     public var attributes: Attributes { sources.context.attributes }
 
-    /// The value of one name; nil: it has none, or is to have none any more. What is set so is not remembered over
-    /// launches.
+    /// The value of one name. Assign `nil` to remove it. Later launches don't remember it.
     public subscript(name: String) -> AttributeValue? {
         get { attributes[name] }
-        nonmutating set { set(name, newValue) }
+        nonmutating set { set(newValue, forKey: name) }
     }
 
-    /// Sets a value, for what begins from now on and for what is open.
-    ///
-    /// - Parameters:
-    ///   - name: The attribute's name.
-    ///   - value: Its value from now on; nil: it has none any more.
-    ///   - remembered: Whether later launches have it, too, redacted, from a file in the store's folder that only its
-    ///     owner may read; a store in memory remembers nothing. Default: false.
-    public func set(_ name: String, _ value: (any AttributeConvertible)?, remembered: Bool = false) {
+    /// Sets the value of one name, for new and open transactions. `nil` removes it. With `remembered`, later launches
+    /// have the redacted value, too, from a file in the store's folder that only its owner can read.
+    public func set(_ value: (any AttributeConvertible)?, forKey name: String, remembered: Bool = false) {
         let change = Fact.AttributesSet(name, value)
         sources.changeContext(change.attributes, removed: change.removed, isRemembered: remembered)
     }
 
-    /// Sets several values at once; names that are not among them keep theirs.
-    ///
-    /// - Parameters:
-    ///   - attributes: Names and values.
-    ///   - remembered: As with ``set(_:_:remembered:)``.
+    /// Sets several values at once and keeps all others; see ``set(_:forKey:remembered:)``.
     public func set(_ attributes: Attributes, remembered: Bool = false) {
         sources.changeContext(attributes, removed: [], isRemembered: remembered)
     }
 
-    /// Sets the attribute `user` to a pseudonym of the user's ID. To record the ID itself, call `set("user", id)`.
+    /// Sets the attribute `user` to a pseudonym of a user's ID; `nil` removes it.
     ///
-    /// The pseudonym is the first 64 bits of the SHA-256 of a salt and the ID, as sixteen letters. The salt is random,
-    /// stays in the store's folder and is never sent. So whoever has only the records can't guess IDs, and the same user
-    /// has another pseudonym in another installation. Whoever has the device's files can try all possible IDs. A
-    /// pseudonym is not anonymity: it ties the transactions of one user together, and other attributes can reveal who it
-    /// is.
-    ///
-    /// - Parameters:
-    ///   - id: The ID; `nil` removes the attribute.
-    ///   - remembered: As with ``set(_:_:remembered:)``.
+    /// The pseudonym is the first 64 bits of the SHA-256 of a salt and the ID, as sixteen letters. The random salt
+    /// stays in the store's folder. With the device's files, an attacker can try all IDs. A pseudonym is not anonymity:
+    /// it connects the transactions of one user, and other attributes can reveal the user. To record the ID itself,
+    /// call `set(id, forKey: "user")`.
     public func setUser(_ id: String?, remembered: Bool = false) {
         guard let id else { return remove("user") }
-        set("user", sources.context.hash(id), remembered: remembered)
-        // Also where it is not remembered: the salt is the installation's.
+        set(sources.context.hash(id), forKey: "user", remembered: remembered)
+        // The salt belongs to the installation and is saved even if the value is not remembered.
         sources.saveContext()
     }
 
-    /// Takes values away; also those that were remembered.
+    /// Removes values, including remembered ones.
     public func remove(_ names: String...) {
         sources.changeContext([:], removed: Array(Set(names)), isRemembered: false)
     }
 
-    /// Takes all values away; also those that were remembered.
+    /// Removes all values, including remembered ones.
     public func removeAll() {
         sources.changeContext([:], removed: Array(attributes.keys), isRemembered: false)
     }
 }
 
 extension TransactionManager {
-    /// What transactions that begin or are joined from now on have among their attributes.
+    /// The attributes that every new transaction has.
     public var context: TransactionContext { TransactionContext(sources: sources) }
 }
 
-/// What transactions get among their attributes from now on, and the parts that are open, which are told of a change.
-///
-/// Parts come here when they are opened and when they are closed; what happens in between does not.
 final class ContextKeeper: Sendable {
-    /// A part that can be told of a change.
     struct Part: Sendable {
         var source: SourceRecorder
         var transaction: GUID
         var useCase: Int
         var sequence: Int64
-        /// Whether another process began its transaction.
         var isJoined = false
 
         fileprivate var key: Key { Key(source: ObjectIdentifier(source), sequence: sequence) }
     }
 
-    /// The context as it was when a part was about to be opened.
     struct Moment {
         fileprivate var attributes: Attributes
         fileprivate var version: Int
     }
 
-    /// Parts that are told at most: those that are open beyond it keep what they were opened with.
     static let partLimit = 1_000
 
     fileprivate struct Key: Hashable {
@@ -118,9 +93,7 @@ final class ContextKeeper: Sendable {
 
     private struct Entry {
         var part: Part
-        /// What the caller said at the opening: it wins over the context of that name.
         var own: Attributes
-        /// Names that the caller has set or removed since.
         var set: Set<String> = []
 
         func without(_ changes: Fact.AttributesSet) -> Fact.AttributesSet {
@@ -132,18 +105,16 @@ final class ContextKeeper: Sendable {
 
     private struct State {
         var attributes: Attributes = [:]
-        /// Names among them that later launches are to have, too.
         var remembered: Set<String> = []
         var salt: String?
         var isRead = false
-        /// How often it was changed.
         var version = 0
         var entries: [Key: Entry] = [:]
         var isBeyondLimit = false
     }
 
     private let state = Locked(State())
-    /// Held while the file is written: what was forgotten must not come back.
+    /// Held while the file is written, or a forgotten value could come back.
     private let writing = Locked(())
     private let file: ContextFile?
     private let redactor: Redactor
@@ -153,10 +124,8 @@ final class ContextKeeper: Sendable {
         self.redactor = redactor
     }
 
-    /// What is set now.
     var attributes: Attributes { withState { $0.attributes } }
 
-    /// With what was remembered, which is read when it is first needed.
     private func withState<Result>(_ body: (inout State) -> Result) -> Result {
         state.withLock { state in
             if !state.isRead {
@@ -173,24 +142,19 @@ final class ContextKeeper: Sendable {
 
     // MARK: Parts
 
-    /// The attributes that a part is opened with: its own, and of the context those of other names.
-    ///
-    /// - Returns: `omitted` counts those of the context that there was no room for.
+    /// `omitted` counts the attributes that exceed the limit.
     func attributes(with own: Attributes) -> (all: Attributes, omitted: Int, moment: Moment) {
         let moment = withState { Moment(attributes: $0.attributes, version: $0.version) }
         if moment.attributes.isEmpty { return (own, 0, moment) }
         if own.isEmpty { return (moment.attributes, 0, moment) }
         var (all, omitted) = (own, 0)
-        // Where there is no room for all, the caller's own stay.
         for name in moment.attributes.keys.sorted() where own[name] == nil {
             if all.count < Limits.attributes { all[name] = moment.attributes[name] } else { omitted += 1 }
         }
         return (all, omitted, moment)
     }
 
-    /// The use case that was begun here last, of those that are open; `nil` if there is none.
-    ///
-    /// Looks at a hundred of them at most: for a hint, any of many will do.
+    /// It looks at no more than 100 parts, since it is only for a hint.
     func latestBegun() -> Int? {
         state.withLock { state in
             state.entries.values.lazy.prefix(100).map(\.part).filter { !$0.isJoined }
@@ -198,9 +162,7 @@ final class ContextKeeper: Sendable {
         }
     }
 
-    /// A part was opened.
-    ///
-    /// - Returns: What has changed while it was; nil as a rule.
+    /// Returns the changes that the part missed while it was opening.
     func opened(_ part: Part, own: Attributes, since moment: Moment) -> Fact.AttributesSet? {
         state.withLock { state in
             let entry = Entry(part: part, own: own)
@@ -215,33 +177,23 @@ final class ContextKeeper: Sendable {
         }
     }
 
-    /// The caller has set or removed attributes of a part.
     func note(_ changes: Fact.AttributesSet, of part: Part) {
         state.withLock { $0.entries[part.key]?.set.formUnion(changes.attributes.keys + changes.removed) }
     }
 
-    /// A part was closed.
     func closed(_ sequence: Int64, of source: SourceRecorder) {
         state.withLock { _ = $0.entries.removeValue(forKey: Key(source: ObjectIdentifier(source), sequence: sequence)) }
     }
 
     // MARK: Changes
 
-    /// What became of a change.
     struct Change {
-        /// The parts that are open, with what they are to be told.
         var parts: [(part: Part, changes: Fact.AttributesSet)] = []
-        /// Attributes for which there was no room.
         var truncated = 0
-        /// Whether more parts were open than can be told.
         var isBeyondLimit = false
-        /// Whether the file has to be written.
         var isRemembered = false
     }
 
-    /// Sets and removes attributes.
-    ///
-    /// - Parameter isRemembered: Whether later launches are to have those that are set, too.
     func change(_ attributes: Attributes, removed: [String], isRemembered: Bool) -> Change {
         withState { state in
             let (old, remembered) = (state.attributes, state.remembered)
@@ -266,20 +218,19 @@ final class ContextKeeper: Sendable {
                 let changes = entry.without(changes)
                 if !changes.isEmpty { change.parts.append((entry.part, changes)) }
             }
-            // The oldest first, so that the order of facts is always the same.
+            // Sort for a stable order of facts.
             change.parts.sort { $0.part.sequence < $1.part.sequence }
             return change
         }
     }
 
-    /// A user's ID as nobody can read it who has not the salt of this installation.
     func hash(_ id: String) -> String {
         let salt = withState { state in
             let salt = state.salt ?? (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
             state.salt = salt
             return salt
         }
-        // Letters alone: digits in a row may have the shape of a number that is redacted.
+        // Only letters, since digits may have the shape of a number that is redacted.
         let letters = Array("abcdefghijklmnop")
         return String(
             SHA256.hash(Array("\(salt) \(id)".utf8)).prefix(8).flatMap { byte in
@@ -294,9 +245,6 @@ final class ContextKeeper: Sendable {
 
     // MARK: What is remembered
 
-    /// Writes down what later launches are to have.
-    ///
-    /// - Returns: Why that failed; nil where it did not.
     func save() -> WaybillError? {
         guard let file else { return nil }
         return writing.withLock { _ in
@@ -305,13 +253,13 @@ final class ContextKeeper: Sendable {
                     attributes: redactor.attributes(state.attributes.filter { state.remembered.contains($0.key) }).0,
                     salt: state.salt)
             }
-            // Another process may have made one at the same time: from the next launch on both have the first.
+            // Another process may have made a salt at the same time. Both use the first one from the next launch on.
             if content.salt != nil, let salt = file.read().salt { content.salt = salt }
             return write(content, to: file)
         }
     }
 
-    /// Takes everything away that was set, the file included; parts that are open keep what they have.
+    /// Open parts keep their attributes.
     func forget() throws(WaybillError) {
         let problem = writing.withLock { _ in
             state.withLock { state in

@@ -1,11 +1,11 @@
+import Foundation
 import WaybillAtomics
 public import WaybillCore
 
-/// A place where a transaction is current, inside of those around it: all of them are one chain, the innermost first.
+/// A place where a transaction is current. Scopes nest and form a chain, the innermost first.
 ///
-/// The library keeps the chain in a task-local value. What has a context of its own that goes where task-local values do
-/// not, or cannot put a closure around what it starts, carries a scope in that context, and says once where to find it:
-/// as the spans of `WaybillTracing` do.
+/// Waybill keeps the chain in a task-local value. If your context travels where task-local values do not, store a scope
+/// in it and register it once, as the spans of `WaybillTracing` do.
 ///
 /// ## Usage
 ///
@@ -14,7 +14,6 @@ public import WaybillCore
 /// context.scope = TransactionScope(login)                       // current wherever this context is
 /// ```
 public struct TransactionScope: Sendable {
-    /// What `perform` and `makingCurrent` have put around the current task.
     @TaskLocal static var ofTask: TransactionScope?
 
     private static let carriers = Carriers()
@@ -24,7 +23,7 @@ public struct TransactionScope: Sendable {
     private final class Place: Sendable {
         let part: OpenPart
         let outer: Place?
-        /// When the part was made current here, where that was after its end.
+        /// The time at which the part became current here, if it had already ended.
         let start: Int64?
 
         init(_ part: OpenPart, inside outer: Place?) {
@@ -34,7 +33,7 @@ public struct TransactionScope: Sendable {
         var isOver: Bool { part.isOver(since: start) }
     }
 
-    /// One of a list that only grows: it is read wherever somebody asks what is current, without a lock.
+    /// The list only grows, to be read without a lock.
     private final class Carrier: Sendable {
         let scope: @Sendable () -> TransactionScope?
         let next = Carriers()
@@ -42,14 +41,11 @@ public struct TransactionScope: Sendable {
         init(_ scope: @escaping @Sendable () -> TransactionScope?) { self.scope = scope }
     }
 
-    /// The rest of that list: its first one, none at first.
     private struct Carriers: ~Copyable, Sendable {
-        /// The address of one that is kept alive for good.
         private let address = Atomic<UInt>(0)
 
         var first: Carrier? { Self.carrier(address.load(ordering: .acquiring)) }
 
-        /// - Returns: The one that is there then, if another thread was faster.
         func begin(with carrier: Carrier) -> Carrier {
             let kept = Unmanaged.passRetained(carrier)
             let (isFirst, found) = address.compareExchange(expected: 0, desired: UInt(bitPattern: kept.toOpaque()))
@@ -62,23 +58,19 @@ public struct TransactionScope: Sendable {
         }
     }
 
-    /// Makes one of a transaction, inside of what is current here; it is current where it is carried.
-    public init<Event>(_ transaction: UseCaseTransaction<Event>) { self.init(transaction.part) }
+    /// Creates a scope for a transaction, inside the current scope.
+    public init(_ transaction: any TransactionHandle) { self.init(transaction.untyped.part) }
 
     package init(_ part: OpenPart) { place = Place(part, inside: Self.current?.place) }
 
     private init(place: Place) { self.place = place }
 
-    /// The innermost scope; nil outside any transaction.
+    /// The innermost scope; `nil` outside any transaction.
     ///
-    /// A carried one counts unless something became current inside of it: `perform` inside a span wins over the span,
-    /// and a span inside `perform` keeps its transaction.
-    ///
-    /// A part that has ended stays current for a minute, for the tasks that it has started; then the one around it is,
-    /// if there is one.
+    /// A carried scope counts unless another scope was opened inside it: `perform` inside a span wins over the span. An
+    /// ended part stays current for a minute, for the tasks that it started.
     public static var current: TransactionScope? { inherited?.live }
 
-    /// As ``current``, ended or not.
     private static var inherited: TransactionScope? {
         var current = ofTask
         var carrier = carriers.first
@@ -89,42 +81,31 @@ public struct TransactionScope: Sendable {
         return current
     }
 
-    /// What is current where a context carries this scope that is not the current one.
     package static func current(carrying scope: TransactionScope?) -> TransactionScope? {
         (scope?.innermost(beside: ofTask) ?? ofTask)?.live
     }
 
-    /// Without the parts that ended too long ago.
     private var live: TransactionScope? {
         firstPlace { !$0.isOver }.map { $0 === place ? self : TransactionScope(place: $0) }
     }
 
-    /// Counts that something asked for a transaction which the current task inherited, and which ended too long ago.
-    ///
-    /// - Returns: Whether there is one.
     static func noteEnded(where isMeant: (OpenPart) -> Bool) -> Bool {
         guard let part = inherited?.firstPlace(where: { $0.isOver && isMeant($0.part) })?.part else { return false }
         part.source?.note(.afterEnd, about: part.useCase)
         return true
     }
 
-    /// This one, unless the other was made inside of it.
     private func innermost(beside other: TransactionScope?) -> TransactionScope {
         guard let other, other.firstPlace(where: { $0 === place }) != nil else { return self }
         return other
     }
 
-    /// Whether a part is current here, innermost or not.
     package func contains(_ part: OpenPart) -> Bool { firstPlace { $0.part === part } != nil }
 
-    /// Its transaction, whatever the use case.
+    /// The scope's transaction, whatever its use case.
     public var transaction: UseCaseTransaction<Int> { UseCaseTransaction(part: part) }
 
-    /// Says where a scope is carried besides the current task, for as long as the process lives: once for each kind of
-    /// context.
-    ///
-    /// - Parameter scope: Called wherever the library asks what is current, on any thread; gives the scope of the
-    ///   context that is current there, nil where there is none.
+    /// Registers a closure that returns the scope of another kind of context, or `nil`. Waybill calls it on any thread.
     public static func carry(_ scope: @escaping @Sendable () -> TransactionScope?) {
         let carrier = Carrier(scope)
         var last = carriers.begin(with: carrier)
@@ -133,10 +114,8 @@ public struct TransactionScope: Sendable {
 
     package var part: OpenPart { place.part }
 
-    /// The innermost part; nil outside any transaction.
     package static var innermost: OpenPart? { current?.part }
 
-    /// The innermost part for which something holds; nil where there is none.
     static func innermost(where holds: (OpenPart) -> Bool) -> OpenPart? {
         current?.firstPlace(where: { !$0.isOver && holds($0.part) })?.part
     }
@@ -149,16 +128,13 @@ public struct TransactionScope: Sendable {
 }
 
 extension UseCase {
-    /// The transaction of this use case that the current task works for; nil outside one.
-    ///
-    /// Found anywhere below `perform`, and in the handlers below a server's middleware, without passing the handle
-    /// along:
+    /// The current task's innermost transaction of this use case; `nil` if there is none.
     ///
     /// ```swift
-    /// Login.current?.log(.serverStarted)
+    /// Login.current?.set(basket.count, forKey: "items")
     /// ```
     public static var current: UseCaseTransaction<Self>? {
-        // A code may be shared by mistake, which is known once the names of both use cases are.
+        // Two use cases may share a code by mistake. Waybill can tell once it knows both of their names.
         guard let nearest = TransactionScope.innermost(where: { $0.useCase == code }) else {
             _ = TransactionScope.noteEnded { $0.useCase == code }
             return nil
@@ -168,10 +144,54 @@ extension UseCase {
     }
 }
 
-extension UseCaseTransaction where Event == Int {
-    /// The innermost transaction that the current task works for, whatever its use case; nil outside any.
+extension UseCase {
+    /// Records an event of the current transaction of this use case. Never blocks or throws.
     ///
-    /// For what knows no use case, as a log handler:
+    /// ```swift
+    /// Login.log(.serverStarted)
+    /// ```
+    ///
+    /// Without a current transaction it returns `.off`. A debug build then says so on standard error, once for each use
+    /// case.
+    @inlinable
+    @discardableResult
+    public static func log(
+        _ event: Self, error: (any Error)? = nil, attributes: Attributes = Attributes()
+    ) -> LogResult {
+        recording?.log(event, error: error, attributes: attributes) ?? .off
+    }
+
+    /// Records an event of the current transaction with an error code, such as an HTTP status.
+    @inlinable
+    @discardableResult
+    public static func log(_ event: Self, code: Int, attributes: Attributes = Attributes()) -> LogResult {
+        recording?.log(event, code: code, attributes: attributes) ?? .off
+    }
+
+    @inlinable static var recording: UseCaseTransaction<Self>? {
+        let current = current
+        if current == nil, TransactionManager.isDebugBuild { _ = MissingTransactions.note(Self.self) }
+        return current
+    }
+}
+
+@usableFromInline
+enum MissingTransactions {
+    private static let known = Locked<Set<ObjectIdentifier>>([])
+
+    /// Returns whether this was the first time for the use case.
+    @usableFromInline static func note<U: UseCase>(_ useCase: U.Type) -> Bool {
+        guard known.withLock({ $0.insert(ObjectIdentifier(U.self)).inserted }) else { return false }
+        FileHandle.standardError.write(
+            Data(
+                "waybill: `\(U.self).log` recorded nothing, because no transaction of it is current. Call it inside `perform` or `withCurrent`.\n"
+                    .utf8))
+        return true
+    }
+}
+
+extension UseCaseTransaction where Event == Int {
+    /// The current task's innermost transaction, for code that knows no use case, such as a log handler.
     ///
     /// ```swift
     /// UseCaseTransaction.current?.log(named: "cache miss")
@@ -179,9 +199,9 @@ extension UseCaseTransaction where Event == Int {
     public static var current: UseCaseTransaction<Int>? { TransactionScope.current?.transaction }
 }
 
-/// The transaction below which another one is begun.
+/// The parent of a new transaction.
 ///
-/// A child is a transaction of its own, with its own outcome and timeout; its parent may have ended already.
+/// A child is a separate transaction with its own outcome and timeout. Its parent may have ended already.
 ///
 /// ## Usage
 ///
@@ -191,29 +211,24 @@ extension UseCaseTransaction where Event == Int {
 /// ```
 public struct TransactionParent: Hashable, Sendable {
     let transaction: GUID
-    /// The topmost one above the child, as far as this process knows.
     let root: GUID
-    /// The trace that both belong to.
     let trace: GUID
-    /// What other vendors say of that trace; `nil` if none does.
     let otherVendors: String?
-    /// The part that this process has in it, whose sequence is 0 where it was not recorded; nil: none is known.
+    /// This process's part in the parent; its sequence is 0 if it was not recorded. `nil` if no part is known.
     let part: FactID?
 
-    /// The innermost transaction that the current task works for; nil outside of any.
+    /// The current task's innermost transaction; `nil` outside any.
     public static var current: TransactionParent? {
-        // What was withheld, or found no room, is nobody's parent.
+        // Children of an unrecorded transaction attach to its nearest recorded ancestor.
         TransactionScope.innermost { $0.sequence > 0 }.map { TransactionParent($0) }
     }
 
-    /// One that this process takes part in, whether it is finished or not.
-    ///
-    /// What is begun below one that was not recorded stands by itself.
-    public static func transaction<Event>(_ transaction: UseCaseTransaction<Event>) -> TransactionParent {
-        TransactionParent(transaction.part)
+    /// Returns a transaction of this process as the parent. A child of an unrecorded transaction has no parent.
+    public static func transaction(_ transaction: any TransactionHandle) -> TransactionParent {
+        TransactionParent(transaction.untyped.part)
     }
 
-    /// One by its ID, e.g. as it was remembered from an earlier launch; it need not be known here.
+    /// Returns a parent by its ID, such as one from an earlier launch.
     public static func id(_ id: GUID) -> TransactionParent {
         TransactionParent(transaction: id, root: id, trace: id, otherVendors: nil, part: nil)
     }
@@ -234,14 +249,11 @@ public struct TransactionParent: Hashable, Sendable {
     }
 }
 
-/// What the header fields of an incoming request say of its transaction. None of it is trusted.
+/// The contents of an incoming request's header fields, which are not trusted.
 struct IncomingTransaction {
     var transaction: GUID
-    /// nil: not told.
     var useCase: Int?
-    /// The exchange that carries it; nil: not told.
     var cause: FactID?
-    /// nil: not told, or not asked for.
     var traceParent: TraceParent?
 
     init(_ header: TransactionHeader, traceParent: TraceParent? = nil) {
@@ -249,7 +261,6 @@ struct IncomingTransaction {
         self.traceParent = traceParent
     }
 
-    /// By W3C Trace Context alone; nil where the trace's ID cannot be a transaction's.
     init?(_ traceParent: TraceParent, state: String?) {
         guard traceParent.trace.isVersion7 else { return nil }
         transaction = traceParent.trace
@@ -257,26 +268,25 @@ struct IncomingTransaction {
         self.traceParent = traceParent
     }
 
-    /// What is recorded of the trace: nothing where it says no more than the cause.
+    /// Empty if it adds nothing to the cause.
     var link: Attributes {
         guard let traceParent, cause.map({ SpanID($0) }) != traceParent.parent else { return [:] }
         return [TraceParent.fieldName: traceParent.description]
     }
 
-    /// Whether a part was joined for the same request.
     func isJoined(by part: OpenPart, useCase: Int) -> Bool {
         part.isJoined && part.transaction == transaction && part.cause == cause && part.traceParent == traceParent
             && part.useCase == useCase
     }
 }
 
-/// Decides which requests may join a transaction: a header field can be made up by anybody, as often as they like.
+/// Limits the transactions that requests can join, since anyone can forge a header field.
 final class JoinGate: Sendable {
     private struct State {
-        /// How often transactions were joined: of late, and of those that were not, before; each is bounded.
+        /// Two generations of bounded size.
         var recent: [GUID: Int] = [:]
         var earlier: [GUID: Int] = [:]
-        /// When those so far would have come at the steady rate, in microseconds of the clock that never goes back.
+        /// The theoretical arrival time of the next transaction.
         var due = Int64.min
 
         mutating func note(_ transaction: GUID, _ count: Int) {
@@ -285,32 +295,23 @@ final class JoinGate: Sendable {
         }
     }
 
-    /// Transactions that are remembered at least, once so many were joined.
     static let memory = 8_192
-    /// Requests of one transaction: no collector takes more parts of one.
+    /// The maximum number of requests per transaction. No collector accepts more parts of one.
     static let requestLimit = 1_000
     private static let tolerance: Int64 = 60_000_000
 
     private let useCases: Set<Int>?
-    /// Microseconds from one transaction to the next at the steady rate; nil: none may be joined.
     private let interval: Int64?
     private let state = Locked(State())
 
-    /// - Parameters:
-    ///   - useCases: Those that a header field may name; nil: any.
-    ///   - perMinute: Transactions that are not known yet, at a steady rate or all of a minute's at once.
     init(useCases: Set<Int>?, perMinute: Int) {
         self.useCases = useCases
         interval = perMinute > 0 ? Self.tolerance / Int64(perMinute) : nil
     }
 
-    /// Whether the use case that a header field names may be believed.
     func knows(useCase: Int) -> Bool { useCases?.contains(useCase) ?? true }
 
-    /// Whether there is room for one more request of a transaction. One that was joined lately has some of its own; any
-    /// other gets it by the generic cell rate algorithm (ITU-T I.371).
-    ///
-    /// - Parameter now: Microseconds of a clock that never goes back.
+    /// Known transactions have a limit each; the generic cell rate algorithm (ITU-T I.371) limits new ones.
     func admits(_ transaction: GUID, now: Int64) -> Bool {
         state.withLock { state in
             if let count = state.recent[transaction] ?? state.earlier[transaction] {

@@ -7,8 +7,7 @@ import FoundationNetworking
 
 /// A handle to this process's part in one transaction.
 ///
-/// Copies stand for the same part. Finish it once; when the last copy goes away unfinished, the part is recorded as
-/// abandoned.
+/// Copies refer to the same part. Finish it once. Releasing the last copy before that records `abandoned`.
 ///
 /// ## Usage
 ///
@@ -18,62 +17,49 @@ import FoundationNetworking
 /// login.finish()
 /// ```
 ///
-/// `Event` is the use case, so that only its own events can be logged; `Int` for those who have their own numbering.
+/// `Event` is the use case, whose events alone can be logged, or `Int` for your own numbering.
 public struct UseCaseTransaction<Event: Sendable>: Sendable {
     @usableFromInline package let part: OpenPart
 
     package init(part: OpenPart) { self.part = part }
 
+    /// The same part without its use case.
+    public var untyped: UseCaseTransaction<Int> { UseCaseTransaction<Int>(part: part) }
+
     /// The transaction's ID, the same in every process that takes part.
     public var id: GUID { part.transaction }
 
-    /// The short code for support; see ``WaybillCore/SupportCode``.
+    /// The short code that users give to support; see ``WaybillCore/SupportCode``.
     public var supportCode: SupportCode { part.transaction.supportCode }
 
-    /// Says something about the transaction that was not known when it began; never blocks, never throws.
+    /// Sets an attribute that was not known when the transaction began; `nil` removes it. Never blocks or throws.
     ///
-    /// Not an event: lists, filters, questions and pages have it among the attributes of the transaction, the latest
-    /// value of each name, as if it had been said at the beginning; the timeline says when it was. It wins over the
-    /// manager's context of the same name. Not for what changes all the time: each call is recorded.
-    ///
-    /// - Parameters:
-    ///   - name: The attribute's name.
-    ///   - value: Its value from now on; nil: it has none any more.
-    /// - Returns: What became of it; see ``WaybillCore/LogResult``.
+    /// Lists, filters and pages show the latest value, the timeline also the time. It overrides the manager's context.
+    /// Don't use it for values that change often, since each call is recorded.
     @discardableResult
-    public func set(_ name: String, _ value: (any AttributeConvertible)?) -> LogResult {
+    public func set(_ value: (any AttributeConvertible)?, forKey name: String) -> LogResult {
         part.set(Fact.AttributesSet(name, value))
     }
 
-    /// Says several things at once; names that are not among them keep their values.
+    /// Sets several attributes at once and keeps all others.
     @discardableResult
     public func set(_ attributes: Attributes) -> LogResult {
         part.set(Fact.AttributesSet(attributes: attributes))
     }
 
-    /// Records that something happened that has a name and no code: a span, a line of a log; never blocks, never throws.
+    /// Records an event that has a name but no code, such as a span or a log line. Never blocks or throws.
     ///
-    /// Its code is made of the name, the same in every process. Names are meant to be few, as `GET /orders/{id}` and not
-    /// `GET /orders/17`: a process keeps 500 of them; of those beyond, the event is called `other` and has its name
-    /// in the attribute `event.name`. What an app knows beforehand is better a case of its use case.
-    ///
-    /// - Parameters:
-    ///   - name: What people see, redacted, and cut after 256 Unicode scalars.
-    ///   - error: What went wrong with it; domain and code are kept, the text only if the manager was told to.
-    ///   - attributes: What else is to be said.
-    /// - Returns: What became of it; see ``WaybillCore/LogResult``.
+    /// Use few names: `GET /orders/{id}`, not `GET /orders/17`. Names are redacted and cut to 256 Unicode scalars.
+    /// After 500 names, a process calls further events `other` and adds the attribute `event.name`.
     @discardableResult
     public func log(named name: String, error: (any Error)? = nil, attributes: Attributes = [:]) -> LogResult {
         part.log(named: name, error: error, attributes: attributes)
     }
 
-    /// Gives the part its outcome. The first call counts; later ones are ignored.
+    /// Sets the part's outcome. Only the first call counts.
     ///
-    /// - Parameters:
-    ///   - outcome: How it ended. For the process that began the transaction, this is the transaction's outcome. Default:
-    ///     `.succeeded` without an error, `.canceled` if the error is a cancellation, `.failed` with any other error.
-    ///   - error: Why; its domain and code are kept, its text only if the manager was told to.
-    ///   - attributes: What else is to be said.
+    /// The outcome defaults to `.succeeded`, or to `.canceled` or `.failed` by the error. In the process that began the
+    /// transaction, it is the transaction's outcome.
     public func finish(
         _ outcome: TransactionOutcome.Final? = nil, error: (any Error)? = nil, attributes: Attributes = [:]
     ) {
@@ -81,15 +67,13 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
             (outcome ?? .implied(by: error)).outcome, error: part.source?.recorded(error), attributes: attributes)
     }
 
-    /// Gives the part its outcome, with a number that says why, e.g. an HTTP status. Default: `.failed`.
-    public func finish(_ outcome: TransactionOutcome.Final = .failed, error code: Int, attributes: Attributes = [:]) {
+    /// Sets the part's outcome with an error code, such as an HTTP status. Default: `.failed`.
+    public func finish(_ outcome: TransactionOutcome.Final = .failed, code: Int, attributes: Attributes = [:]) {
         part.close(outcome.outcome, error: RecordedError(code: Int64(code)), attributes: attributes)
     }
 
-    /// The header fields that tie a request to this transaction, for HTTP stacks that the library does not capture.
-    ///
-    /// - Parameter url: Where the request goes.
-    /// - Returns: Names and values; empty unless the host is on the manager's list of correlated hosts.
+    /// Returns the header fields that tie a request to this transaction, for HTTP stacks that Waybill does not capture.
+    /// They are empty unless the URL's host is a correlated host.
     public func headers(for url: URL) -> [String: String] {
         guard let source = part.source, source.isOn, !part.isWithheld, source.correlates(with: url) else { return [:] }
         part.noteLateUse()
@@ -99,16 +83,17 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
         return fields.merging(part.traceFields(exchange: nil)) { $1 }
     }
 
-    /// Runs a closure with this transaction as the current one, and closes the part by how it ends.
+    /// Runs a closure with this transaction as the current one, then finishes it.
     ///
-    /// Returning means succeeded; `CancellationError` or `URLError.cancelled`, also behind another error, means canceled;
-    /// any other error means failed with that error. A `finish` inside wins. The closure keeps the caller's isolation.
+    /// The outcome is succeeded if the closure returns; canceled for `CancellationError` or `URLError.cancelled`, also
+    /// as an underlying error; failed for other errors. A `finish` inside the closure wins.
     @discardableResult
-    public func perform<Result>(
-        isolation: isolated (any Actor)? = #isolation, _ body: (UseCaseTransaction<Event>) async throws -> Result
-    ) async rethrows -> Result {
-        do {
-            let result = try await makingCurrent { try await body(self) }
+    public func perform<Value, Failure: Error>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (UseCaseTransaction<Event>) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        do throws(Failure) {
+            let result = try await withCurrent { () async throws(Failure) -> Value in try await body(self) }
             finish()
             return result
         } catch {
@@ -117,12 +102,17 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
         }
     }
 
-    /// As the asynchronous form, for closures that do not wait.
+    /// Runs a synchronous closure with this transaction as the current one, then finishes it.
     @discardableResult
-    public func perform<Result>(_ body: (UseCaseTransaction<Event>) throws -> Result) rethrows -> Result {
-        do {
+    public func perform<Value, Failure: Error>(
+        _ body: (UseCaseTransaction<Event>) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        do throws(Failure) {
             part.noteReuse()
-            let result = try TransactionScope.$ofTask.withValue(TransactionScope(part)) { try body(self) }
+            // `withValue` throws no typed errors.
+            let result = try TransactionScope.$ofTask.withValue(TransactionScope(part)) {
+                Result { () throws(Failure) in try body(self) }
+            }.get()
             finish()
             return result
         } catch {
@@ -131,14 +121,16 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
         }
     }
 
-    /// Runs a closure with this transaction as the current one, and leaves the part open.
-    ///
-    /// For adapters to server frameworks, which close the part by the response's status.
-    public func makingCurrent<Result>(
-        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-    ) async rethrows -> Result {
+    /// Runs a closure with this transaction as the current one and leaves the part open, for server adapters.
+    public func withCurrent<Value, Failure: Error>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         part.noteReuse()
-        return try await TransactionScope.$ofTask.withValue(TransactionScope(part)) { try await body() }
+        return try await TransactionScope.$ofTask.withValue(TransactionScope(part)) {
+            do throws(Failure) { return Result<Value, Failure>.success(try await body()) } catch {
+                return .failure(error)
+            }
+        }.get()
     }
 
     private func finish(_ error: any Error) {
@@ -149,7 +141,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
         }
     }
 
-    /// For a compiler error that helps: of two overloads that fail alike, the compiler says nothing at all.
+    /// Gives a helpful compiler error, which the compiler omits when two overloads fail alike.
     @available(
         *, unavailable, message: "`perform` takes a closure. Put what describes the transaction into its attributes."
     )
@@ -164,69 +156,74 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     public func log(named name: String, _ attributes: Attributes) {}
 }
 
-// Inlined, with an empty dictionary that needs no call to make, so that a disabled manager costs its callers next to
-// nothing.
+// These methods are inlined, with an empty dictionary that needs no call, to keep a disabled manager cheap.
 extension UseCaseTransaction where Event: UseCase {
-    /// Records that something happened; never blocks, never throws.
-    ///
-    /// - Parameters:
-    ///   - event: One of the use case's own events.
-    ///   - error: What went wrong with it; domain and code are kept, the text only if the manager was told to.
-    ///   - attributes: What else is to be said.
-    /// - Returns: What became of it; see ``WaybillCore/LogResult``.
+    /// Records an event. ``TransactionManager/Options/Privacy-swift.struct/keepsErrorTexts`` keeps the error's text.
+    /// Never blocks or throws.
     @inlinable
     @discardableResult
     public func log(_ event: Event, error: (any Error)? = nil, attributes: Attributes = Attributes()) -> LogResult {
         part.canRecord ? part.log(event.eventCode, error: error, attributes: attributes) : .off
     }
 
-    /// Records that something happened, with a number that says what went wrong, e.g. an HTTP status.
+    /// Records an event with an error code, such as an HTTP status.
     @inlinable
     @discardableResult
-    public func log(_ event: Event, error code: Int, attributes: Attributes = Attributes()) -> LogResult {
-        part.canRecord ? part.log(event.eventCode, error: code, attributes: attributes) : .off
+    public func log(_ event: Event, code: Int, attributes: Attributes = Attributes()) -> LogResult {
+        part.canRecord ? part.log(event.eventCode, code: code, attributes: attributes) : .off
     }
 
-    /// Records that something happened: `login.log(.requestSent, ["attempt": 2])`.
+    /// Records an event with attributes: `login.log(.requestSent, ["attempt": 2])`.
     @inlinable
     @discardableResult
     public func log(_ event: Event, _ attributes: Attributes) -> LogResult { log(event, attributes: attributes) }
 }
 
 extension UseCaseTransaction where Event == Int {
-    /// Records an event by its number, for those who have their own numbering.
+    /// Records an event by its number.
     @inlinable
     @discardableResult
     public func log(_ event: Int, error: (any Error)? = nil, attributes: Attributes = Attributes()) -> LogResult {
         part.canRecord ? part.log(event, error: error, attributes: attributes) : .off
     }
 
-    /// Records an event by its number, with a number that says what went wrong.
+    /// Records an event by its number, with an error code.
     @inlinable
     @discardableResult
-    public func log(_ event: Int, error code: Int, attributes: Attributes = Attributes()) -> LogResult {
-        part.canRecord ? part.log(event, error: code, attributes: attributes) : .off
+    public func log(_ event: Int, code: Int, attributes: Attributes = Attributes()) -> LogResult {
+        part.canRecord ? part.log(event, code: code, attributes: attributes) : .off
     }
 
-    /// Records an event by its number: `sync.log(4, ["attempt": 2])`.
+    /// Records an event by its number, with attributes: `sync.log(4, ["attempt": 2])`.
     @inlinable
     @discardableResult
     public func log(_ event: Int, _ attributes: Attributes) -> LogResult { log(event, attributes: attributes) }
 }
 
+/// A transaction of any use case, as the type of a parameter. Only ``UseCaseTransaction`` conforms to it.
+public protocol TransactionHandle: Sendable {
+    /// The same part without its use case.
+    var untyped: UseCaseTransaction<Int> { get }
+}
+
+extension UseCaseTransaction: TransactionHandle {}
+
+extension (any TransactionHandle)? {
+    package var part: OpenPart? { self?.untyped.part ?? TransactionScope.innermost }
+}
+
 extension TransactionOutcome {
-    /// The outcomes that a caller can give; the others are derived.
+    /// The outcomes that a caller can set; Waybill derives the others.
     public enum Final: Sendable, Hashable {
-        /// The use case reached its aim.
+        /// The use case succeeded.
         case succeeded
-        /// It did not, because of an error.
+        /// The use case failed because of an error.
         case failed
-        /// It was ended before that, by the user or by the app.
+        /// The user or the app canceled it.
         case canceled
-        /// Left without finishing, e.g. the screen was closed. Recorded by itself when a handle goes away.
+        /// The user left it unfinished, such as by closing the screen.
         case abandoned
 
-        /// The outcome of what ended with an error, or without one.
         static func implied(by error: (any Error)?) -> Self {
             error.map { $0.isCancellation ? .canceled : .failed } ?? .succeeded
         }
@@ -242,39 +239,22 @@ extension TransactionOutcome {
     }
 }
 
-// What was measured elsewhere, or happened before it could be recorded, and links to other transactions.
 extension UseCaseTransaction where Event: UseCase {
-    /// Records that something happened at a time in the past; never blocks, never throws.
+    /// Records an event that happened in the past. Never blocks or throws.
     ///
-    /// For what happened before it could be recorded, such as the start of the process, and for times that another
-    /// component measured. Timelines and questions use that time, also if it is before the transaction began.
+    /// Use it for events before recording started, and for times that another component measured. The time may be
+    /// before the transaction began. A time in the future counts as now.
     ///
     /// ```swift
     /// launch.log(.processStarted, at: processStart)
     /// ```
-    ///
-    /// - Parameters:
-    ///   - event: One of the use case's own events.
-    ///   - time: When it happened. A time in the future counts as now.
-    ///   - error: What went wrong with it; domain and code are kept, the text only if the manager was told to.
-    ///   - attributes: What else is to be said.
-    /// - Returns: What became of it; see ``WaybillCore/LogResult``.
     @discardableResult
     public func log(_ event: Event, at time: Date, error: (any Error)? = nil, attributes: Attributes = [:]) -> LogResult
     {
         part.log(event.eventCode, at: time, error: error, attributes: attributes)
     }
 
-    /// Records an event whose duration was measured elsewhere: it happened at `end`, and the attribute `duration_us` says
-    /// how many microseconds it took.
-    ///
-    /// - Parameters:
-    ///   - event: One of the use case's own events.
-    ///   - start: When it began.
-    ///   - end: When it ended; a time before `start` counts as `start`.
-    ///   - error: What went wrong with it.
-    ///   - attributes: What else is to be said.
-    /// - Returns: What became of it; see ``WaybillCore/LogResult``.
+    /// Records an event at `end`, with its duration in microseconds in the attribute `duration_us`.
     @discardableResult
     public func record(
         _ event: Event, from start: Date, to end: Date, error: (any Error)? = nil, attributes: Attributes = [:]
@@ -284,7 +264,7 @@ extension UseCaseTransaction where Event: UseCase {
 }
 
 extension UseCaseTransaction {
-    /// Records that something without a code happened at a time in the past, as ``log(named:error:attributes:)``.
+    /// Records a named event that happened in the past; see ``log(named:error:attributes:)``.
     @discardableResult
     public func log(named name: String, at time: Date, error: (any Error)? = nil, attributes: Attributes = [:])
         -> LogResult
@@ -292,8 +272,7 @@ extension UseCaseTransaction {
         part.log(named: name, at: time, error: error, attributes: attributes)
     }
 
-    /// Records an event without a code whose duration was measured elsewhere: it happened at `end`, and the attribute
-    /// `duration_us` says how many microseconds it took.
+    /// Records a named event at `end` with its duration in microseconds in the attribute `duration_us`.
     @discardableResult
     public func record(
         named name: String, from start: Date, to end: Date, error: (any Error)? = nil, attributes: Attributes = [:]
@@ -303,21 +282,13 @@ extension UseCaseTransaction {
             attributes: attributes.with(durationFrom: start, to: end))
     }
 
-    /// Links this transaction to another one: the one that it retries, that it continues after a restart, or that caused
-    /// it without being its parent.
+    /// Links this transaction to another one, such as the one that it retries, resumes, or was caused by.
     ///
-    /// Pages, reports and `waybill show` lead from this transaction to the other one, which may be in another store. The
-    /// link is an event called `link`, with the attributes `transaction` and `relation`.
+    /// Pages link to the other transaction by an event called `link` with the attributes `transaction` and `relation`.
     ///
     /// ```swift
     /// upload.link(to: firstAttempt.id, as: "retry of")
     /// ```
-    ///
-    /// - Parameters:
-    ///   - transaction: The ID of the other one.
-    ///   - relation: What this transaction is to the other one, in a few words; `nil` leaves it open.
-    ///   - attributes: What else is to be said.
-    /// - Returns: What became of it; see ``WaybillCore/LogResult``.
     @discardableResult
     public func link(to transaction: GUID, as relation: String? = nil, attributes: Attributes = [:]) -> LogResult {
         var attributes = attributes
@@ -328,17 +299,10 @@ extension UseCaseTransaction {
 }
 
 extension TransactionManager {
-    /// Records a whole transaction that was measured elsewhere, with its outcome.
+    /// Records a complete transaction that was measured elsewhere, and returns its finished handle.
     ///
-    /// - Parameters:
-    ///   - useCase: What the user was doing.
-    ///   - start: When it began.
-    ///   - end: When it ended; a time before `start` counts as `start`, a time in the future as now.
-    ///   - outcome: How it ended. Default: as `finish(_:error:attributes:)` derives it from the error.
-    ///   - error: Why it did not succeed.
-    ///   - attributes: What describes the transaction.
-    ///   - parent: The transaction below which it ran; `nil` for none. Default: the current one.
-    /// - Returns: The handle, to log events with their times. It is finished.
+    /// An `end` in the future counts as now. The outcome defaults to the one that the error implies, and the parent to
+    /// the current transaction. The handle can still log events with their times.
     @discardableResult
     public func record<U: UseCase>(
         _ useCase: U.Type, from start: Date, to end: Date, outcome: TransactionOutcome.Final? = nil,
@@ -369,8 +333,7 @@ extension Attributes {
 }
 
 extension Error {
-    /// Whether the caller canceled the work, which is not a failure. The errors behind this one count, too: an app often
-    /// wraps the `URLError` of a canceled request in an error of its own.
+    /// Apps often wrap the `URLError` of a canceled request.
     package var isCancellation: Bool {
         isCaused {
             $0 is CancellationError || ($0 as? URLError)?.code == .cancelled

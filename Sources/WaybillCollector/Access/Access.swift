@@ -4,19 +4,18 @@ package import Hummingbird
 public import WaybillCore
 import WaybillInspector
 
-/// Who may use a collector.
+/// The clients that may use a collector.
 public enum Access: Sendable, Hashable {
-    /// Who carries one of the tokens in the folder's file `tokens`, made by `waybill token add`.
+    /// Clients with a token from the file `tokens` in the folder. Create tokens with `waybill token add`.
     case tokens
-    /// Every client that reaches the port may do everything to the project `waybill`. For loopback, and for routers
-    /// that ask themselves.
+    /// Every client may do everything to the project `waybill`. Use it on loopback, or in a router that authenticates.
     case open
 }
 
-/// Whose a request is.
+/// The project and the token that a request is authenticated for.
 package struct Bearer: Sendable {
     package var project: ProjectName
-    /// nil where every request is let through.
+    /// `nil` if the collector asks for no token.
     package var token: AccessToken?
 
     package init(project: ProjectName, token: AccessToken? = nil) {
@@ -25,7 +24,6 @@ package struct Bearer: Sendable {
     }
 }
 
-/// Tells from a request what its sender may do.
 struct AccessControl: Sendable {
     private let watch: TokenWatch?
     private let rate: RateLimit
@@ -40,19 +38,15 @@ struct AccessControl: Sendable {
         self.clock = clock
     }
 
-    /// Whether every request is let through.
     var isOpen: Bool { watch == nil }
 
-    /// The projects that there are tokens for.
     func projects() throws(WaybillError) -> Set<ProjectName> {
         guard let watch else { return [.standard] }
         return Set(try watch.tokens().map(\.project))
     }
 
-    /// Whose a request is, by its token; throws the `Problem` that answers those that carry none.
     func bearer(of request: Request) throws -> Bearer { try bearer(fieldValue: request.headers[.authorization]) }
 
-    /// As for a request whose `Authorization` field has this value; nil: it has none.
     func bearer(fieldValue: String?) throws -> Bearer {
         guard let watch else { return Bearer(project: .standard) }
         guard let field = fieldValue else { throw Problem.unauthorized(isTokenGiven: false) }
@@ -60,11 +54,10 @@ struct AccessControl: Sendable {
         return try bearer(of: token)
     }
 
-    /// Whose a request is that carries the ID of a session; nil: none.
     func bearer(session: String?) throws -> Bearer {
         guard let watch else { return Bearer(project: .standard) }
         let found = session.flatMap { sessions.token(of: $0, now: clock.uptimeMicroseconds()) }
-        // A token that was revoked, or has ended, takes its sessions with it.
+        // The sessions of a revoked or expired token are invalid.
         guard let found, let token = try watch.token(id: found) else {
             throw Problem.unauthorized(isTokenGiven: session != nil)
         }
@@ -76,16 +69,13 @@ struct AccessControl: Sendable {
         return Bearer(project: token.project, token: token)
     }
 
-    /// Begins a session of a token's bearer: its ID, which only the bearer is told; nil where no token is asked for.
+    /// Returns the ID of a new session; `nil` if the collector asks for no token.
     func beginSession(of bearer: Bearer) -> String? {
         bearer.token.map { sessions.begin(for: $0.id, now: clock.uptimeMicroseconds()) }
     }
 
-    /// Ends a session; any other text is none.
     func endSession(_ session: String) { sessions.end(session) }
 
-    /// Lets a request through that may do what `role` may, and is not one too many; throws the `Problem` that answers
-    /// all others.
     func admit(_ bearer: Bearer, as role: Role) throws {
         guard let token = bearer.token else { return }
         if let seconds = rate.secondsToWait(token.id, now: clock.uptimeMicroseconds()) {
@@ -95,26 +85,22 @@ struct AccessControl: Sendable {
     }
 }
 
-/// A token as a collector knows it: what its bearer may do, and the token's hash in place of the token.
-///
-/// The hash is SHA-256 and not a slow one: a slow hash makes guessing expensive where people choose secrets. A token is
-/// 256 random bits, which cannot be guessed, and it is checked with every request.
+/// A token as a collector stores it. A fast hash (SHA-256) is enough, because nobody can guess 256 random bits.
 package struct AccessToken: Sendable, Hashable {
-    /// Names it in lists and logs, and grants nothing: 8 hexadecimal digits.
+    /// 8 hexadecimal digits for lists and logs.
     package let id: String
     package let role: Role
     package let project: ProjectName
-    /// The day on which it was made, as `2026-03-01`, in UTC.
+    /// The day of creation in UTC, as `2026-03-01`.
     package let made: String
-    /// When it opens nothing any more, as `2026-12-31T00:00:00Z`; nil: it has no end.
+    /// The time of expiry, as `2026-12-31T00:00:00Z`; `nil` if the token does not expire.
     package let end: String?
     private let endMicroseconds: Int64?
     private let hash: [UInt8]
 
-    /// What a line of the file holds, in this order; the last one is missing where there is no end.
     static let columns = ["id", "role", "project", "made", "SHA-256 of the token", "end"]
 
-    /// - Parameter end: Microseconds since 1970, of which whole seconds count; nil: without an end.
+    /// - Parameter end: Microseconds since 1970, rounded down to a whole second; `nil` for no expiry.
     init(_ token: BearerToken, id: String, role: Role, project: ProjectName, made: String, end: Int64? = nil) {
         (self.id, self.role, self.project, self.made) = (id, role, project, made)
         self.end = end.map { Date(microseconds: $0).formatted(.iso8601) }
@@ -122,7 +108,6 @@ package struct AccessToken: Sendable, Hashable {
         hash = SHA256.hash(Array(token.bytes))
     }
 
-    /// Reads a line of the file; nil for what is none.
     init?(line: Substring) {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
         guard (Self.columns.count - 1...Self.columns.count).contains(words.count), let role = Role(rawValue: words[1]),
@@ -132,26 +117,22 @@ package struct AccessToken: Sendable, Hashable {
         (id, self.role, self.project, made, self.hash) = (words[0], role, project, words[3], hash)
         end = words.count == Self.columns.count ? words.last : nil
         endMicroseconds = end.flatMap(Self.microseconds)
-        // Taken for one without an end, it would open what it should not.
+        // Without this check, a token with an invalid end would never expire.
         guard (end == nil) == (endMicroseconds == nil) else { return nil }
     }
 
-    /// The line of the file.
     var line: String {
         ([id, role.rawValue, project.description, made, hash.map(Self.hex).joined()] + (end.map { [$0] } ?? []))
             .joined(separator: "\t")
     }
 
-    /// Whether it opens nothing any more.
-    ///
-    /// - Parameter now: Microseconds since 1970.
     package func hasEnded(now: Int64) -> Bool { endMicroseconds.map { $0 <= now } ?? false }
 
     private static func microseconds(_ end: String) -> Int64? {
         (try? Date(end, strategy: .iso8601)).map { Int64($0.timeIntervalSince1970) * 1_000_000 }
     }
 
-    /// Whether it is the one of that digest; takes as long for a near miss as for a far one.
+    /// Compares the digest in constant time.
     func isToken(of digest: [UInt8]) -> Bool {
         digest.count == hash.count && zip(digest, hash).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
@@ -165,14 +146,13 @@ package struct AccessToken: Sendable, Hashable {
     }
 }
 
-/// The secret that a client of a collector sends as `Authorization: Bearer ...` (RFC 6750); clients of version 0.0.1 as
-/// `scheme name="..."`.
+/// The secret that clients send as `Authorization: Bearer ...` (RFC 6750), or in version 0.0.1 as `scheme name="..."`.
 public struct BearerToken: Sendable {
     let bytes: [UInt8]
 
-    /// Takes a token as it is sent.
+    /// Creates a token from the text that clients send.
     ///
-    /// - Throws: `setting` unless it is at least 16 characters of those that RFC 6750, section 2.1, allows.
+    /// - Throws: `setting` if it is shorter than 16 characters, or has others than RFC 6750, section 2.1, allows.
     public init(_ text: String) throws(WaybillError) {
         guard text.utf8.count >= 16, text.utf8.allSatisfy(Self.isAllowed) else {
             throw WaybillError(.setting, "A token has at least 16 characters, letters, digits and -._~+/= only.")
@@ -180,9 +160,9 @@ public struct BearerToken: Sendable {
         bytes = Array(text.utf8)
     }
 
-    /// Reads a token from a file that holds nothing else; white space around it does not count.
+    /// Reads a token from a file that contains nothing else. White space around it is ignored.
     ///
-    /// - Throws: `setting` where the file cannot be read or holds no token.
+    /// - Throws: `setting` if the file can't be read or contains no token.
     public init(contentsOf file: URL) throws(WaybillError) {
         guard let text = try? String(contentsOf: file, encoding: .utf8) else {
             throw WaybillError(.setting, "The token file \(file.path) cannot be read.")
@@ -190,13 +170,10 @@ public struct BearerToken: Sendable {
         try self.init(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// The token itself.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// What a client puts into its `Authorization` field.
     package var fieldValue: String { "Bearer \(text)" }
 
-    /// What an `Authorization` field carries; nil where that is no token.
     init?(fieldValue: String) {
         let words = fieldValue.split(separator: " ", maxSplits: 1)
         guard words.count == 2 else { return nil }
@@ -205,8 +182,7 @@ public struct BearerToken: Sendable {
         self = token
     }
 
-    /// What stands between the quotation marks of `name="..."`, for any name: each installation of version 0.0.1 chose
-    /// its own.
+    /// The value of `name="..."`. The name is ignored, because each installation of version 0.0.1 chose its own.
     private static func onlyParameter(_ text: Substring) -> Substring? {
         guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
         let value = text[text.index(after: equals)...]
@@ -214,10 +190,10 @@ public struct BearerToken: Sendable {
         return value.dropFirst().dropLast()
     }
 
-    /// A new token of 256 random bits; its beginning tells those who look for lost secrets what it is.
+    /// A new token of 256 random bits. Secret scanners can recognize its prefix.
     static func random() -> BearerToken {
         let random = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
-        // RFC 4648, section 5: without the characters that have a meaning in URLs.
+        // The URL-safe alphabet of RFC 4648, section 5.
         let text = random.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
             "=", with: "")
         return BearerToken(bytes: Array("waybill_\(text)".utf8))
@@ -236,7 +212,7 @@ public struct BearerToken: Sendable {
 }
 
 extension BearerToken: CustomStringConvertible {
-    /// Never the token itself.
+    /// A placeholder, never the token itself.
     public var description: String { "[redacted]" }
 }
 
@@ -244,11 +220,7 @@ extension BearerToken: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Refuses requests that name another host than this machine: for a server that asks for no token, and is therefore on
-/// loopback alone.
-///
-/// A page from elsewhere whose name was turned to this machine (DNS rebinding) may, as far as a browser can tell, read
-/// what it gets from there. The name that it went by stays in the field `Host`.
+/// Refuses requests for other hosts, on a server without tokens. It prevents DNS rebinding, which can't change `Host`.
 package struct LoopbackHostMiddleware<Context: RequestContext>: RouterMiddleware {
     package init() {}
 

@@ -1,15 +1,11 @@
 #if Collector
 import WaybillCore
 
-/// Who is logged in to the inspector: random IDs, of which only the hashes are kept, in memory alone.
-///
-/// A session ends with its time, with its token, when somebody logs out, and when the collector does. A token has a
-/// bounded number of them; one more ends its oldest.
+/// The login sessions of the inspector. They exist in memory alone, and a new session can end the token's oldest.
 final class Sessions: Sendable {
     private struct Session {
-        /// The ID of the token that it was begun with.
         var token: String
-        /// By a clock that never goes back.
+        /// The expiry, by a monotonic clock.
         var endMicroseconds: Int64
     }
 
@@ -17,15 +13,12 @@ final class Sessions: Sendable {
     private let microseconds: Int64
     private let sessions = Locked<[[UInt8]: Session]>([:])
 
-    /// - Parameter time: How long one lasts.
     init(lasting time: Duration) { microseconds = time.microseconds }
 
-    /// How many there are, those included that have ended and were not asked for since.
+    /// Includes expired sessions that were not looked up since.
     var count: Int { sessions.withLock { $0.count } }
 
-    /// Begins one: its ID, which cannot be had again.
-    ///
-    /// - Parameter now: Microseconds of a clock that never goes back.
+    /// - Parameter now: Microseconds of a monotonic clock.
     func begin(for token: String, now: Int64) -> String {
         let id = BearerToken.random().text
         let end = now + microseconds
@@ -42,7 +35,6 @@ final class Sessions: Sendable {
         return id
     }
 
-    /// The ID of the token that a session was begun with; nil: there is none of that ID, or it has ended.
     func token(of id: String, now: Int64) -> String? {
         let hash = Self.hash(id)
         return sessions.withLock { sessions in
@@ -53,20 +45,17 @@ final class Sessions: Sendable {
         }
     }
 
-    /// Ends one; any other text is none.
     func end(_ id: String) {
         let hash = Self.hash(id)
         sessions.withLock { $0[hash] = nil }
     }
 
-    /// What is looked up is a hash, so that the time that it takes tells nothing of an ID.
+    /// Sessions are looked up by hash, because the time of a lookup could reveal parts of an ID.
     private static func hash(_ id: String) -> [UInt8] { SHA256.hash(Array(id.utf8)) }
 }
 
-/// How many requests each token may send: a steady rate, and two seconds' worth at once.
-///
-/// The generic cell rate algorithm (ITU-T I.371): all it keeps of a token is the time at which the requests so far
-/// would have come at the steady rate.
+/// A limit on the requests of each token: a steady rate, with bursts of two seconds' worth.
+/// It uses the generic cell rate algorithm (ITU-T I.371), which stores one time per token.
 final class RateLimit: Sendable {
     private let interval: Int64
     private let tolerance: Int64 = 2_000_000
@@ -76,10 +65,7 @@ final class RateLimit: Sendable {
         interval = 1_000_000 / Int64(max(1, perSecond))
     }
 
-    /// Counts a request of a token; nil: it may go on; else after how many whole seconds it may come again, and it does
-    /// not count.
-    ///
-    /// - Parameter now: Microseconds of a clock that never goes back.
+    /// Returns `nil` and counts the request, or returns the seconds to wait and does not count it.
     func secondsToWait(_ token: String, now: Int64) -> Int? {
         due.withLock { due in
             let next = max(due[token] ?? now, now)
@@ -91,10 +77,8 @@ final class RateLimit: Sendable {
     }
 }
 
-/// What a collector has only so much of: bytes of bodies that are being worked on, and connections that are.
-///
-/// One token has at most half of it and one project three quarters, so that there is room for others however much they
-/// send; but never less than the largest piece that one request may need.
+/// A resource that all tokens share: bytes of bodies in progress, or connections.
+/// A token gets at most half of it, and a project three quarters. A share always suffices for one request.
 package final class SharedBudget: Sendable {
     private let limit: Int
     private let limitOfToken: Int
@@ -103,7 +87,6 @@ package final class SharedBudget: Sendable {
 
     private struct Taken {
         var all = 0
-        /// By name and by ID; only of those that have taken some.
         var projects: [ProjectName: Int] = [:]
         var tokens: [String: Int] = [:]
 
@@ -120,19 +103,15 @@ package final class SharedBudget: Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - limit: All of it.
-    ///   - largest: What one request takes at most; a share is no smaller, unless all of the room is.
+    /// - Parameter largest: The most that one request needs. No share is smaller, unless `limit` is.
     package init(limit: Int, largest: Int = 1) {
         self.limit = limit
         limitOfToken = min(limit, max(limit / 2, largest))
         limitOfProject = min(limit, max(limit - limit / 4, largest))
     }
 
-    /// How much is taken.
     var count: Int { taken.withLock { $0.all } }
 
-    /// Room for one request, none yet.
     package func reservation(for bearer: Bearer) -> Reservation { Reservation(of: self, for: bearer) }
 
     private func take(_ more: Int, for bearer: Bearer) -> Bool {
@@ -148,7 +127,7 @@ package final class SharedBudget: Sendable {
         }
     }
 
-    /// The room that one request has; given back when it is let go of.
+    /// The part of the budget that one request holds while this object is alive.
     package final class Reservation {
         private let room: SharedBudget
         private let bearer: Bearer
@@ -161,15 +140,12 @@ package final class SharedBudget: Sendable {
 
         deinit { shrink(by: count) }
 
-        /// Takes more.
-        ///
-        /// - Throws: `Problem.overloaded` where there is no more, or no more for its bearer.
+        /// - Throws: `Problem.overloaded` if the budget or the bearer's share is exhausted.
         package func grow(by more: Int) throws(Problem) {
             guard room.take(more, for: bearer) else { throw Problem.overloaded }
             count += more
         }
 
-        /// Gives back what is no longer needed.
         func shrink(by less: Int) {
             count -= less
             room.taken.withLock { $0.add(-less, of: bearer) }

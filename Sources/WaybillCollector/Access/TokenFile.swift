@@ -3,20 +3,12 @@ package import Foundation
 package import WaybillCore
 import WaybillExport
 
-/// The file `tokens` in a collector's folder: a line for each token, for people to read; tokens themselves are not in
-/// it.
-///
-/// It is changed as a whole, synced, and has mode 0600. Lines that begin with `#` are left as they are.
+/// The file `tokens` in a collector's folder, with the hash of each token. Lines that begin with `#` are kept.
 package struct TokenFile: Sendable {
-    /// Where it lies.
     package let url: URL
 
-    /// The file of the collector that has its folder there.
     package init(folder: URL) { url = folder.appending(path: "tokens") }
 
-    /// All tokens, in the order in which they were added; none where there is no file.
-    ///
-    /// - Throws: `setting` where it cannot be read, somebody else may have put it there, or a line is none.
     package func tokens() throws(WaybillError) -> [AccessToken] {
         var tokens: [AccessToken] = []
         for (index, line) in try lines().enumerated() where !Self.isRemark(line) {
@@ -30,12 +22,7 @@ package struct TokenFile: Sendable {
         return tokens
     }
 
-    /// Makes a token of 256 random bits and adds its line.
-    ///
-    /// - Parameters:
-    ///   - now: Microseconds since 1970.
-    ///   - end: When it opens nothing any more, in microseconds since 1970. Default: never.
-    /// - Returns: The token, which cannot be had again, and what the file says of it.
+    /// Returns the secret, which the file does not contain. `now` and `end` are in microseconds since 1970.
     package func add(
         role: Role, project: ProjectName, now: Int64 = SystemClock().wallMicroseconds(), end: Int64? = nil
     ) throws(WaybillError) -> (secret: BearerToken, token: AccessToken) {
@@ -47,9 +34,6 @@ package struct TokenFile: Sendable {
         return (secret, token)
     }
 
-    /// Takes a token away, by its ID.
-    ///
-    /// - Throws: `notFound` where there is none of that ID.
     package func revoke(_ id: String) throws(WaybillError) {
         try change { lines throws(WaybillError) in
             let others = lines.filter { Self.isRemark($0) || AccessToken(line: $0)?.id != id }
@@ -93,19 +77,16 @@ package struct TokenFile: Sendable {
     private var path: String { url.path(percentEncoded: false) }
 }
 
-/// The tokens as the file has them at the moment: a token that is revoked opens nothing from the next request on,
-/// without a restart.
+/// The tokens in the file, which it reads again after each change.
 final class TokenWatch: Sendable {
     private let file: TokenFile
     private let read: Locked<(version: Version?, tokens: [AccessToken])>
 
-    /// - Throws: where the file cannot be read.
     init(_ file: TokenFile) throws(WaybillError) {
         self.file = file
         read = Locked((Version(of: file.url), try file.tokens()))
     }
 
-    /// All of them.
     func tokens() throws(WaybillError) -> [AccessToken] {
         let version = Version(of: file.url)
         let known = read.withLock { $0.version == version ? $0.tokens : nil }
@@ -115,18 +96,16 @@ final class TokenWatch: Sendable {
         return tokens
     }
 
-    /// The token that an `Authorization` field carries; nil: none that is known.
     func token(fieldValue: String) throws(WaybillError) -> AccessToken? {
         guard let offered = BearerToken(fieldValue: fieldValue) else { return nil }
         let digest = SHA256.hash(Array(offered.bytes))
-        // Every one is looked at, so that the time does not tell which it was.
+        // All tokens are compared, because the time could reveal which one matched.
         return try tokens().filter { $0.isToken(of: digest) }.first
     }
 
-    /// The token of that ID; nil: there is none any more.
     func token(id: String) throws(WaybillError) -> AccessToken? { try tokens().first { $0.id == id } }
 
-    /// What changes when the file does: it is replaced as a whole, or edited by hand.
+    /// The properties that change when the file is replaced or edited.
     private struct Version: Equatable {
         var file: UInt64
         var byteCount: Int64

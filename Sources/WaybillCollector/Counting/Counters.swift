@@ -5,7 +5,6 @@ import WaybillInspector
 import WaybillQueries
 import WaybillSpans
 
-/// What a collector has done for a project since it started; each number only grows.
 final class Counters: Sendable {
     struct Values: Sendable {
         var acceptedFacts = 0
@@ -32,7 +31,6 @@ final class Counters: Sendable {
 
     private let counted = Locked(Values())
     private let clock: any TransactionClock
-    /// Microseconds since 1970 when counting began.
     let begunMicroseconds: Int64
 
     init(clock: any TransactionClock = SystemClock()) {
@@ -42,7 +40,6 @@ final class Counters: Sendable {
 
     var values: Values { counted.withLock { $0 } }
 
-    /// Counts the sets of one commit.
     func count(_ results: [Result<Receipt, WaybillError>]) {
         let wall = clock.wallMicroseconds()
         counted.withLock { values in
@@ -62,7 +59,6 @@ final class Counters: Sendable {
         }
     }
 
-    /// Counts what a backend said about spans.
     func count(_ receipt: SpanReceipt) {
         counted.withLock { values in
             values.acceptedSpans += receipt.acceptedCount
@@ -70,7 +66,6 @@ final class Counters: Sendable {
         }
     }
 
-    /// Counts what became of spans that were received, and the facts that came of them.
     func count(_ verdict: SpanVerdict) {
         counted.withLock { values in
             values.commits += 1
@@ -81,58 +76,43 @@ final class Counters: Sendable {
         }
     }
 
-    /// Counts an answer.
     func count(_ route: Route, status: Int) {
         counted.withLock { $0.answers[Answer(route: route.rawValue, status: status), default: 0] += 1 }
     }
 
-    /// Counts an answer that is a refusal.
     func count(_ refusal: Refusal) { counted.withLock { $0.refusals[refusal, default: 0] += 1 } }
 }
 
-/// Why a request got a 401, 403, 429 or 503, for a reason other than what it asked: in one word, for `/metrics` and the
-/// log.
+/// The reason for a 401, 403, 429 or 503 other than the request's content, for `/metrics` and the log.
 enum Refusal: String, Sendable, CaseIterable {
-    /// 401: it carries no token.
     case noToken = "no_token"
-    /// 401: it carries something that is no token of the collector's.
     case unknownToken = "unknown_token"
-    /// 401: its token has ended.
     case endedToken = "ended_token"
-    /// 403: its token may not do that.
     case role
-    /// 429: its token sends more requests than it may.
     case rate
-    /// 503: there is no room for it.
     case overload
-    /// 503: the store cannot be read or written.
     case store
-    /// 503: the bytes of what was to be erased are still there.
+    /// 503: The rows may be erased already, but their bytes are not.
     case unfinishedErasure = "unfinished_erasure"
 }
 
-/// Which refusals the log is told of: of each kind and token the first, and then one in ten seconds, so that refused
-/// requests cannot fill a disk.
+/// Limits the log to one line in ten seconds per kind of refusal, because refused requests could fill a disk.
 final class RefusalLog: Sendable {
-    /// What is told apart.
     struct Kind: Hashable {
         var refusal: Refusal
-        /// The ID of the token; nil where there is none, or none that is known. So there are only as many kinds as
-        /// tokens times refusals.
+        /// The token's ID; `nil` for no token or an unknown one, which limits the number of kinds.
         var token: String?
     }
 
     private struct Told {
-        /// When last, in microseconds of uptime.
         var at: Int64
-        /// Refusals after that.
         var since = 0
     }
 
     private static let intervalMicroseconds: Int64 = 10_000_000
     private let told = Locked<[Kind: Told]>([:])
 
-    /// Counts a refusal; how many there were since the line before, this one included, where a line is due now.
+    /// Counts a refusal. Returns the refusals since the previous line, including this one; `nil` if no line is due.
     func count(_ kind: Kind, now uptime: Int64) -> Int? {
         told.withLock { told in
             if var latest = told[kind], uptime - latest.at < Self.intervalMicroseconds {

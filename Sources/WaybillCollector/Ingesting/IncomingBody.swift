@@ -6,15 +6,11 @@ import WaybillCore
 import WaybillLegacy
 import WaybillSpans
 
-/// A body that may be compressed: its bytes come in, as long as they stay within the limits, and are decompressed at the
-/// end.
 struct IncomingBody {
     private let request: Request
     private let limits: CollectorLimits
     private let isCompressed: Bool
 
-    /// - Parameter accept: The media types that are taken.
-    /// - Throws: A `Problem` for another coding, or a stated length beyond the limit: told before any byte of it is read.
     init(_ request: Request, accept: [String], limits: CollectorLimits) throws(Problem) {
         self.request = request
         self.limits = limits
@@ -28,10 +24,8 @@ struct IncomingBody {
         guard stated <= limits.bodyByteCount else { throw Problem.tooLarge(limit: limits.bodyByteCount) }
     }
 
-    /// The bytes, decompressed once the last of them has come: a body that stalls holds what was sent of it, and not
-    /// what it could become.
-    ///
-    /// - Parameter room: Taken for them as they come, rather than by the stated length, which costs its sender nothing.
+    /// Receives the whole body before it decompresses it: a stalled body must not hold more memory than was sent.
+    /// It reserves room for received bytes alone, because declaring a length costs the sender nothing.
     func read(into room: SharedBudget.Reservation) async throws -> [UInt8] {
         var body: [UInt8] = []
         for try await buffer in request.body {
@@ -67,7 +61,7 @@ struct IncomingBody {
 }
 
 extension Request {
-    /// What its `Content-Type` says without parameters, in lower case; empty where there is none.
+    /// The `Content-Type` without parameters, in lower case; empty if the field is missing.
     var mediaType: String {
         let type = headers[.contentType] ?? ""
         return type.prefix { $0 != ";" }.trimmingSuffix { $0 == " " || $0 == "\t" }.lowercased()
@@ -82,26 +76,21 @@ extension Substring {
     }
 }
 
-/// Decompresses a stream piece by piece (RFC 1952), and never more than it is allowed to.
+/// Decompresses a gzip stream (RFC 1952) piece by piece.
 final class Gunzip {
     private let stream: UnsafeMutablePointer<z_stream>
     private var output = [UInt8](repeating: 0, count: 64 << 10)
-    /// Whether a member has ended, and no other begun.
     private var isBetweenMembers = false
 
-    /// What is wrong with what is decompressed.
     enum Failure: Error {
-        /// The bytes are not gzip, damaged, or cut off.
         case notGzip
-        /// There was no memory to decompress.
         case noMemory
     }
 
     init() throws(Failure) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // zlib.h, "inflateInit2": 15 bits of window, and 16 for a gzip header and no other. The function is behind a
-        // macro.
+        // zlib.h, "inflateInit2", a macro for this function: a window of 15 bits, and 16 for gzip alone.
         guard inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
             stream.deallocate()
             throw .noMemory
@@ -113,7 +102,7 @@ final class Gunzip {
         stream.deallocate()
     }
 
-    /// Decompresses what these bytes complete, and hands it over piece by piece; what `take` throws ends it.
+    /// Decompresses bytes and passes the output on in pieces. An error from `take` ends the stream.
     func decompress(_ bytes: some Collection<UInt8>, _ take: (ArraySlice<UInt8>) throws -> Void) throws {
         var input = Array(bytes)
         try input.withUnsafeMutableBufferPointer { input in
@@ -124,7 +113,7 @@ final class Gunzip {
                 // RFC 1952, section 2.2: members follow each other without anything between them.
                 if isBetweenMembers { inflateReset(stream) }
                 let (status, count) = inflateOnce()
-                // No progress is no fault: it waits for input.
+                // `Z_BUF_ERROR` is no failure: zlib needs more input.
                 guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(status) else { throw Failure.notGzip }
                 isBetweenMembers = status == Z_STREAM_END
                 isOutputFull = count == output.count
@@ -134,7 +123,6 @@ final class Gunzip {
         }
     }
 
-    /// Makes sure that the last member was whole.
     func finish() throws(Failure) {
         guard isBetweenMembers else { throw .notGzip }
     }
@@ -149,14 +137,10 @@ final class Gunzip {
     }
 }
 
-/// A set as a request carries it: its content type and coding are looked at first, then its bytes come in.
 struct SetBody {
     private let body: IncomingBody
-    /// Whether it is a set of version 0.0.1.
     let isLegacy: Bool
 
-    /// - Throws: A `Problem` for another content type or coding, or a stated length beyond the limit: told before any
-    ///   byte of it is read.
     init(_ request: Request, limits: CollectorLimits) throws(Problem) {
         isLegacy = LegacyMediaType.matches(request.headers[.contentType] ?? "")
         guard isLegacy || request.mediaType == TransactionSet.mediaType else {
@@ -165,11 +149,10 @@ struct SetBody {
         body = try IncomingBody(request, accept: [TransactionSet.mediaType], limits: limits)
     }
 
-    /// The set's bytes, decompressed.
     func read(into room: SharedBudget.Reservation) async throws -> [UInt8] { try await body.read(into: room) }
 }
 
-/// How a request says its spans, by its media type; the answer is said likewise.
+/// The OTLP encoding of a request and of its answer.
 enum SpanEncoding: String, CaseIterable {
     case protobuf = "application/x-protobuf"
     case json = "application/json"
@@ -182,7 +165,7 @@ enum SpanEncoding: String, CaseIterable {
         self = encoding
     }
 
-    /// - Parameter limit: Spans and events of spans that a request may have.
+    /// - Parameter limit: The maximum number of spans and span events in a request.
     func decode(_ body: [UInt8], limit: Int) throws(Problem) -> TraceRequest {
         let request: TraceRequest
         do throws(SetDecodingFailure) {
@@ -209,8 +192,7 @@ enum SpanEncoding: String, CaseIterable {
         }
     }
 
-    /// A problem as `google.rpc.Status`, as OTLP asks of every error (https://opentelemetry.io/docs/specs/otlp/#failures).
-    /// The number in it is gRPC's, and none is needed.
+    /// Answers with `google.rpc.Status` (https://opentelemetry.io/docs/specs/otlp/#failures). OTLP needs no gRPC code.
     func answer(_ problem: Problem) -> Response {
         let place = problem.pointer.map { $0.isEmpty ? "" : " It is at \($0)." } ?? ""
         let message = problem.detail + place

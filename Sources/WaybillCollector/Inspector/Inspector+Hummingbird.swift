@@ -6,7 +6,7 @@ import ServiceLifecycle
 import WaybillCore
 public import WaybillInspector
 
-/// The pages on a Hummingbird server.
+/// The inspector's pages on a Hummingbird server.
 ///
 /// ## Usage
 ///
@@ -15,7 +15,7 @@ public import WaybillInspector
 /// try await Application(router: inspector.router()).runService()  // on loopback: all who reach it see everything
 /// ```
 extension Inspector {
-    /// A router that holds the pages and nothing else.
+    /// Returns a router with the inspector's pages and nothing else.
     @available(macOS 14, iOS 17, tvOS 17, *)
     public func router() -> Router<BasicRequestContext> { router(BasicRequestContext.self) }
 
@@ -27,7 +27,7 @@ extension Inspector {
         return router
     }
 
-    /// Adds the pages to a router or to a group of one. Their addresses are relative.
+    /// Adds the pages to a router or to a group of one. The pages use relative links.
     @available(macOS 14, iOS 17, tvOS 17, *)
     public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
         for route in routes {
@@ -44,7 +44,7 @@ extension Inspector {
 }
 
 extension InspectorRequest {
-    /// - Parameter route: Whose components are at the end of the path.
+    /// The components of `route` are at the end of the request's path.
     init(_ request: Request, _ route: InspectorRoute) async throws {
         let depth = route.depth
         let components = request.uri.path.split(separator: "/").map { "/\($0)" }
@@ -80,13 +80,11 @@ extension Response {
 }
 
 extension Collector {
-    /// The pages that show this collector's projects to those who log in with a token to read.
+    /// The pages that show this collector's projects to users who log in with a token for reading.
     public var inspector: Inspector { Inspector(access: CollectorAccess(collector: self)) }
 }
 
 extension Collector {
-    /// Whose a request is whose sender has shown a token that is one of the collector's, or is logged in with one; nil:
-    /// nobody's who is known.
     package func bearer(of request: HTTPRequest) -> Bearer? {
         if access.isOpen { return Bearer(project: .standard) }
         let fields = request.headerFields
@@ -95,13 +93,11 @@ extension Collector {
         return session.flatMap { try? access.bearer(session: $0) }
     }
 
-    /// Counts a request that there was no room for before anything of it was looked at.
     package func countOverload(of bearer: Bearer) {
         (projects.opened(bearer.project)?.counters ?? unknown).count(.overload)
     }
 }
 
-/// Shows a token's project to who logs in with it.
 private struct CollectorAccess: InspectorAccess {
     let collector: Collector
 
@@ -135,9 +131,6 @@ private struct CollectorAccess: InspectorAccess {
 }
 
 extension DeliveryPage.Collected {
-    /// - Parameters:
-    ///   - project: Of the project.
-    ///   - unknown: Of requests that are no known project's.
     fileprivate init(_ project: Counters, unknown: Counters) {
         let (values, others) = (project.values, unknown.values)
         self.init(
@@ -149,7 +142,6 @@ extension DeliveryPage.Collected {
 }
 
 extension Refusal {
-    /// What was turned away, and why.
     fileprivate var words: String {
         switch self {
         case .noToken: "requests without a token"

@@ -9,9 +9,7 @@ import WaybillQueries
 import WaybillSpans
 
 extension Collector {
-    /// Whether every project that is open can be read and written, and the tokens can be read.
-    ///
-    /// It may be asked without a token, so the stores are asked once in a second at most.
+    /// Checks the stores at most once a second, because the route needs no token.
     func checkReadiness() async throws -> Response {
         let now = clock.uptimeMicroseconds()
         let isFresh = readiness.withLock { checked in checked.map { now - $0 < 1_000_000 } ?? false }
@@ -26,7 +24,6 @@ extension Collector {
         return try json(["status": "ok"])
     }
 
-    /// What was done for one project, and how the process is.
     func metrics(of project: Project) -> Response {
         let values = project.counters.values
         let name = project.name.description
@@ -85,7 +82,7 @@ extension Collector {
             body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text)))
     }
 
-    /// One for each reason, also for those that there were none of: a rate can only be drawn of what begins with 0.
+    /// Includes reasons with a count of zero: Prometheus computes rates only for series that begin at 0.
     private static func samples(
         of refusals: [Refusal: Int], _ labels: (Refusal) -> KeyValuePairs<String, String>
     ) -> [MetricsText.Sample] {
@@ -93,8 +90,7 @@ extension Collector {
     }
 }
 
-/// Numbers in the text format that Prometheus reads, version 0.0.4
-/// (prometheus.io/docs/instrumenting/exposition_formats).
+/// Metrics in Prometheus's text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats).
 struct MetricsText {
     static let mediaType = "text/plain; version=0.0.4"
 
@@ -102,7 +98,6 @@ struct MetricsText {
 
     enum Kind: String { case counter, gauge }
 
-    /// A number, and what tells it from others of its name.
     struct Sample {
         var labels: KeyValuePairs<String, String>
         var value: Int
@@ -113,7 +108,6 @@ struct MetricsText {
         }
     }
 
-    /// Adds a metric with its help, and a line for each sample.
     mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
         for sample in samples {
@@ -122,7 +116,6 @@ struct MetricsText {
         }
     }
 
-    /// Adds a metric that has no labels.
     mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
         add(name, kind, help, [Sample([:], value)])
     }
@@ -132,9 +125,8 @@ struct MetricsText {
     }
 }
 
-/// What the process takes of the machine.
 enum ProcessMemory {
-    /// Bytes that are in memory; nil where the system does not tell in a file (proc(5), `statm`).
+    /// Resident bytes; `nil` if the system has no file `/proc/self/statm` (proc(5)).
     static var residentByteCount: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .ascii) else { return nil }
         let words = text.split(separator: " ")
@@ -142,28 +134,28 @@ enum ProcessMemory {
     }
 }
 
-/// Keeps what a collector has received within the age and the size of its limits: looks once an hour, until it is told
-/// to stop. And once a minute it looks for spans that wait for one that their service did not live to send.
+/// A service that enforces a collector's limits on age and size once an hour.
 ///
-/// Whole transactions go, and are known still when they come again. Add it to the services of an application.
+/// It retires whole transactions, which the collector still recognizes if a client sends them again. Once a minute,
+/// it also settles spans whose parent span never arrived. Add the service to an application.
 public struct RetentionService: Service {
     private let collector: Collector
     private let delay: Duration
     private let logger: Logger
 
-    /// Makes the service.
+    /// Creates the service.
     ///
     /// - Parameters:
-    ///   - collector: Whose transactions it retires.
-    ///   - delay: How long after its start it looks first. Default: at once.
-    ///   - logger: What went, and what could not be done, is told there.
+    ///   - collector: The collector that retires transactions.
+    ///   - delay: The time from the start to the first check. Default: zero.
+    ///   - logger: Logs retired facts and errors.
     public init(_ collector: Collector, firstAfter delay: Duration = .zero, logger: Logger) {
         self.collector = collector
         self.delay = delay
         self.logger = logger
     }
 
-    /// Runs until the application stops.
+    /// Runs until the application shuts down.
     public func run() async throws {
         await cancelWhenGracefulShutdown {
             if delay > .zero { try? await Task.sleep(for: delay) }
@@ -190,10 +182,7 @@ public struct RetentionService: Service {
 }
 
 extension Collector {
-    /// Takes away what is beyond the age and the size of the limits, a step at a time, so that sets have their turn
-    /// between.
-    ///
-    /// - Returns: How many facts went.
+    /// Retires transactions in steps, which let sets be committed in between. Returns the number of retired facts.
     func retire() async throws -> Int {
         var total = 0
         for project in projects.all {

@@ -5,30 +5,22 @@ package import WaybillCore
 import WaybillInspector
 import WaybillQueries
 
-/// What every answer of the collector other than a success says: an RFC 9457 problem document.
-///
-/// The status says what kind of problem it is, so the type is always `about:blank` and the title the status's own
-/// phrase. Further members help to put it right.
+/// An RFC 9457 problem document. Its type is always `about:blank`, and its title is the phrase of the status.
 package struct Problem: Error, Sendable, Hashable {
-    /// Its phrase is the document's title.
     package var status: HTTPResponse.Status
-    /// One sentence for a person.
     package var detail: String
-    /// 413: the largest body in bytes.
+    /// 413: The largest body in bytes.
     package var limit: Int?
-    /// 400 and 422: where in the body, as an RFC 6901 JSON pointer; empty for the whole.
+    /// 400 and 422: An RFC 6901 JSON pointer into the body; empty for the whole body.
     package var pointer: String?
-    /// 415: the media types that are taken.
+    /// 415: The accepted media types.
     package var accept: [String]?
-    /// 400: the query parameter that cannot be read.
     package var parameter: String?
-    /// 400: where in that parameter, in Unicode scalars from its start.
+    /// 400: The offset in that parameter, in Unicode scalars.
     package var offset: Int?
-    /// 409: the transactions that share a support code.
     package var transactions: [GUID]?
-    /// Header fields of the answer; not part of the document.
     package var headers: HTTPFields = [:]
-    /// Why the request was refused, where the reason is other than what it asked; not part of the document.
+    /// The reason that is counted and logged.
     var refusal: Refusal?
 
     package static let mediaType = "application/problem+json"
@@ -82,7 +74,6 @@ extension Problem: HTTPResponseError {
         return Response(status: head.status, headers: head.headerFields, body: ResponseBody(byteBuffer: body))
     }
 
-    /// The answer, for who writes to the connection itself.
     package var answer: (head: HTTPResponse, body: ByteBuffer) {
         get throws {
             let encoder = JSONEncoder()
@@ -116,7 +107,6 @@ extension Problem {
         }
     }
 
-    /// - Parameter subject: What it should have been.
     init(_ failure: SetDecodingFailure, instead subject: String = "transaction set") {
         self.init(
             failure.kind == .malformed ? .badRequest : .unprocessableContent,
@@ -131,7 +121,7 @@ extension Problem {
         return problem
     }
 
-    /// RFC 6750, section 3.1: the error code is given only where a token was.
+    /// RFC 6750, section 3.1: The error code is sent only if the request had a token.
     static func unauthorized(isTokenGiven: Bool) -> Problem {
         var problem = Problem(
             .unauthorized,
@@ -143,7 +133,6 @@ extension Problem {
         return problem
     }
 
-    /// - Parameter end: As the file of tokens has it.
     static func ended(_ end: String) -> Problem {
         let day = end.hasSuffix("T00:00:00Z") ? String(end.prefix { $0 != "T" }) : end
         var problem = Problem(.unauthorized, "This token ended on \(day). Ask for a new one.")
@@ -152,7 +141,7 @@ extension Problem {
         return problem
     }
 
-    /// A page anywhere can have a browser ask for what it may not read, with all that the browser knows.
+    /// A page of any site can make a browser send requests with the user's cookies.
     static let crossSite = Problem(.forbidden, "This was asked for by the page of another site.")
 
     static func forbidden(_ role: Role, for other: Role) -> Problem {
@@ -180,7 +169,6 @@ extension Problem {
         return problem
     }
 
-    /// Its words are ours, and name no path.
     /// - Parameter what: The beginning of the sentence.
     static func onlyInFolder(_ what: String) -> Problem {
         Problem(
@@ -197,7 +185,7 @@ extension Problem {
         return problem
     }
 
-    /// The rows may be gone already, and the bytes not.
+    /// The rows may be erased already, but their bytes are not.
     static var unfinishedErasure: Problem {
         var problem = Problem(
             .serviceUnavailable,
@@ -268,7 +256,7 @@ extension Problem {
         return problem
     }
 
-    /// The store's own words stay in the log: they may name paths.
+    /// The store's own error goes to the log alone, because it may contain paths.
     static var unavailable: Problem {
         var problem = Problem(
             .serviceUnavailable, "The store cannot be read or written at the moment. Nothing was kept; try again.")
@@ -278,13 +266,12 @@ extension Problem {
     }
 }
 
-/// Answers with a problem document (RFC 9457) where nothing else made the answer: an unknown route, an unforeseen
-/// error. A browser at an unknown route is shown a page that says so.
+/// A middleware that answers with a problem document (RFC 9457) for unknown routes and unexpected errors.
 ///
-/// Add it to a router that serves a collector alone, before the routes; a router that has errors of its own needs it
-/// not.
+/// At an unknown route, browsers get a page instead. Add the middleware before the routes of a router that serves a
+/// collector alone. A router with its own error handling doesn't need it.
 public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
-    /// Makes the middleware.
+    /// Creates the middleware.
     public init() {}
 
     public func handle(
@@ -311,7 +298,6 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension Request {
-    /// Whether it comes from a browser that goes to an address, rather than from a program.
     fileprivate var isForPage: Bool {
         (method == .get || method == .head)
             && headers[values: .accept].contains { $0.lowercased().contains("text/html") }

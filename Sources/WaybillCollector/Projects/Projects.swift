@@ -10,16 +10,13 @@ package import WaybillSpans
 package import WaybillClickHouse
 #endif
 
-/// The projects of a collector, opened when they are first asked for.
 final class Projects: Sendable {
     private let make: @Sendable (ProjectName) throws(WaybillError) -> Project
     private let opened = Locked<[ProjectName: Project]>([:])
-    /// Opening takes file work, which is not for the cooperative pool.
+    /// Opening a store blocks, which the cooperative pool does not allow.
     private let opener = DispatchQueue(label: "waybill.projects")
 
-    /// Opens those that are known from the start, so that what is wrong with them is told at once.
-    ///
-    /// - Parameter make: Opens one; may block.
+    /// Opens the known projects at once, to report errors at the start. `make` may block.
     init(
         _ names: Set<ProjectName>, _ make: @escaping @Sendable (ProjectName) throws(WaybillError) -> Project
     ) throws(WaybillError) {
@@ -27,7 +24,6 @@ final class Projects: Sendable {
         for name in names { _ = try open(name) }
     }
 
-    /// The project of that name.
     func project(_ name: ProjectName) async throws(WaybillError) -> Project {
         if let project = opened(name) { return project }
         return try await withCheckedContinuation { continuation in
@@ -35,10 +31,8 @@ final class Projects: Sendable {
         }.get()
     }
 
-    /// The project of that name; nil where nothing was asked of it since the start.
     func opened(_ name: ProjectName) -> Project? { opened.withLock { $0[name] } }
 
-    /// Those that are open.
     var all: [Project] { opened.withLock { Array($0.values) } }
 
     private func open(_ name: ProjectName) throws(WaybillError) -> Project {
@@ -49,21 +43,16 @@ final class Projects: Sendable {
     }
 }
 
-/// A project of a collector: a store of its own, and what was counted of it.
 final class Project: Sendable {
     let name: ProjectName
     let store: any ProjectStore
     let counters: Counters
     let samplingRates: ProjectSamplingRates
-    /// What of it may be kept.
     let retirement: RetirementLimits
-    /// Says up to where a tracing backend has taken everything.
+    /// The file with the cursor of the tracing backend.
     let spanCursorFile: URL
 
-    /// - Parameters:
-    ///   - counters: What the store's commits are counted by.
-    ///   - folder: Of what the collector itself keeps.
-    ///   - byteCount: What the store may take; nil: that is not the collector's to say.
+    /// - Parameter byteCount: The size limit of the store; `nil` if the collector doesn't limit it.
     init(
         _ name: ProjectName, _ store: any ProjectStore, _ counters: Counters, in folder: URL, byteCount: Int64?,
         limits: CollectorLimits
@@ -76,7 +65,6 @@ final class Project: Sendable {
         spanCursorFile = folder.appending(path: "\(name).otlp-cursor")
     }
 
-    /// Opens the store in a folder, and makes it where it is missing; blocks until it is done.
     convenience init(_ name: ProjectName, in folder: URL, limits: CollectorLimits, clock: any TransactionClock)
         throws(WaybillError)
     {
@@ -92,16 +80,13 @@ final class Project: Sendable {
     }
 }
 
-/// The name of a project, which is also that of its store's file in the collector's folder.
+/// The name of a project and of its store's file.
 package struct ProjectName: Sendable, Hashable, CustomStringConvertible {
-    /// The project that is meant where none is named: `waybill`, whose file `waybill.sqlite` is what the folder as a
-    /// STORE means.
     package static let standard = ProjectName(text: "waybill")
 
     package let description: String
 
-    /// Takes a name; nil unless it is 1 to 64 of a-z, 0-9 and - and begins with a letter or a digit: a file's name on
-    /// every system.
+    /// Creates a name of 1 to 64 characters: a-z, 0-9 and -, not beginning with -. `nil` for any other text.
     package init?(_ text: String) {
         let isName =
             (1...64).contains(text.utf8.count) && !text.hasPrefix("-")
@@ -119,29 +104,23 @@ package struct ProjectName: Sendable, Hashable, CustomStringConvertible {
     private init(text: String) { description = text }
 }
 
-/// A store that a collector keeps a project in: one in its folder, or in a database that other collectors use, too.
 package protocol ProjectStore: ExplorableStore, ExportingStore {
-    /// The same, as one token reads it, by its ID: of what reads, each has its share.
+    /// Returns a store that limits its reads to the share of a token, given by its ID.
     func asked(by token: String?) -> any ProjectStore
 
-    /// Whether sets can be taken in; throws where not.
+    /// Throws if the store can't be written.
     func checkWriting() async throws
 
-    /// The names that were recorded, those of these words at least.
+    /// Returns the recorded names, at least those in `words`.
     func names(including words: [String]) async throws -> [RecordedName]
 
-    /// Takes in spans that came by OTLP.
-    ///
-    /// - Parameter sender: The ID of the token that they came with; empty where there is none.
+    /// - Parameter sender: The ID of the token; empty for none.
     func add(_ request: TraceRequest, sentBy sender: String) async throws -> SpanVerdict
 
-    /// Gives spans that have waited too long for the one that they are below a part of their own; how many facts came
-    /// of it.
+    /// Stores the facts of spans that waited too long for their parent span. Returns the number of facts.
     func settleWaitingSpans() async throws -> Int
 
-    /// Takes in a set of version 0.0.1.
-    ///
-    /// - Parameter digest: SHA-256 of its bytes, which stand for the ID that it has not.
+    /// `digest`, the SHA-256 of the set, serves as the ID that sets of version 0.0.1 lack.
     func add(_ set: LegacySet, digest: [UInt8]) async throws -> Receipt
 }
 
@@ -158,7 +137,7 @@ extension SQLiteStore: ProjectStore {
 }
 
 #if ClickHouse
-/// What numbers its facts by what came before needs one writer, and is a folder's.
+/// Spans and sets of version 0.0.1 need a folder: they number facts by earlier ones, which requires a single writer.
 extension ClickHouseStore: ProjectStore {
     package func asked(by token: String?) -> any ProjectStore {
         var store = self
@@ -178,18 +157,16 @@ extension ClickHouseStore: ProjectStore {
 }
 #endif
 
-/// The sampling rates that the receipts of a project hand out: as they were set, with the codes of the use cases that
-/// were named.
+/// The sampling rates in a project's receipts: the configured rates, with names resolved to codes.
 final class ProjectSamplingRates: Sendable {
-    /// So many codes of one name are told apart.
     private static let codeLimit = 4
 
     private let byCode: [Int?: Double]
     private let byName: [String: Double]
-    /// What was called so in the store or since; nil: the store was not asked yet.
+    /// The codes of each name, from the store and later sets; `nil` if the store was not asked yet.
     private let codes = Locked<[String: Set<Int>]?>(nil)
 
-    /// - Parameter rates: By code, by name, or for all others (`*`).
+    /// - Parameter rates: By code, by name, or `*` for all others.
     init(_ rates: [String: Double]) throws(WaybillError) {
         guard rates.count <= Limits.samplingRates else {
             throw WaybillError(
@@ -211,7 +188,6 @@ final class ProjectSamplingRates: Sendable {
         (self.byCode, self.byName) = (byCode, byName)
     }
 
-    /// What the receipt of a set hands out.
     func rates(after set: TransactionSet, _ receipt: Receipt, in store: any ProjectStore) async -> [SamplingRate] {
         var rates = byCode
         for (code, rate) in await named(after: set, receipt, in: store) where rates[code] == nil { rates[code] = rate }
@@ -228,7 +204,7 @@ final class ProjectSamplingRates: Sendable {
         learn(set.sources.filter { !refused.contains($0.source.id) }.flatMap(\.names), isWhole: false)
         if codes.withLock({ $0 == nil }) {
             let names = Array(byName.keys)
-            // Where the store is too busy to say, the next set asks again.
+            // If the store is too busy to answer, the next set asks again.
             if let known = try? await store.names(including: names) {
                 learn(known, isWhole: true)
             }
@@ -238,8 +214,7 @@ final class ProjectSamplingRates: Sendable {
             for (name, codes) in codes ?? [:] {
                 guard var rate = byName[name] else { continue }
                 if codes.count > 1 {
-                    // Nobody can say which is meant, and anybody may give the name to another one: that keeps nothing
-                    // from being delivered that would be without the name.
+                    // The name is ambiguous, and any client can reuse it. So it must not lower a rate.
                     guard let other = byCode[Int?.none] else { continue }
                     rate = max(rate, other)
                 }
@@ -249,7 +224,7 @@ final class ProjectSamplingRates: Sendable {
         }
     }
 
-    /// - Parameter isWhole: Whether they are all that the store has.
+    /// - Parameter isWhole: Whether `names` has all names of the store.
     private func learn(_ names: [RecordedName], isWhole: Bool) {
         codes.withLock { codes in
             guard isWhole || codes != nil else { return }

@@ -4,17 +4,13 @@ import HTTPTypes
 import WaybillQueries
 import WaybillCore
 
-/// A question as the body of a request.
-///
-/// A member that means nothing, or has no value, is refused wherever it stands: a misspelt condition would let
-/// everything through.
+/// A question in a request. An unknown or empty member is refused: without a condition, too much would match.
 enum QuestionBody {
     static let mediaType = "application/json"
-    /// The largest body in bytes; a question has some hundred.
     static let byteLimit = 64 << 10
-    /// Exchanges that a group names of the slowest, and of the failing.
+    /// The longest list of slow or failed exchanges in a group.
     static let exampleLimit = 100
-    /// The shortest step of a summary, in microseconds, so that an answer stays of a size.
+    /// The shortest step of a summary in microseconds, which limits the size of an answer.
     static let shortestStep = 60_000_000
 
     static func decode(_ body: Data) throws(Problem) -> AnyQuestion {
@@ -51,7 +47,7 @@ enum QuestionBody {
         }
     }
 
-    /// The first member that was not understood: writing the question again left it out.
+    /// Returns the first member that is missing when the decoded question is encoded again.
     private static func stranger(in body: Data, understood: Data) -> String? {
         let values = [body, understood].map { try? JSONSerialization.jsonObject(with: $0) }
         guard let sent = values[0] as? [String: Any], let known = values[1] as? [String: Any] else { return "" }
@@ -73,9 +69,6 @@ enum QuestionBody {
 }
 
 extension Problem {
-    /// A question that cannot be answered as it is asked.
-    ///
-    /// - Parameter pointer: Where in the body; nil where that cannot be told.
     static func question(_ detail: String, at pointer: String? = nil) -> Problem {
         var problem = Problem(.badRequest, detail)
         problem.pointer = pointer

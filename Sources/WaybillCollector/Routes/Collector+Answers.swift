@@ -8,8 +8,7 @@ import WaybillExport
 import WaybillQueries
 
 extension Collector {
-    /// Answers the question in the body, about what the parameters mean where there are any, else about what its own
-    /// filter means.
+    /// Answers the question in the body. Query parameters, if there are any, replace its filter.
     func ask(_ request: Request, of store: any ProjectStore) async throws -> Response {
         let question = try QuestionBody.decode(await request.question())
         return try json(await store.answer(question, where: request.queryItems))
@@ -17,7 +16,6 @@ extension Collector {
 }
 
 extension Request {
-    /// The bytes of the body, of which no more than a question's come in.
     fileprivate func question() async throws -> Data {
         let type = (headers[.contentType] ?? "").prefix { $0 != ";" }.lowercased().split(separator: " ").joined()
         guard type == QuestionBody.mediaType else { throw Problem.unsupported(question: type) }
@@ -54,7 +52,7 @@ extension Problem {
 }
 
 extension Collector {
-    /// Streams facts as text. The store is read a piece at a time, when the client has taken the one before.
+    /// Streams facts as text. It reads the store no faster than the client receives.
     func export(_ request: Request, of store: any ProjectStore) async throws -> Response {
         let query = try ExportQuery(request.queryItems)
         let export = try await store.export(query.facts(now: clock.wallMicroseconds()), as: query.format)
@@ -77,7 +75,7 @@ extension Collector {
 }
 
 extension Request {
-    /// RFC 9110, section 12.5.3: named, and not with a weight of 0.
+    /// RFC 9110, section 12.5.3: gzip is listed, with a weight other than 0.
     fileprivate var acceptsGzip: Bool {
         (headers[.acceptEncoding] ?? "").lowercased().split(separator: ",").contains { coding in
             let words = coding.split(separator: ";").map { $0.filter { $0 != " " } }
@@ -88,7 +86,7 @@ extension Request {
 }
 
 extension Collector {
-    /// Erases what a query names; returns only when the bytes are gone.
+    /// Returns only when the erased bytes are gone.
     func erase(_ request: Request, from project: Project, _ context: some RequestContext) async throws -> Erasure {
         let scope = try await project.store.erasureScope(ErasureQuery(request.queryItems))
         do {

@@ -8,9 +8,9 @@ import WaybillCore
 import WaybillQueries
 
 extension Collector {
-    /// Adds the routes to a router or to a group of one: all are below `/v1/`, but for `/metrics`.
+    /// Adds the routes to a router or to a group of one. All are below `/v1/`, except `/metrics`.
     ///
-    /// They ask for the token themselves, unless the collector is open to all.
+    /// The routes check the token themselves, unless the collector is open to all clients.
     @available(macOS 14, iOS 17, tvOS 17, *)
     public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
         for route in Route.allCases {
@@ -71,13 +71,12 @@ extension Collector {
         project?.counters.count(route, status: result.status)
         log(result, of: route, token, project, to: context.logger)
         do { return try result.get() } catch let problem as Problem where route == .addSpans {
-            // What is in neither encoding is answered as any other request.
+            // Requests in an unknown encoding get a problem document.
             guard let encoding = try? SpanEncoding(request) else { throw problem }
             return encoding.answer(problem)
         }
     }
 
-    /// Says in the log how a request was answered, and counts a refusal.
     private func log(
         _ result: Result<Response, any Error>, of route: Route, _ token: AccessToken?, _ project: Project?,
         to logger: Logger
@@ -106,14 +105,13 @@ extension Collector {
         case .eraseTransactions: return try json(await erase(request, from: project, context))
         case .listTransactions, .listNames, .showTransaction, .listExchanges, .showExchange, .listSources, .ask,
             .export, .readMetrics, .checkHealth, .checkReadiness:
-            // What only reads does not keep the process from ending.
+            // Requests that only read don't delay a shutdown.
             return try await cancelWhenGracefulShutdown {
                 try await answer(reading: request, at: route, of: project, from: bearer, context)
             }
         }
     }
 
-    /// Answers what changes nothing.
     private func answer(
         reading request: Request, at route: Route, of project: Project, from bearer: Bearer,
         _ context: some RequestContext
@@ -137,12 +135,11 @@ extension Collector {
         case .ask: return try await ask(request, of: store)
         case .export: return try await export(request, of: store)
         case .readMetrics: return metrics(of: project)
-        // Answered elsewhere: without a project, or because they write.
         case .checkHealth, .checkReadiness, .addSet, .addSpans, .eraseTransactions: throw HTTPError(.notFound)
         }
     }
 
-    /// Makes a problem of what went wrong; the store's own words go to the log alone.
+    /// Turns errors into problems. The store's own errors go to the log alone.
     private func mappingErrors(_ context: some RequestContext, _ body: () async throws -> Response) async throws
         -> Response
     {
@@ -181,21 +178,18 @@ extension Result<Response, any Error> {
 }
 
 extension HTTPField.Name {
-    /// How many rows there are on all pages.
     fileprivate static let totalCount = HTTPField.Name("Waybill-Total-Count") ?? .contentLength
 }
 
 extension Request {
-    /// The parameters of its URL, decoded.
     var queryItems: [(name: String, value: String)] { uri.queryParameters.map { (String($0.key), String($0.value)) } }
 
-    /// Whether the page of another site makes a browser send it (Fetch Metadata); programs send no such field.
+    /// Whether a browser sends the request for a page of another site (Fetch Metadata).
     fileprivate var isCrossSite: Bool { HTTPField.Name("Sec-Fetch-Site").flatMap { headers[$0] } == "cross-site" }
 }
 
 extension HTTPFields {
-    /// Keeps an answer from other sites: no browser takes it for a script or a picture (`nosniff`), or hands it to the
-    /// page of another origin (Fetch, `Cross-Origin-Resource-Policy`).
+    /// Keeps an answer from other sites, by `nosniff` and `Cross-Origin-Resource-Policy` (Fetch).
     mutating func isolate() {
         self[.xContentTypeOptions] = "nosniff"
         if let policy = HTTPField.Name("Cross-Origin-Resource-Policy") { self[policy] = "same-origin" }
@@ -203,10 +197,9 @@ extension HTTPFields {
 }
 
 extension Collector {
-    /// An answer for a program, in the keys of the description, without its secrets.
     func json(_ value: some Encodable & Redactable) throws -> Response {
         let body = ByteBuffer(bytes: try JSONEncoder.waybill().encode(redactor.redacted(value)))
-        // What was recorded concerns people: no cache on the way keeps it.
+        // Records contain personal data, so no cache may store them.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: body))

@@ -9,45 +9,37 @@ import WaybillQueries
 import WaybillSpans
 
 extension Collector {
-    /// Takes in a set; returns only after the synced commit.
+    /// Returns only after the synced commit.
     func addSet(
         _ request: Request, to project: Project, from bearer: Bearer
     ) async throws -> Response {
         let body = try SetBody(request, limits: limits)
         let room = pendingBytes.reservation(for: bearer)
-        // What is decoded takes as much as the body did, so that the room is needed up to the commit.
+        // A decoded set takes as much memory as its body, so the reservation lasts until the commit.
         defer { withExtendedLifetime(room) {} }
         if body.isLegacy { return try await addLegacySet(body.read(into: room), to: project) }
-        // The body has no name here: what is decoded waits for its commit, and must not keep the bytes alive meanwhile.
+        // No variable holds the body, because its bytes must not outlive decoding.
         let decoded = try Self.decode(await body.read(into: room))
-        guard decoded.factCount <= limits.factsPerSet else {
-            throw Problem.tooMany(facts: decoded.factCount, limit: limits.factsPerSet)
+        guard decoded.factCount + decoded.rejections.count <= limits.factsPerSet else {
+            throw Problem.tooMany(facts: decoded.factCount + decoded.rejections.count, limit: limits.factsPerSet)
         }
         let received = ReceivedSet(set: redactor.redacted(decoded), atMicroseconds: clock.wallMicroseconds())
         var receipt = try await project.store.add(received)
         receipt.samplingRates = await project.samplingRates.rates(
-            after: received.content, receipt, in: project.store)
+            after: received.set, receipt, in: project.store)
         return Response(
             status: .ok, headers: [.contentType: Receipt.mediaType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: receipt.encoded())))
     }
 
-    private static func decode(_ body: [UInt8]) throws(Problem) -> DecodedSet {
+    private static func decode(_ body: [UInt8]) throws(Problem) -> TransactionSet {
         do throws(SetDecodingFailure) { return try TransactionSet.decode(body) } catch { throw Problem(error) }
     }
 }
 
-extension DecodedSet {
-    /// As they were sent, those that cannot be read included.
-    fileprivate var factCount: Int { self.set.factCount + rejections.count }
-}
-
 extension Collector {
-    /// Takes in a set of version 0.0.1, and answers as its clients expect; returns only after the synced commit.
-    ///
-    /// They delete what they have sent on any 2xx, wait as a 503 says, and forget their token on a 401. Anything else
-    /// they send again without end: so only what is no set at all is refused, and a transaction that cannot be read is
-    /// kept in quarantine.
+    /// Clients of version 0.0.1 delete a set after any 2xx, wait after a 503, and drop their token after a 401.
+    /// They retry anything else forever, so unreadable transactions go into quarantine instead.
     func addLegacySet(_ body: [UInt8], to project: Project) async throws -> Response {
         let set: LegacySet
         do throws(SetDecodingFailure) { set = try LegacySet.decode(body) } catch { throw Problem(error) }
@@ -60,18 +52,13 @@ extension Collector {
 }
 
 extension Collector {
-    /// Takes in spans by OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp); returns only after the synced
-    /// commit.
-    ///
-    /// Spans that are of no transaction are refused in the protocol's own form, a partial success: a service sends what
-    /// it has, and none of it again.
+    /// Stores spans from OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp).
+    /// Services don't retry spans that a partial success rejects, because they are outside of any transaction.
     func addSpans(_ request: Request, to project: Project, from bearer: Bearer) async throws -> Response {
         let encoding = try SpanEncoding(request)
         let body = try IncomingBody(request, accept: SpanEncoding.allCases.map(\.rawValue), limits: limits)
         let room = pendingBytes.reservation(for: bearer)
-        // What is decoded takes as much as the body did, so that the room is needed up to the commit.
         defer { withExtendedLifetime(room) {} }
-        // The body has no name here: what is decoded waits for its commit, and must not keep the bytes alive meanwhile.
         let received = try encoding.decode(await body.read(into: room), limit: limits.factsPerSet)
         let verdict = try await project.store.add(received, sentBy: bearer.token?.id ?? "")
         project.counters.count(verdict)
@@ -81,15 +68,11 @@ extension Collector {
     }
 }
 
-/// Pages of other sites send what they record (Fetch standard, "CORS protocol").
-///
-/// Only the routes that take something in are open to them, and only where a token is asked for: a page has to know it,
-/// since no browser adds one by itself. A collector that is open to all would take in what any page sends.
+/// Cross-origin requests (Fetch standard, "CORS protocol").
+/// Other sites may use only the routes that ingest, and only with a token, which no browser adds on its own.
 extension Collector {
-    /// Whether pages of other sites may use a route.
     func takesOtherSites(_ route: Route) -> Bool { route.role == .ingest && !access.isOpen }
 
-    /// The answer to the question whether a page may send a request.
     func preflight(of route: Route) -> Response {
         var headers: HTTPFields = [.accessControlAllowOrigin: "*"]
         headers[.accessControlAllowMethods] = route.method.rawValue

@@ -6,34 +6,30 @@ public import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// Sends what a collector receives to a tracing backend, as spans by OTLP/HTTP: once a second what is new, until it is
-/// told to stop.
+/// A service that sends new facts of a collector to a tracing backend once a second, as spans by OTLP/HTTP.
 ///
-/// Each project has a file in the collector's folder, e.g. `waybill.otlp-cursor`, that says up to where the backend has
-/// taken everything. So a backend that is away delays spans and loses none, and neither does an end of the process at
-/// any moment: what was under way then is sent again, under the same span IDs. Add it to the services of an
-/// application.
+/// A cursor file for each project, e.g. `waybill.otlp-cursor`, records what the backend has accepted. So no outage
+/// loses spans, but the service may send some again, with the same IDs. Add the service to an application.
 public struct SpanService: Service {
     private let collector: Collector
     private let backend: TraceBackend
     private let logger: Logger
     private let pause: @Sendable (Duration) async throws -> Void
 
-    /// Makes the service.
+    /// Creates the service.
     ///
     /// - Parameters:
-    ///   - collector: What it receives is sent, of every project.
-    ///   - backend: Where to; without a path, to `/v1/traces` there.
-    ///   - headers: Sent with each request, e.g. for authorization. Default: none.
-    ///   - logger: Told what the backend rejects, and when it is away.
-    /// - Throws: `.setting` for what is no HTTP address.
+    ///   - collector: The collector whose projects are sent.
+    ///   - backend: The address of the backend. An address without a path gets the path `/v1/traces`.
+    ///   - headers: Header fields of each request, e.g. for authorization. Default: none.
+    ///   - logger: Logs rejected spans and outages of the backend.
+    /// - Throws: `setting` if `backend` is no HTTP address.
     public init(_ collector: Collector, to backend: URL, headers: [String: String] = [:], logger: Logger)
         throws(WaybillError)
     {
         self.init(collector, to: try TraceBackend(backend, headers: headers), logger: logger)
     }
 
-    /// - Parameter pause: Waits between rounds.
     package init(
         _ collector: Collector, to backend: TraceBackend, logger: Logger,
         pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -44,7 +40,7 @@ public struct SpanService: Service {
         self.pause = pause
     }
 
-    /// Runs until the application stops.
+    /// Runs until the application shuts down.
     public func run() async throws {
         await cancelWhenGracefulShutdown {
             var relays: [ProjectName: SpanRelay] = [:]
@@ -58,7 +54,6 @@ public struct SpanService: Service {
         }
     }
 
-    /// One round; false where it broke off, and is to be made again.
     private func sendNews(of project: Project, _ relay: inout SpanRelay?) async -> Bool {
         let place: Logger.Metadata = ["project": "\(project.name)"]
         do {
@@ -81,18 +76,14 @@ public struct SpanService: Service {
     }
 }
 
-/// Sends spans to a backend, in rounds that go on where the one before ended.
-///
-/// Where a round ended is noted when the backend has taken all of it. What was under way when a round broke off is sent
-/// again, under the same span IDs: telling the two apart is the backend's.
+/// Sends new facts in rounds. A failed round is repeated with the same span IDs, and the backend removes duplicates.
 package struct SpanRelay: Sendable {
     private let store: any ExportingStore
     private let backend: TraceBackend
     private let file: URL?
     private var cursor: String?
 
-    /// - Parameter file: Holds the cursor; nil: it is forgotten with the process.
-    /// - Throws: `.setting` where the file is there and cannot be read.
+    /// - Parameter file: The file of the cursor; `nil` to keep the cursor in memory.
     package init(_ store: some ExportingStore, to backend: TraceBackend, cursorFile file: URL?) throws(WaybillError) {
         self.store = store
         self.backend = backend
@@ -101,7 +92,6 @@ package struct SpanRelay: Sendable {
         cursor = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Sends what is new.
     package mutating func round(_ request: ListRequest) async throws -> SpanReceipt {
         let (backend, total) = (backend, Locked(SpanReceipt()))
         let export = try await store.export(cursor.map { .after($0) } ?? .of(request), as: .otlp)

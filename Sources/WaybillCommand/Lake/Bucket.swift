@@ -8,8 +8,8 @@ import WaybillExport
 import FoundationNetworking
 #endif
 
-/// A lake in a bucket of S3, or of what speaks its protocol: three kinds of requests, and `If-None-Match` for what is
-/// put once (https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html).
+/// A lake in a bucket of S3 or of a compatible store, which must support conditional writes
+/// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html).
 struct Bucket: Lake {
     let address: BucketAddress
     private let credentials: BucketCredentials?
@@ -17,12 +17,8 @@ struct Bucket: Lake {
     private let wait: @Sendable (Duration) async throws -> Void
     private let http: HTTPSession
 
-    /// How often a request is sent at most.
     static let attemptLimit = 4
 
-    /// - Parameters:
-    ///   - clock: By which requests are signed.
-    ///   - wait: Waits before something is sent again.
     init(
         _ address: BucketAddress, by credentials: BucketCredentials?, clock: any TransactionClock,
         wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -44,7 +40,7 @@ struct Bucket: Lake {
         while true {
             var request = BucketRequest(path: "\(address.root)/")
             request.query = [("list-type", "2"), ("prefix", prefix)]
-            // Behind what came, in place of a token, which may have any characters.
+            // The list continues after a name, because a continuation token may contain any characters.
             if let last = names.last { request.query.append(("start-after", prefix + last)) }
             let (status, body) = try await send(request)
             guard status == 200 else { throw refusal(status, body) }
@@ -77,14 +73,14 @@ struct Bucket: Lake {
 
     private func path(_ name: String) -> String { "\(address.root)/\(address.prefix)\(name)" }
 
-    /// Bytes of an answer that is read: a page of a list has a thousand names.
+    /// Bytes of an answer. A page of a list has a thousand names.
     private static let longestAnswer = 4 << 20
 
-    /// Sends a request, again where the store has no time for it or its answer was lost.
+    /// Retries a request if the store is overloaded or the answer is lost.
     private func send(_ request: BucketRequest) async throws -> (status: Int, body: Data) {
         var attempt = 1
         while true {
-            // Signed anew: a signature holds for some minutes.
+            // Each attempt is signed again, because a signature expires after some minutes.
             let signed = try request.signed(for: address, by: credentials, at: clock.wallMicroseconds())
             let failure: WaybillError
             do {
@@ -92,7 +88,7 @@ struct Bucket: Lake {
                     for: signed, uploading: request.method == "PUT" ? Data(request.body) : nil, redirects: .refuse,
                     deadline: .seconds(600), limit: Self.longestAnswer)
                 let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-                // 409: another request for the same name is under way.
+                // 409: Another request for the same name is in progress.
                 guard [0, 409, 429, 500, 502, 503, 504].contains(status) else { return (status, body) }
                 failure = WaybillError(
                     .transport, "\(address.host) has no time for \(address.text) (\(status)). Try again later.",
@@ -126,35 +122,30 @@ struct Bucket: Lake {
             cause: Self.code(body))
     }
 
-    /// What S3 calls its reason; nil for none.
     private static func code(_ body: Data) -> String? {
         String(decoding: body.prefix(4096), as: UTF8.self).firstMatch(of: #/<Code>([A-Za-z0-9]{1,64})</Code>/#)
             .map { String($0.1) }
     }
 }
 
-/// Where a bucket is, and what is ours in it.
-///
-/// `s3://BUCKET/PREFIX` names it; the variables of AWS's own tools say where it is
+/// The address of a bucket, `s3://BUCKET/PREFIX`. The variables of AWS's own tools set the endpoint
 /// (https://docs.aws.amazon.com/sdkref/latest/guide/feature-ss-endpoints.html).
 struct BucketAddress: Hashable, Sendable {
-    /// `https://host` or `http://host:port`, without a slash at its end.
+    /// `https://host` or `http://host:port`, without a trailing slash.
     let origin: String
-    /// What the paths of its objects begin with: empty where the host names the bucket.
+    /// The start of each object's path; empty if the host contains the bucket's name.
     let root: String
-    /// What the names of its objects begin with: empty, or with a slash at its end.
+    /// The start of each object's name: empty, or with a trailing slash.
     let prefix: String
     let region: String
-    /// As it was asked for, without a slash at its end.
     let text: String
 
     static let scheme = "s3://"
 
-    /// - Throws: `.setting` for what is no address of a bucket, or an endpoint that is no HTTP URL.
     init(_ text: String, environment: [String: String]) throws(WaybillError) {
         let words = text.dropFirst(Self.scheme.count).split(separator: "/")
         guard text.hasPrefix(Self.scheme), let bucket = words.first, text.dropFirst(Self.scheme.count).first != "/",
-            // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html, and capitals of former times
+            // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; some have capitals.
             bucket.utf8.allSatisfy({ $0.isASCIILetterOrDigit || ".-_".utf8.contains($0) })
         else {
             throw WaybillError(.setting, "This is no address of a bucket; give it as s3://BUCKET/PREFIX.")
@@ -166,7 +157,7 @@ struct BucketAddress: Hashable, Sendable {
             guard region.utf8.allSatisfy({ $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }) else {
                 throw WaybillError(.setting, "AWS_REGION is no region; give it as e.g. eu-central-1.")
             }
-            // A certificate for `*.s3...` does not hold for a name with a dot.
+            // A certificate for `*.s3...` does not cover a name with a dot.
             let isInPath = bucket.contains(".")
             origin = "https://\(isInPath ? "" : "\(bucket).")s3.\(region).amazonaws.com"
             root = isInPath ? "/\(bucket)" : ""
@@ -186,7 +177,6 @@ struct BucketAddress: Hashable, Sendable {
         root = "/\(bucket)"
     }
 
-    /// As the header field `Host` has it.
     var host: String { origin.components(separatedBy: "://")[1] }
 
     private static func value(_ names: String..., of environment: [String: String]) -> String? {
@@ -194,19 +184,15 @@ struct BucketAddress: Hashable, Sendable {
     }
 }
 
-/// Who asks: nil for nobody in particular, where the environment names no one.
 struct BucketCredentials: Hashable, Sendable {
     var id: String
     var secret: String
-    /// Of credentials that end.
+    /// Only temporary credentials have one.
     var token: String?
 
     init(id: String, secret: String, token: String? = nil) { (self.id, self.secret, self.token) = (id, secret, token) }
 
-    /// Those of `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`.
-    ///
-    /// - Throws: `.setting` where one of the first two is there without the other, or one could not stand in a header
-    ///   field.
+    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; `nil` if the first two are missing.
     init?(environment: [String: String]) throws(WaybillError) {
         let names = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]
         let values = names.map { environment[$0] ?? "" }
@@ -233,23 +219,19 @@ extension UInt8 {
     }
 }
 
-/// One request to a bucket, signed by AWS Signature Version 4, in header fields
+/// A request to a bucket, signed by AWS Signature Version 4 in header fields
 /// (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
 struct BucketRequest {
     var method = "GET"
-    /// Not percent-encoded, with a slash before it.
+    /// Begins with a slash, and is not percent-encoded.
     var path: String
     /// Not percent-encoded.
     var query: [(name: String, value: String)] = []
-    /// Other fields, by names in lower case.
+    /// The names are in lower case.
     var fields: [String: String] = [:]
     var body: [UInt8] = []
 
-    /// The request as it is sent.
-    ///
-    /// - Parameters:
-    ///   - credentials: nil: it is not signed.
-    ///   - time: microseconds since 1970.
+    /// - Parameter time: Microseconds since 1970.
     func signed(for address: BucketAddress, by credentials: BucketCredentials?, at time: Int64) throws(WaybillError)
         -> URLRequest
     {
@@ -289,7 +271,7 @@ struct BucketRequest {
 
     private static func bytes(_ lines: [String]) -> [UInt8] { Array(lines.joined(separator: "\n").utf8) }
 
-    /// All but unreserved characters (RFC 3986, section 2.3) as `%XY`.
+    /// Percent-encodes all but unreserved characters (RFC 3986, section 2.3).
     private static func encoded(_ text: String, keepsSlashes: Bool = false) -> String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
@@ -299,7 +281,7 @@ struct BucketRequest {
 }
 
 extension SHA256 {
-    /// A code that only who has the key can make: HMAC-SHA256 (RFC 2104).
+    /// HMAC-SHA256 (RFC 2104).
     static func authentication(of message: [UInt8], by key: [UInt8]) -> [UInt8] {
         let short = key.count > 64 ? hash(key) : key
         let block = short + [UInt8](repeating: 0, count: 64 - short.count)

@@ -7,21 +7,14 @@ import NIOHTTPTypes
 import WaybillCollector
 import WaybillCore
 
-/// The connections that a collector has, and which of them are closed when there are as many as there may be.
+/// The connections of a collector, and the order of closing them when new ones need room.
 ///
-/// Those that nobody works on make room for new ones: first connections that had the time to show a valid token and have
-/// not, then, where more than half are new and have shown none, the oldest of these, and last those that rest between
-/// requests. A request of a valid token is not given up once it was let in, and a token has its share of those: what it
-/// sends beyond is refused at once. So neither connections that are only opened or kept alive nor the requests of one
-/// token take all slots.
+/// First it closes connections without a valid token that had time to show one, or the oldest if most have none.
+/// Then it closes idle connections. Requests with a valid token stay, but each token has a limited share of them.
 final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
-    /// What is done with a connection.
     enum Phase: Sendable {
-        /// No request has begun.
         case waiting
-        /// A request has begun, and not come whole.
         case reading
-        /// A request has come whole, and its answer is not finished.
         case answering
     }
 
@@ -33,17 +26,12 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
         /// Whether it has shown a valid token.
         var isKnown = false
         var isClosing = false
-        /// Whether its client has gone.
         var isHungUp = false
-        /// Ends what is done for its client.
         var cancel: (@Sendable () -> Void)?
 
-        /// Whether it has shown no valid token, and is not being answered.
         var isStranger: Bool { !isKnown && phase != .answering }
 
-        /// The lower, the sooner it makes room; nil: not now.
-        ///
-        /// - Parameter isCrowded: Whether most connections are strangers'.
+        /// The priority for closing, lowest first; `nil` to keep the connection.
         func rank(isCrowded: Bool, now: NIODeadline) -> Int? {
             switch phase {
             case .waiting where isKnown: 2
@@ -56,28 +44,23 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
 
     fileprivate struct State {
         var connections: [ObjectIdentifier: Connection] = [:]
-        /// Of those that were taken, also before they are in `connections`.
+        /// Includes accepted connections that are not yet in `connections`.
         var count = 0
         var closingCount = 0
     }
 
-    /// How long a new connection has for its token before others may have its place.
+    /// The time for a new connection to show its token, before it can be closed.
     static let timeToIntroduce = TimeAmount.seconds(1)
 
     private let limit: Int
     private let state = Locked(State())
-    /// For requests of valid tokens that are being read or answered.
+    /// The shares of tokens and projects.
     private let room: SharedBudget
     private let now: @Sendable () -> NIODeadline
-    /// Whose a request is, if its sender has shown a valid token.
     let bearer: @Sendable (HTTPRequest) -> Bearer?
     private let countRefused: @Sendable (Bearer) -> Void
 
-    /// - Parameters:
-    ///   - limit: Connections at a time; those beyond wait in the system's queue, as one that is taken costs memory.
-    ///   - now: Says how long a connection has been open.
-    ///   - bearer: Whose a request is, if its sender has shown a valid token; nil: it has not.
-    ///   - countRefused: Told whose request was one beyond its share.
+    /// Connections beyond `limit` wait in the system's queue, because an accepted connection costs memory.
     init(
         _ limit: Int, now: @escaping @Sendable () -> NIODeadline = NIODeadline.now,
         bearer: @escaping @Sendable (HTTPRequest) -> Bearer?,
@@ -90,9 +73,7 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
         room = SharedBudget(limit: limit)
     }
 
-    /// A place for a request of a valid token, which is its own until it is let go of.
-    ///
-    /// - Throws: The answer to a request for which there is none, because its token or its project has its share.
+    /// Reserves a place for a request with a valid token. Throws the answer if its share is used up.
     func place(for bearer: Bearer) throws(Problem) -> SharedBudget.Reservation {
         let place = room.reservation(for: bearer)
         do {
@@ -113,7 +94,6 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
         return state.withLock { $0.count < limit }
     }
 
-    /// Closes as many as have to go so that one more can come.
     func makeRoom() {
         let now = now()
         let chosen = state.withLock { state in
@@ -126,7 +106,7 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
             return chosen
         }
         for channel in chosen {
-            // On its own loop, where nothing of a request can come in between.
+            // On the channel's own event loop, no request can begin in between.
             channel.eventLoop.execute { if self.isStillToClose(channel) { channel.close(promise: nil) } }
         }
     }
@@ -173,7 +153,6 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
         if isFull, phase == .waiting { makeRoom() }
     }
 
-    /// Ends what is done for the client of a connection, who has gone.
     func hangUp(_ channel: any Channel) {
         let cancel = state.withLock { state in
             state.connections[ObjectIdentifier(channel)]?.isHungUp = true
@@ -182,14 +161,14 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
         cancel?()
     }
 
-    /// Runs `body`, and cancels it once the client of its connection has gone.
+    /// Runs `body`, and cancels it when the client disconnects.
     func whileConnected<Value: Sendable>(
         _ channel: any Channel, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let task = state.withLock { state in
             let isHungUp = state.connections[ObjectIdentifier(channel)]?.isHungUp ?? true
             let task = Task {
-                // Canceled from outside, it might have begun by then.
+                // The task cancels itself, because it could begin before anyone else cancels it.
                 if isHungUp { withUnsafeCurrentTask { $0?.cancel() } }
                 return try await body()
             }
@@ -206,14 +185,13 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
 }
 
 extension ConnectionSlots.State {
-    /// Whether no more can come before one goes that stays as yet.
     fileprivate func isFull(limit: Int) -> Bool { count - closingCount >= limit }
 
-    /// The one that makes room next; nil: all are needed.
+    /// The next connection to close; `nil` if all must stay.
     fileprivate func next(limit: Int, now: NIODeadline) -> ObjectIdentifier? {
         let open = connections.filter { !$0.value.isClosing }
         let strangerCount = open.count { $0.value.isStranger }
-        // One that is alone does not make room for itself.
+        // A single connection does not make room for itself.
         let isCrowded = strangerCount > 1 && strangerCount * 2 > limit
         let candidates = open.compactMap { id, connection in
             connection.rank(isCrowded: isCrowded, now: now).map { (id: id, rank: $0, since: connection.since) }
@@ -222,7 +200,7 @@ extension ConnectionSlots.State {
     }
 }
 
-/// Tells ``ConnectionSlots`` what is done with one connection, and refuses requests beyond a token's share.
+/// Reports the phase of a connection to ``ConnectionSlots``, and refuses requests beyond a token's share.
 final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -232,11 +210,10 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
     private let slots: ConnectionSlots
     private var introduction: Scheduled<Void>?
     private var bearer: Bearer?
-    /// For what its bearer has under way here.
     private var place: SharedBudget.Reservation?
     private var isRefused = false
     private var isReading = false
-    /// Requests whose answer is not finished; several where they come one behind the other.
+    /// Requests without a finished answer; more than one with pipelining.
     private var openCount = 0
 
     init(_ slots: ConnectionSlots) { self.slots = slots }
@@ -259,7 +236,7 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Who sends no more has gone, as far as anybody can tell: half of a connection is left of one that was closed.
+        // A client that closed its half looks the same as one that is gone.
         if event as? ChannelEvent == .inputClosed { slots.hangUp(context.channel) }
         context.fireUserInboundEventTriggered(event)
     }
@@ -289,7 +266,7 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapOutboundIn(data) {
         case .head, .body: context.write(data, promise: promise)
         case .end:
-            // At rest once the system has all of the answer: what is closed before would cut it short.
+            // Idle only when the system has the whole answer, because closing earlier would truncate it.
             let written = promise ?? context.eventLoop.makePromise()
             written.futureResult.assumeIsolated().whenComplete { _ in
                 self.openCount -= 1
@@ -305,13 +282,12 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
         slots.update(context.channel, phase, isKnown: bearer != nil)
     }
 
-    /// Has a sender who asked for it go on with the body (RFC 9110, section 10.1.1). Who shows no token is answered
-    /// without it.
+    /// Sends 100 Continue (RFC 9110, section 10.1.1). Clients without a token get their answer without it.
     private func invite(_ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }
 
-    /// Answers, and closes the connection: what else comes on it is passed over.
+    /// Answers, closes the connection, and ignores the rest of the input.
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
         isRefused = true
         var (head, body) = (try? problem.answer) ?? (HTTPResponse(status: problem.status), ByteBuffer())
@@ -324,7 +300,7 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension HTTPRequest {
-    /// RFC 9112, section 3.2. The first field `Host` is the authority, and a second one is left among the others.
+    /// RFC 9112, section 3.2. The first field `Host` is the authority, and a second one remains in the fields.
     fileprivate var hasOneHost: Bool {
         authority != nil && !headerFields.contains { $0.name.canonicalName == "host" }
     }
@@ -341,9 +317,7 @@ extension Problem {
 @available(*, unavailable)
 extension ConnectionSlot: Sendable {}
 
-/// Ends what is read for a client that has gone, so that the store is not read for nobody.
-///
-/// What changes something goes on: its sender may send it again, and finds it done.
+/// Cancels reads of disconnected clients. Writes continue, because the client may send them again.
 struct ConnectedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context == ConnectedRequestContext {
     let base: Base
     let slots: ConnectionSlots
@@ -358,7 +332,6 @@ struct ConnectedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context
     }
 }
 
-/// What Hummingbird knows of a request, and the connection that it came on.
 struct ConnectedRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel

@@ -5,11 +5,8 @@ import NIOCore
 import NIOHTTPTypes
 import WaybillCollector
 
-/// Ends a connection whose request takes too long to come, however steadily it trickles in, or whose answer is not
-/// read: an idle time alone does not.
-///
-/// A head that is late is not answered, as there may be no request at all; a body that is late, or of which too little
-/// comes for some time, gets 408.
+/// Closes a connection whose request arrives too slowly, or whose answer is not read. An idle timeout is not enough.
+/// A late head gets no answer, because there may be no request. A late or slow body gets 408.
 final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -23,11 +20,10 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         var body: TimeAmount
         /// From the end of an answer to the end of the next head.
         var idle: TimeAmount
-        /// In which so much of a body has to come.
+        /// The deadline for each `stalledByteCount` bytes of a body.
         var stalled: TimeAmount
-        /// Bytes of a body that have to come in that time, while there is room for them.
         var stalledByteCount: Int
-        /// How long an answer may wait for its reader to take some of it.
+        /// The deadline for the client to read some of an answer.
         var write: TimeAmount
     }
 
@@ -35,9 +31,8 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private var alarm: Scheduled<Void>?
     private var paceAlarm: Scheduled<Void>?
     private var writeAlarm: Scheduled<Void>?
-    /// Of a body, in the time that is running.
     private var receivedByteCount = 0
-    /// Whether it is the sender that is waited for, and not those that take in what came.
+    /// Whether the server waits for the sender, and not for its own handlers.
     private var isAskingForMore = false
     private var isAnswering = false
     private var isReading = false
@@ -82,12 +77,12 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        // To ask for the body is no answer yet.
+        // 100 Continue is not the answer yet.
         case .head(let head): if head.status.kind != .informational { isAnswering = true }
         case .body: break
         case .end:
             isAnswering = false
-            // Answered before its end, what is left of a body has the time that it had.
+            // If the answer ends before the body does, the deadline of the body remains.
             if !isReading { wait(times.idle, context) { context.close(promise: nil) } }
         }
         context.write(data, promise: promise)
@@ -127,13 +122,9 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 @available(*, unavailable)
 extension RequestDeadline: Sendable {}
 
-/// What the C library does with memory that was freed.
 enum FreedMemory {
-    /// Gives it back as soon as 128 KiB of it lie at an end.
-    ///
-    /// By itself glibc keeps up to 64 MiB at the end of each thread's share, the more the larger what was freed before: a
-    /// question of many words would leave some in each. Found by its name, since other C libraries do not have it and
-    /// give memory back anyway.
+    /// Makes the C library return freed memory once 128 KiB are free at the end of an arena.
+    /// By default, glibc keeps up to 64 MiB per thread after large questions. Other C libraries lack this function.
     static func giveBack() {
         guard let symbol = dlsym(nil, "mallopt") else { return }
         let mallopt = unsafeBitCast(symbol, to: (@convention(c) (CInt, CInt) -> CInt).self)

@@ -14,7 +14,7 @@ import NIOSSL
 #endif
 
 extension ServeSettings {
-    /// Returns a server for a collector. It prints its address when it starts to listen.
+    /// Prints its address when it starts to listen.
     func application(_ collector: Collector) throws -> some ApplicationProtocol {
         let slots = ConnectionSlots(maximumConnections) {
             collector.bearer(of: $0)
@@ -30,7 +30,6 @@ extension ServeSettings {
         return application
     }
 
-    /// Returns a server for the pages of one store. It prints its address when it starts to listen.
     func application(_ inspector: Inspector) throws -> some ApplicationProtocol {
         let slots = ConnectionSlots(maximumConnections) { _ in Bearer(project: .standard) }
         return try application(inspector.router(ConnectedRequestContext.self), slots, [])

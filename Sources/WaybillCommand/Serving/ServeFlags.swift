@@ -4,10 +4,8 @@ import Configuration
 
 /// The settings that are options of `waybill serve`.
 ///
-/// ArgumentParser finds options in the mirror of a type, and decodes their values by name. So this type needs no
-/// property for each option: it takes them from ``ServeSetting/all``.
+/// ArgumentParser finds options in a type's mirror and decodes them by name, so they need no properties.
 struct ServeFlags: ParsableArguments, CustomReflectable {
-    /// The values that were given.
     private(set) var values: [AbsoluteConfigKey: ConfigValue] = [:]
 
     private struct Key: CodingKey {

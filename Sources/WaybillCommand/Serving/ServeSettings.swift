@@ -19,9 +19,9 @@ struct ServeSetting: Sendable {
         case word(Place<String?>, of: [String])
         /// A list with commas between its items. The option can also be given several times.
         case list(Place<String?>)
-        /// An address. It is printed without the password or key in it.
+        /// An address, which is printed without a password or key.
         case url(Place<String?>)
-        /// A text that is never printed. It isn't an option, because every user of the machine can see a command line.
+        /// A text that is never printed. It is not an option, because other users can see a command line.
         case secret(Place<String?>)
     }
 
@@ -33,7 +33,7 @@ struct ServeSetting: Sendable {
         (self.name, self.value, self.help) = (name, value, ArgumentHelp(help, valueName: valueName))
     }
 
-    /// All settings, in the order of the output of `--print-config`.
+    /// All settings, in the order of `--print-config`.
     static let all: [ServeSetting] = [
         Self("host", .text(\.host.optional), "The address to listen on. Default: 127.0.0.1."),
         Self("port", .number(\.port, 0...65_535), "The port; 0 for any that is free. Default: 8477."),
@@ -119,9 +119,6 @@ struct ServeSetting: Sendable {
         if case .secret = value { true } else { false }
     }
 
-    /// Reads the setting.
-    ///
-    /// - Returns: Whether somebody set it.
     fileprivate func read(_ reader: ConfigReader, into settings: inout ServeSettings) async throws(WaybillError) -> Bool
     {
         let key = ConfigKey([name])
@@ -153,7 +150,6 @@ struct ServeSetting: Sendable {
         throw WaybillError(.setting, "The setting \(name) is not \(kind).")
     }
 
-    /// The value as `--print-config` prints it; `nil` if there is none.
     fileprivate func text(in settings: ServeSettings) -> String? {
         switch value {
         case .flag(let place): "\(settings[keyPath: place])"
@@ -165,8 +161,7 @@ struct ServeSetting: Sendable {
     }
 }
 
-/// The configuration of a server. Options override the environment, which overrides the file, which overrides the
-/// defaults.
+/// The configuration of a server. Options come first, then the environment, the file, and the defaults.
 struct ServeSettings: Sendable {
     fileprivate(set) var host = "127.0.0.1"
     fileprivate(set) var port = 8477
@@ -187,14 +182,11 @@ struct ServeSettings: Sendable {
     fileprivate var sample: String?
     fileprivate var otlp: String?
     fileprivate var otlpHeaders: String?
-    /// The backend that spans are sent to, with its header fields; `nil` if there is none.
     private(set) var backend: TraceBackend?
     /// The names of the limits on age and size that have their defaults, because nobody set them.
     private(set) var retentionDefaults = ["retentionDays", "maxStoreBytes"]
 
-    /// Reads all settings.
-    ///
-    /// - Throws: `setting` if a value can't be read or is out of bounds, or if a name in the file is unknown.
+    /// - Throws: `setting` if a value is unreadable or out of bounds, or a name in the file is unknown.
     init(
         _ flags: ServeFlags? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
         file: String? = nil
@@ -254,7 +246,6 @@ struct ServeSettings: Sendable {
         }
     }
 
-    /// The warnings to print at the start.
     var warnings: [String] {
         var warnings: [String] = []
         if certificate == nil, !isLoopback {
@@ -273,10 +264,8 @@ struct ServeSettings: Sendable {
         return warnings
     }
 
-    /// Whether only this machine can connect.
     var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
 
-    /// The settings as `--print-config` prints them.
     var lines: [String] {
         ServeSetting.all.map { "\($0.name) = \($0.text(in: self) ?? "")".trimmingCharacters(in: .whitespaces) }
     }

@@ -27,15 +27,14 @@ struct RemoteStore: AnsweringStore {
         sets = URLSessionTransport(collector: url, token: token?.text)
     }
 
-    /// When it came is the collector's to say.
+    /// The collector records the time of receipt.
     func add(_ set: ReceivedSet) async throws -> Receipt {
-        let (decoded, rejected) = (set.set.set, set.set.rejections)
-        var receipt = try await send(OutgoingSet(id: decoded.id, body: decoded.encoded(), factCount: decoded.factCount))
-        receipt.rejections += rejected
+        let set = set.set
+        var receipt = try await send(OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount))
+        receipt.rejections += set.rejections
         return receipt
     }
 
-    /// Hands over a set as it was written.
     func send(_ set: OutgoingSet) async throws -> Receipt { try await sets.send(set) }
 
     func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
@@ -67,13 +66,13 @@ struct RemoteStore: AnsweringStore {
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = try JSONEncoder.waybill().encode(question)
-        // Of many millions of events an answer takes longer than a page does.
+        // With many millions of events, an answer takes longer than a page.
         request.timeoutInterval = 600
         let answer = try await send(request)
         do { return try question.answer(json: answer) } catch { throw notACollector }
     }
 
-    /// The file that holds an export, which has no name, and the cursor behind it.
+    /// Returns an unlinked file that contains the export, and the cursor at its end.
     func download(_ query: ExportQuery) async throws -> (file: FileHandle, cursor: String) {
         let request = request(["export"], query.items)
         let (file, response) = try await answered { () async throws(URLError) in
@@ -86,7 +85,7 @@ struct RemoteStore: AnsweringStore {
         return (file, cursor)
     }
 
-    /// Takes the admin token.
+    /// Requires the admin token.
     func erase(_ scope: ErasureScope) async throws -> Erasure {
         let items: [(name: String, value: String)]
         switch scope {
@@ -100,7 +99,6 @@ struct RemoteStore: AnsweringStore {
         return try await erase(items)
     }
 
-    /// What a URL names, which is the collector's to understand.
     func erase(_ query: ErasureQuery) async throws -> Erasure { try await erase(query.items) }
 
     private func erase(_ items: [(name: String, value: String)]) async throws -> Erasure {
@@ -109,12 +107,11 @@ struct RemoteStore: AnsweringStore {
         return try decoded(try await send(request))
     }
 
-    /// Takes the admin token.
     func retire(_ limits: RetirementLimits) async throws -> Int {
         throw WaybillError(.setting, "A collector retires by its own limits: see `waybill serve --help`.")
     }
 
-    /// What its sources' ledgers say: the file is not looked at.
+    /// Checks the ledgers of the sources, but no file.
     func verify() async throws -> StoreVerification {
         StoreVerification(ledgersOf: try await allSources())
     }
@@ -141,14 +138,14 @@ struct RemoteStore: AnsweringStore {
         return request
     }
 
-    /// The body of a success; what a problem document says, as an error.
+    /// Returns the body of a success, and throws any other answer.
     private func send(_ request: URLRequest) async throws -> Data {
         let (body, response) = try await exchange(request)
         guard !(200..<300).contains(response.statusCode) else { return body }
         throw refusal(response, body)
     }
 
-    /// Bytes of an answer that is read into memory; pages are a small part of that.
+    /// Bytes of an answer in memory. Pages are much smaller.
     private static let longestAnswer = 64 << 20
     private static let longestProblem = 64 << 10
 
@@ -165,7 +162,7 @@ struct RemoteStore: AnsweringStore {
         return WaybillError(response.statusCode == 404 ? .notFound : .refused, detail + hint)
     }
 
-    /// Nothing follows it: what was meant for one server, the token above all, is not another's.
+    /// Redirects are not followed, because another server must not get the token.
     private func redirection(_ response: HTTPURLResponse) -> WaybillError {
         let place = response.value(forHTTPHeaderField: "Location").flatMap { URL(string: $0, relativeTo: url) }
         let there = [place?.scheme.map { "\($0):/" }, place?.host(), place?.port.map { ":\($0)" }]
@@ -207,7 +204,7 @@ struct RemoteStore: AnsweringStore {
     }
 }
 
-/// The collector's answer is kept in a file without a name until it is whole.
+/// An unlinked file holds the collector's answer until it is complete.
 extension RemoteStore: ExportingStore {
     func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         var query = ExportQuery()
@@ -223,7 +220,6 @@ extension RemoteStore: ExportingStore {
     }
 }
 
-/// A file of whole lines, piece by piece.
 private final class FilePieces: Sendable {
     private let file: FileHandle
     private let rest = Locked<[UInt8]>([])

@@ -10,11 +10,11 @@ import WaybillQueries
 import WaybillClickHouse
 #endif
 
-/// STORE on the command line: a folder, a single file, a collector's URL, or a database's address.
+/// STORE on the command line: a folder, a file, a collector's URL, or a database's address.
 enum StoreArgument: ExpressibleByArgument {
     case place(URL)
     case collector(URL)
-    /// As it was given: what is wrong with it is said when it is opened.
+    /// The text as given. Opening the database reports its mistakes.
     case database(String)
 
     init?(argument: String) {
@@ -32,7 +32,6 @@ enum StoreArgument: ExpressibleByArgument {
 }
 
 extension URL {
-    /// Whether a folder is there.
     var isFolder: Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path(percentEncoded: false), isDirectory: &isFolder)
@@ -40,14 +39,12 @@ extension URL {
     }
 }
 
-/// The token for a collector, and how it is found.
 struct TokenOptions: ParsableArguments {
     static let variable = "WAYBILL_TOKEN"
 
     @Option(help: ArgumentHelp("A file that holds the collector's token and nothing else.", valueName: "file"))
     var tokenFile: String?
 
-    /// What the file says, else what the environment says; nil where neither does.
     func token(environment: [String: String] = ProcessInfo.processInfo.environment) throws(WaybillError) -> BearerToken?
     {
         if let tokenFile { return try BearerToken(contentsOf: URL(filePath: tokenFile)) }
@@ -56,16 +53,13 @@ struct TokenOptions: ParsableArguments {
     }
 }
 
-/// A store to look into.
 struct StoreOptions: ParsableArguments {
     @Argument(help: "The folder of a store, a store in one file, a collector's URL, or a database's.")
     var store: StoreArgument
 
     @OptionGroup var tokens: TokenOptions
 
-    /// Opens it.
-    ///
-    /// - Parameter isTold: Whether what a person should know about it first is said.
+    /// - Parameter isTold: Whether to print warnings about the store.
     func opened(isTold: Bool = true) async throws -> any AnsweringStore & ExportingStore {
         switch store {
         case .collector(let url): return RemoteStore(url, token: try tokens.token())
@@ -79,7 +73,6 @@ struct StoreOptions: ParsableArguments {
     }
 }
 
-/// A database that was named on the command line.
 struct Database {
     #if ClickHouse
     let address: ClickHouseAddress
@@ -92,25 +85,21 @@ struct Database {
         return store
     }
 
-    /// Writes facts as a store in one file.
     func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
         try await opened().copy(facts, to: file)
     }
 
-    /// Copies a store in SQLite; gives how many facts were written.
+    /// Returns the number of facts written.
     func take(from store: SQLiteStore, progress: @escaping @Sendable (Int64, Int64) -> Void) async throws -> Int64 {
         try await opened().take(from: store, progress: progress)
     }
 
-    /// A collector in front of it.
-    ///
-    /// - Parameter folder: Of the tokens.
     func collector(tokens folder: URL, access: Access, limits: CollectorLimits) async throws(WaybillError) -> Collector
     {
         try await Collector(database: address, tokens: folder, access: access, limits: limits)
     }
 
-    /// Makes the tables that there are not; gives the statements.
+    /// Creates missing tables, and returns the statements.
     func migrate(isTried: Bool) async throws(WaybillError) -> [String] {
         try await ClickHouseStore.migrate(address, isTried: isTried)
     }
@@ -140,7 +129,7 @@ struct Database {
 }
 
 extension SpanRelay {
-    /// Sends what is new, again and again, and tells what became of it; returns only when the task is canceled.
+    /// Sends new spans until the task is canceled.
     mutating func follow() async throws {
         while true {
             do {

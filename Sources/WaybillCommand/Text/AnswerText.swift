@@ -5,11 +5,7 @@ import WaybillExport
 import WaybillQueries
 
 extension Redacted<AnyAnswer> {
-    /// The lines that people read.
-    ///
-    /// - Parameters:
-    ///   - subject: What the question is about, e.g. the use case.
-    ///   - width: The columns of the terminal that a line may take.
+    /// - Parameter subject: The subject of the question, e.g. the use case.
     func lines(about subject: String, _ palette: Palette, width: Int) -> [String] {
         let tables = tables(about: subject)
         let others = tables.dropFirst().filter { $0.rows.contains(where: \.isShown) }
@@ -29,7 +25,6 @@ extension AnswerTable {
         return palette.paint(heading.subject.printable, .bold) + heading.text.printable + unit
     }
 
-    /// The table with its remarks.
     fileprivate func lines(_ palette: Palette, width: Int) -> [String] {
         let more = moreCount > 0 ? ["and \(moreCount) more: --json"] : []
         let notes = notes.isEmpty ? [] : [""] + notes.map(\.printable)
@@ -37,7 +32,6 @@ extension AnswerTable {
         return TextTable(self, width: width).lines(palette) + more + notes + sentences
     }
 
-    /// Breaks a sentence into lines that fit.
     private func wrap(_ sentence: String, width: Int) -> [String] {
         sentence.split(separator: " ").reduce(into: [String]()) { lines, word in
             if let last = lines.last, last.columnCount + 1 + String(word).columnCount <= width {

@@ -2,7 +2,6 @@
 import WaybillCollector
 import WaybillExport
 
-/// Text in a column, and how it is emphasized.
 struct Cell: ExpressibleByStringInterpolation {
     var text: String
     var ink: Ink?
@@ -15,18 +14,15 @@ struct Cell: ExpressibleByStringInterpolation {
     init(stringLiteral value: String) { self.init(value) }
 }
 
-/// Columns that line up, with one line for each row.
 struct TextTable {
     enum Alignment { case left, right }
 
     var columns: [(title: String, alignment: Alignment)]
     var rows: [[Cell]] = []
-    /// Whether the titles are shown.
     var hasTitles = true
-    /// For each column how wide it is at least; empty: as wide as what is in it.
+    /// The minimum width of each column; empty for none.
     var leastWidths: [Int] = []
 
-    /// How wide each column is.
     var widths: [Int] {
         columns.indices.map { column in
             let title = hasTitles ? columns[column].title.columnCount : 0
@@ -35,7 +31,7 @@ struct TextTable {
         }
     }
 
-    /// The lines, without spaces at their ends.
+    /// The lines, without trailing spaces.
     func lines(_ palette: Palette) -> [String] {
         let titles = columns.map { Cell($0.title, .dim) }
         let all = hasTitles ? [titles] + rows : rows
@@ -54,15 +50,14 @@ struct TextTable {
                     gap = padding + "  "
                 }
             }
-            // An empty last cell leaves the gap of the one before it.
+            // An empty last cell leaves trailing spaces.
             return String(line.reversed().drop { $0 == " " }.reversed())
         }
     }
 
-    /// Columns of the terminal that the longest line may take.
     var width: Int { widths.reduce(0, +) + 2 * max(0, columns.count - 1) }
 
-    /// Takes away the columns that can be done without, the first ones named first, as long as a line has no room.
+    /// Removes the given columns, in this order, until the table fits.
     mutating func drop(_ titles: [String], width: Int) {
         for title in titles where self.width > width {
             guard let column = columns.firstIndex(where: { $0.title == title }) else { continue }
@@ -71,7 +66,7 @@ struct TextTable {
         }
     }
 
-    /// Cuts the text of a column so that a line has room; it keeps eight columns.
+    /// Shortens a column until the table fits, to eight characters at least.
     mutating func cut(column: Int, width: Int) {
         let excess = self.width - width
         guard excess > 0 else { return }
@@ -80,7 +75,7 @@ struct TextTable {
         for row in rows.indices { rows[row][column].text = rows[row][column].text.cut(toColumns: room) }
     }
 
-    /// Adds a last column of bars in the room that is left, if there is enough to tell them apart.
+    /// Adds a column of bars if there is enough room for them.
     mutating func addBars<Number: BinaryInteger>(_ values: [Number], ink: Ink? = .blue, width: Int) {
         let room = min(32, width - self.width - 2)
         guard room >= 6, let greatest = values.max() else { return }
@@ -92,17 +87,13 @@ struct TextTable {
 }
 
 extension String {
-    /// How many columns of a terminal it takes: two for what East Asian typography writes wide and for emoji, one for
-    /// most else.
-    ///
-    /// After Unicode Standard Annex 11; where a character is ambiguous, it is narrow.
+    /// The number of terminal columns (Unicode Standard Annex 11). Ambiguous characters are narrow.
     var columnCount: Int {
-        // Most text is plain ASCII, where every byte is a column.
+        // Most text is ASCII, with a column for each byte.
         if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return utf8.count }
         return reduce(0) { $0 + $1.columnCount }
     }
 
-    /// Its beginning in so many columns, with an ellipsis where that is not all.
     func cut(toColumns columns: Int) -> String {
         guard columnCount > columns else { return self }
         var text = ""
@@ -119,14 +110,14 @@ extension String {
 extension Character {
     fileprivate var columnCount: Int {
         guard let first = unicodeScalars.first else { return 0 }
-        // A mark without a letter to stand on, or what has no form at all.
+        // Combining marks and format characters take no column.
         if [.nonspacingMark, .enclosingMark, .format].contains(first.properties.generalCategory) { return 0 }
-        // Emoji by themselves, or asked for by the variation selector 16.
+        // Emoji, by default or with variation selector 16.
         if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
         return Self.wide.contains { $0.contains(first.value) } ? 2 : 1
     }
 
-    /// Blocks whose characters are wide or full width.
+    /// Blocks of wide and full-width characters.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,
         0xAC00...0xD7A3,

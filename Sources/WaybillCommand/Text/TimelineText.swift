@@ -4,10 +4,7 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// What happened in a transaction, a line for each fact, with the sources in lanes beside each other.
-///
-/// The beginner's lane is leftmost; what a joined source did stands further right, so that the way of a request there
-/// and back is seen.
+/// The facts of a transaction, with a line for each, and a lane for each source. The first source is leftmost.
 struct TimelineText {
     private let record: ShownRecord
     private let names: SourceNames
@@ -21,7 +18,6 @@ struct TimelineText {
         parts = Dictionary(record.parts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Time since the beginning, time since the line above, source, what happened, and what there is to say about it.
     var table: TextTable {
         var table = TextTable(columns: [
             ("AT", .right), ("SINCE", .right), ("SOURCE", .left), ("WHAT HAPPENED", .left), ("", .left),
@@ -48,18 +44,19 @@ struct TimelineText {
         let isServer = exchange(of: entry)?.role == .server
         let mark =
             switch entry.kind {
-            case .opened: "┌ "
+            case .begun, .joined: "┌ "
             case .event: "│ "
             case .attributesSet: "│ + "
-            case .closed: "└ "
-            case .exchangeOpened: isServer ? "│ ▶ " : "├─▶ "
-            case .exchangeClosed: isServer ? "│ ◀ " : "├─◀ "
+            case .unknown: "│ ? "
+            case .finished: "└ "
+            case .exchangeBegun: isServer ? "│ ▶ " : "├─▶ "
+            case .exchangeFinished: isServer ? "│ ◀ " : "├─◀ "
             }
         return Cell(lane + mark + text(of: entry), ink(of: entry))
     }
 
     private func text(of entry: TransactionRecord.Entry) -> String {
-        guard entry.kind == .exchangeOpened, let exchange = exchange(of: entry) else {
+        guard entry.kind == .exchangeBegun, let exchange = exchange(of: entry) else {
             return entry.label.replacing("_", with: " ")
         }
         return "\(exchange.method) \(exchange.url)"
@@ -68,11 +65,11 @@ struct TimelineText {
     private func ink(of entry: TransactionRecord.Entry) -> Ink? {
         switch entry.kind {
         case .event: entry.error == nil ? nil : .red
-        case .attributesSet: .dim
-        case .opened: .bold
-        case .closed: part(of: entry).flatMap { Words.cell($0.outcome).ink } ?? .bold
-        case .exchangeOpened: .bold
-        case .exchangeClosed:
+        case .attributesSet, .unknown: .dim
+        case .begun, .joined: .bold
+        case .finished: part(of: entry).flatMap { Words.cell($0.outcome).ink } ?? .bold
+        case .exchangeBegun: .bold
+        case .exchangeFinished:
             exchange(of: entry).map { $0.state != .completed || $0.status ?? 0 >= 400 ? .red : .green } ?? .bold
         }
     }
@@ -80,11 +77,11 @@ struct TimelineText {
     private func remark(on entry: TransactionRecord.Entry) -> Cell {
         var remarks: [String] = []
         switch entry.kind {
-        case .exchangeClosed: remarks += exchange(of: entry).map(remarks(on:)) ?? []
-        case .closed:
+        case .exchangeFinished: remarks += exchange(of: entry).map(remarks(on:)) ?? []
+        case .finished:
             if let took = part(of: entry)?.durationMicroseconds { remarks.append("took \(Words.duration(took))") }
-        case .exchangeOpened: if exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
-        case .opened, .event, .attributesSet: break
+        case .exchangeBegun: if exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
+        case .begun, .joined, .event, .attributesSet, .unknown: break
         }
         if let error = entry.error { remarks.append(Words.error(error)) }
         if !entry.attributes.isEmpty { remarks.append(Words.attributes(entry.attributes)) }
@@ -96,7 +93,7 @@ struct TimelineText {
         guard let duration = exchange.durationMicroseconds else { return [] }
         var remarks = ["took \(Words.duration(duration))"]
         if let inServer = serverPart(of: exchange)?.durationMicroseconds {
-            // Two durations by two clocks: their difference needs no common clock.
+            // Durations by two clocks can be subtracted without a common clock.
             remarks.append("server \(Words.duration(inServer))")
             if inServer <= duration { remarks.append("way there and back \(Words.duration(duration - inServer))") }
         }
@@ -115,7 +112,7 @@ struct TimelineText {
         parts[FactID(source: entry.id.source, sequence: entry.part)]
     }
 
-    /// The part that this exchange caused at its other end.
+    /// The part on the server that this exchange caused.
     private func serverPart(of exchange: TransactionRecord.Exchange) -> TransactionRecord.Part? {
         record.parts.first { $0.cause == exchange.id }
     }

@@ -5,20 +5,16 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// One transaction as `waybill show` prints it: what it was, who took part, and what happened when.
 struct TransactionText {
     let record: ShownRecord
     private let names: SourceNames
 
-    /// - Parameter clocks: By which times.
     init(_ record: Redacted<TransactionRecord>, clocks: ShownClocks = .aligned) {
         self.record = ShownRecord(record.value, clocks: clocks)
         names = SourceNames(record.value.sources)
     }
 
-    /// All lines.
-    ///
-    /// - Parameter width: Columns that the picture may take; the table below it is as wide as what it says.
+    /// - Parameter width: The columns of the waterfall. The timeline takes as many as it needs.
     func lines(_ palette: Palette, width: Int) -> [String] {
         [headline(palette), ""] + facts.lines(palette) + [""] + sources.lines(palette) + [""]
             + WaterfallText(record).lines(palette, width: width) + [""]
@@ -93,7 +89,6 @@ struct TransactionText {
 }
 
 extension TextTable {
-    /// A page of transactions, a line for each.
     init(transactions: Redacted<[TransactionSummary]>) {
         let hasChildren = transactions.value.contains { $0.children != nil }
         var columns: [(String, Alignment)] = [
@@ -121,10 +116,7 @@ extension TextTable {
 }
 
 extension TextTable {
-    /// A page of exchanges, a line for each.
-    ///
-    /// - Parameter width: Columns of the terminal: a narrow one gets fewer columns, and URLs that are cut; nil: nothing
-    ///   has to fit.
+    /// - Parameter width: The columns of the terminal, which limit the table; `nil` for no limit.
     init(exchanges: Redacted<[ExchangeRecord]>, width: Int?) {
         let isWide = width.map { $0 >= 120 } ?? true
         var columns: [(title: String, alignment: Alignment)] = [
@@ -163,7 +155,7 @@ extension TextTable {
 }
 
 extension TransactionRecord.Exchange {
-    /// Without scheme and query.
+    /// The URL without scheme and query.
     fileprivate var hostAndPath: String {
         let rest = url.prefix { $0 != "?" }
         return String(rest.range(of: "://").map { rest[$0.upperBound...] } ?? rest)
@@ -171,7 +163,7 @@ extension TransactionRecord.Exchange {
 }
 
 extension String {
-    /// The beginning and the end, which is where paths differ, with an ellipsis between.
+    /// The beginning and the end, because most paths differ at the end.
     fileprivate func shortened(to width: Int) -> String {
         guard count > width else { return self }
         let tail = (width - 1) / 2
@@ -180,7 +172,6 @@ extension String {
 }
 
 extension ExchangeText {
-    /// All lines, with emphasis.
     func lines(_ palette: Palette) -> [String] {
         let width = names.map(\.count).max() ?? 0
         return lines.map { line in

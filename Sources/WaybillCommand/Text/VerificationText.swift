@@ -4,22 +4,19 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// What `waybill verify` has found.
 struct Verification: Encodable {
-    /// Sentences, each saying what is wrong; empty: nothing.
     var problems: [String] = []
-    /// What is worth knowing, and no fault.
+    /// Findings that are no problems.
     var remarks: [String] = []
-    /// nil where they were not counted.
+    /// `nil` if the transactions were not counted.
     var transactionCount: Int?
     var factCount: Int64?
     var sources: [Source] = []
-    /// Sums of the sources that were folded; only of a store.
+    /// Sums of folded sources. Only stores have them.
     var totals: [AppTotal]?
-    /// How large the tables are; nil where that cannot be told.
+    /// `nil` if the sizes are unknown.
     var tables: [StoreVerification.TableSize]?
 
-    /// One source's ledger, and what is missing of it.
     struct Source: Encodable {
         var id: GUID
         var ledger: Ledger?
@@ -28,7 +25,6 @@ struct Verification: Encodable {
 
     var isSound: Bool { problems.isEmpty }
 
-    /// A store, as far as it could be recounted.
     init(_ store: StoreVerification) {
         problems = store.problems
         remarks = store.remarks
@@ -39,12 +35,11 @@ struct Verification: Encodable {
         tables = store.tables.isEmpty ? nil : store.tables
     }
 
-    /// The bytes of a set.
     init(set bytes: [UInt8]) {
         do throws(SetDecodingFailure) {
             let decoded = try TransactionSet.decode(bytes)
-            factCount = Int64(decoded.set.factCount)
-            sources = decoded.set.sources.map { Source(id: $0.source.id, ledger: nil, gaps: []) }
+            factCount = Int64(decoded.factCount)
+            sources = decoded.sources.map { Source(id: $0.source.id, ledger: nil, gaps: []) }
             problems = decoded.rejections.map(Words.rejection)
         } catch {
             problems = ["This is no transaction set: \(error)."]
@@ -66,13 +61,11 @@ extension Verification: Redactable {
     }
 }
 
-/// What `waybill verify` has found, for people.
 struct VerificationText {
     let verification: Verification
 
     init(_ verification: Verification) { self.verification = verification }
 
-    /// The verdict first.
     func lines(_ palette: Palette) -> [String] {
         let verdict = verification.isSound ? palette.paint("sound", .green) : palette.paint("not sound", .red)
         let lines = [counts.isEmpty ? verdict : "\(verdict): \(counts)"]
@@ -120,7 +113,6 @@ struct VerificationText {
         ]
     }
 
-    /// How many, and why.
     private func dropped(_ ledger: Ledger) -> String {
         let reasons = ledger.dropped.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         return reasons.isEmpty ? "0" : reasons.joined(separator: ", ")
@@ -141,7 +133,6 @@ struct VerificationText {
         return [""] + text.lines(palette)
     }
 
-    /// With one decimal.
     private static func rounded(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"

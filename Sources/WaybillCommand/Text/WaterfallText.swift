@@ -4,13 +4,12 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// A transaction as bars in time: a line for each part with its events on it, a line for each request with its phases,
-/// and what the request caused below it, set in.
+/// A transaction as bars over time. Parts show their events, requests their phases, and children are indented.
 struct WaterfallText {
     private let waterfall: Waterfall
     private let names: SourceNames
 
-    /// Columns that the picture has at least; a narrower terminal wraps.
+    /// The minimum columns. Narrower terminals wrap.
     private static let narrowest = 24
 
     init(_ record: ShownRecord) {
@@ -18,9 +17,6 @@ struct WaterfallText {
         waterfall = Waterfall(record, names: names)
     }
 
-    /// All lines.
-    ///
-    /// - Parameter width: Columns that a line may take.
     func lines(_ palette: Palette, width: Int) -> [String] {
         let labels = waterfall.bars.map { bar in
             String(repeating: "  ", count: min(bar.depth, 4)) + bar.label.printable
@@ -43,7 +39,6 @@ struct WaterfallText {
         return [margin + palette.paint(axis(width: pictureWidth), .dim)] + rows + legend(palette)
     }
 
-    /// Round times above the columns where they are.
     private func axis(width: Int) -> String {
         var line = "0"
         for tick in waterfall.ticks {
@@ -67,14 +62,13 @@ struct WaterfallText {
             case .child: bar.hasFailed ? .red : names.ink(lane: bar.lane)
             }
         var line = palette.paint(whisker(before: bar, start, width: width), .dim)
-        // What goes wrong stands out from its bar.
         for run in cells.chunked(by: { ($0 == "✕") == ($1 == "✕") }) {
             line += palette.paint(String(run), run.first == "✕" ? .red : ink)
         }
         return line
     }
 
-    /// As far to the left as its beginning may be; as far to the right, it is in its line.
+    /// A line back to the earliest possible start.
     private func whisker(before bar: Waterfall.Bar, _ start: Int, width: Int) -> String {
         let first = bar.uncertainty.map { min(start, column(bar.start - $0, width: width)) } ?? start
         return String(repeating: " ", count: first) + String(repeating: "~", count: start - first)
@@ -91,7 +85,7 @@ struct WaterfallText {
         for (times, mark) in [(bar.events.map(\.time), "●" as Character), (bar.errors.map(\.time), "✕")] {
             for time in times {
                 let place = column(time, width: width)
-                // Recorded after the closing: the bar goes on without a line.
+                // An event after the end extends the bar with spaces.
                 while start + cells.count <= place { cells.append(" ") }
                 cells[max(0, place - start)] = mark
             }
@@ -108,7 +102,7 @@ struct WaterfallText {
         var passed: Int64 = 0
         for phase in timing.phases {
             passed += phase.duration
-            // Rounded by where it ends, so that the phases together are as long as the bar.
+            // Rounding the ends of phases keeps their sum equal to the bar.
             let place = Int((Double(passed) / Double(timing.total) * Double(count)).rounded())
             cells += Array(repeating: Self.mark(of: phase.name), count: max(0, place - cells.count))
         }
@@ -138,7 +132,7 @@ struct WaterfallText {
         ]
     }
 
-    /// Inside the picture, also where a clock was set meanwhile.
+    /// The column, inside the picture even if a clock was changed.
     private func column(_ time: Int64, width: Int) -> Int {
         let span = waterfall.span
         let time = min(max(time, span.lowerBound), span.upperBound)
@@ -148,7 +142,6 @@ struct WaterfallText {
 }
 
 extension [Character] {
-    /// Neighbours that belong together.
     fileprivate func chunked(by belongs: (Character, Character) -> Bool) -> [[Character]] {
         reduce(into: []) { chunks, character in
             if let last = chunks.last?.last, belongs(last, character) {
@@ -161,7 +154,6 @@ extension [Character] {
 }
 
 extension Words {
-    /// An outcome in its colour.
     static func cell(_ outcome: TransactionOutcome) -> Cell {
         let ink: Ink =
             switch outcome {
@@ -173,13 +165,13 @@ extension Words {
         return Cell(Words.outcome(outcome), ink)
     }
 
-    /// The outcome of a transaction in its colour, and of one that was interrupted how its process ended.
+    /// The outcome in its color. For an interrupted transaction, it includes how the process ended.
     static func cell(_ summary: TransactionSummary) -> Cell {
         let outcome = cell(summary.outcome)
         return summary.endedBy.map { Cell("\(outcome.text) (\($0.name))", outcome.ink) } ?? outcome
     }
 
-    /// How an exchange stands, in its colour: `200`, `mocked 200`, `failed`.
+    /// The status or state in its color: `200`, `mocked 200`, `failed`.
     static func cell(_ exchange: ExchangeRecord) -> Cell {
         let status = exchange.exchange.closing ?? exchange.exchange.status.map { "\($0)" }
         switch exchange.state {
@@ -191,7 +183,6 @@ extension Words {
         }
     }
 
-    /// `fact 7 of source 01890a5d-... was rejected: ...`.
     static func rejection(_ rejection: Receipt.Rejection) -> String {
         let fact = rejection.sequence.map { "fact \($0)" } ?? "the fact at index \(rejection.index)"
         return "\(fact) of source \(rejection.source) was rejected: \(rejection.reason)"
@@ -199,10 +190,8 @@ extension Words {
 }
 
 extension SourceNames {
-    /// A source's name in its colour.
     func cell(_ source: GUID) -> Cell { Cell(self[source], ink(lane: lane(of: source))) }
 
-    /// The colour of a source by its place among the sources.
     func ink(lane: Int) -> Ink { Self.inks[lane % Self.inks.count] }
 
     private static let inks: [Ink] = [.cyan, .magenta, .blue, .yellow]

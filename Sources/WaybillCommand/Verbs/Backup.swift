@@ -6,7 +6,6 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// `waybill backup`: a copy of a collector that runs, or of one store.
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy a store, or a collector's folder, while it is written to.",
@@ -34,7 +33,6 @@ struct Backup: AsyncParsableCommand {
     }
 }
 
-/// `waybill move`: copies a store in SQLite into a database.
 struct Move: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy a store into a ClickHouse database.",
@@ -68,7 +66,7 @@ struct Move: AsyncParsableCommand {
         let told = Locked<Int64>(0)
         let count = try await Database(database).take(from: source) { seen, total in
             let percent = total > 0 ? seen * 100 / total : 100
-            // A line for each tenth, so that a log has no more.
+            // A line for each tenth keeps logs short.
             guard
                 told.withLock({ told in
                     defer { told = max(told, percent / 10) }
@@ -81,7 +79,6 @@ struct Move: AsyncParsableCommand {
     }
 }
 
-/// `waybill migrate`: makes the tables of a database.
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make the tables of a ClickHouse database, or bring them to this version.",

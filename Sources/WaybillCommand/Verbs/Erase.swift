@@ -6,7 +6,6 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// `waybill erase`: takes transactions away for good.
 struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Erase transactions, network exchanges, or all that an installation recorded.",
@@ -76,7 +75,7 @@ struct Erase: AsyncParsableCommand {
         ])
     }
 
-    /// What a collector is asked for; the scopes of a folder alone are not in it.
+    /// The query for a collector; `nil` for scopes that only a folder has.
     private var query: ErasureQuery? {
         get throws(QueryFailure) {
             if all || network || before != nil { return nil }

@@ -5,14 +5,14 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillQueries
+import WaybillStore
 
-/// `waybill export`: facts for other tools.
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write transactions for other tools, or as one page for people.",
         discussion: """
             ndjson and csv have one fact a row, with the columns that Schemas/README.md lists. For a spreadsheet, csv takes --rows transactions, \
-            --times iso and --bom. sqlite is a store in one file. har (HTTP Archive \
+            events or exchanges, and --bom; --rows exchanges takes a FILTER about exchanges. sqlite is a store in one file. har (HTTP Archive \
             1.2) and curl (a command for each request) have network exchanges; their FILTER is about exchanges, as that of waybill list --network. html is \
             a page to send to somebody, with the newest \(TransactionReport.limit) transactions. All text is redacted once more. A file appears whole or not at all. Exits with 1 where nothing matches.
 
@@ -25,7 +25,7 @@ struct Export: AsyncParsableCommand {
 
             EXAMPLES
               waybill export ./collected --format csv --output facts.csv
-              waybill export ./collected --format csv --rows transactions --times iso --bom --output transactions.csv
+              waybill export ./collected --format csv --rows transactions --bom --output transactions.csv
               waybill export ./collected 'since:24h outcome:failed' > failed.ndjson
               waybill export ./collected --since 15m --format html --output report.html
               waybill export ./collected --format sqlite --output copy.sqlite
@@ -62,7 +62,7 @@ struct Export: AsyncParsableCommand {
     @OptionGroup var backend: BackendOptions
 
     func validate() throws {
-        try filter.check(request, about: format.exchanges == nil ? .transactions : .exchanges)
+        try filter.check(request, about: isAboutExchanges ? .exchanges : .transactions)
         if incremental != nil {
             guard request == ListRequest() else {
                 throw ValidationError(
@@ -75,8 +75,8 @@ struct Export: AsyncParsableCommand {
                 throw ValidationError("An incremental export is ndjson, csv or otlp.")
             }
         }
-        guard format.exchanges != nil || exchanges.areUnset else {
-            throw ValidationError("--method, --status and --state go with --format har or curl.")
+        guard isAboutExchanges || exchanges.areUnset else {
+            throw ValidationError("--method, --status and --state go with --format har, curl, or csv --rows exchanges.")
         }
         guard csv.areUnset || format == .csv && incremental == nil else {
             throw ValidationError("--rows, --times and --bom go with --format csv, and not with --incremental.")
@@ -106,7 +106,11 @@ struct Export: AsyncParsableCommand {
         }
     }
 
-    private var request: ListRequest { format.exchanges == nil ? filter.request : exchanges.added(to: filter.request) }
+    private var style: CSVStyle { format == .csv ? csv.style : CSVStyle() }
+
+    private var isAboutExchanges: Bool { format.exchanges != nil || csv.rows == .exchanges }
+
+    private var request: ListRequest { isAboutExchanges ? exchanges.added(to: filter.request) : filter.request }
 
     func run() async throws { try await filter.marking { try await write() } }
 
@@ -166,28 +170,37 @@ struct Export: AsyncParsableCommand {
             }
             Terminal.write(increment.files.map { lake.place(of: $0.name) })
         } else if csv.rows == .transactions {
-            try await writeTransactions(of: store)
+            try await writeRows("transaction") {
+                try await store.writeTransactions(
+                    request, style: csv.style, isCompressed: $0, redactor: .command, to: $1)
+            }
+        } else if csv.rows == .exchanges {
+            try await writeRows("exchange") {
+                try await store.writeExchanges(request, style: csv.style, isCompressed: $0, redactor: .command, to: $1)
+            }
         } else if output == "-" {
             try await store.write(
-                .of(request), as: format, isCompressed: gzip, style: csv.style, to: StandardOutput.write)
+                .of(request), as: format, isCompressed: gzip, style: style, to: StandardOutput.write)
         } else {
             let file = URL(filePath: output)
             tell(
                 try await store.write(
-                    .of(request), as: format, isCompressed: gzip || file.endsInGzip, style: csv.style, to: file))
+                    .of(request), as: format, isCompressed: gzip || file.endsInGzip, style: style, to: file))
         }
     }
 
-    private func writeTransactions(of store: some ExportingStore) async throws {
+    private func writeRows(
+        _ noun: String, _ write: (Bool, ([UInt8]) throws -> Void) async throws -> Int
+    ) async throws {
         guard output != "-" else {
-            _ = try await store.writeTransactions(
-                request, style: csv.style, isCompressed: gzip, redactor: .command, to: StandardOutput.write)
+            _ = try await write(gzip, StandardOutput.write)
             return
         }
         let file = URL(filePath: output)
-        let count = try await store.writeTransactions(
-            request, style: csv.style, isCompressed: gzip || file.endsInGzip, redactor: .command, to: file)
-        Terminal.warn("\(output): \(Words.count(count, "transaction")).")
+        let partial = try PartialFile(file)
+        let count = try await write(gzip || file.endsInGzip, partial.write)
+        try partial.finish()
+        Terminal.warn("\(output): \(Words.count(count, noun)).")
     }
 
     private func lake(_ place: String) throws -> any Lake {
@@ -209,11 +222,10 @@ struct Export: AsyncParsableCommand {
     }
 }
 
-/// The formats of the command line.
 enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
     case ndjson, csv, otlp, har, curl, sqlite, html
 
-    /// nil for what has no facts.
+    /// `nil` for formats without facts.
     var export: ExportFormat? {
         switch self {
         case .html, .har, .curl: nil
@@ -224,7 +236,7 @@ enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// nil for what is not about exchanges alone.
+    /// `nil` for formats with more than exchanges.
     var exchanges: ExchangeFormat? {
         switch self {
         case .har: .har
@@ -234,27 +246,28 @@ enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// How `waybill export --format csv` writes its file.
 struct CSVOptions: ParsableArguments {
-    @Option(help: "CSV: a row for each of these: facts, transactions.")
+    @Option(help: "CSV: a row for each of these: facts, transactions, events, exchanges.")
     var rows = Rows.facts
 
     @Option(
-        help: "CSV: moments as microseconds since 1970 (us), or as text for a spreadsheet (iso), in UTC.")
-    var times = Times.us
+        help:
+            "CSV: times as text in UTC (iso), or as microseconds since 1970 (us). The default is iso; incremental exports have us."
+    )
+    var times: Times?
 
     @Flag(help: "CSV: begin with a byte order mark, which Excel needs.")
     var bom = false
 
-    enum Rows: String, CaseIterable, ExpressibleByArgument { case facts, transactions }
+    enum Rows: String, CaseIterable, ExpressibleByArgument { case facts, transactions, events, exchanges }
 
     enum Times: String, CaseIterable, ExpressibleByArgument { case us, iso }
 
-    var areUnset: Bool { rows == .facts && style == CSVStyle() }
+    var areUnset: Bool { rows == .facts && times == nil && !bom }
 
     var style: CSVStyle {
         var style = CSVStyle()
-        (style.hasByteOrderMark, style.hasISOTimes) = (bom, times == .iso)
+        (style.hasByteOrderMark, style.hasISOTimes, style.hasOnlyEvents) = (bom, times != .us, rows == .events)
         return style
     }
 }

@@ -6,8 +6,7 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// Shows the newest transactions, the oldest of them first, and then each that comes and passes: when it is new, or
-/// when something came that makes it pass. Each is shown once.
+/// Shows the newest transactions, the oldest of them first, and then each new match once.
 struct Following {
     private let place: StoreOptions
     private let request: ListRequest
@@ -21,17 +20,17 @@ struct Following {
         self.isJSON = isJSON
     }
 
-    /// Returns only when what it writes is no longer read, or the task is canceled.
+    /// Returns only when the output has no reader any more, or the task is canceled.
     mutating func run() async throws {
         let store = try await place.opened()
-        // First the position, so that nothing falls between it and the list.
+        // The position comes first, because no change may be lost between it and the list.
         var (rows, position) = try await changes(after: ListRequest.now, of: store)
         rows = try await store.transactions(request).rows
         while try show(rows.reversed()) {
             rows = []
             try await Task.sleep(for: .seconds(1))
             do {
-                // Opened anew: a store that had no writer when it was opened is not looked at again.
+                // A store without a writer at its opening never shows changes, so it is opened again.
                 (rows, position) = try await changes(after: position, of: place.opened(isTold: false))
             } catch let error as WaybillError where error.code == .transport {
                 Terminal.warn("\(error)")
@@ -40,7 +39,6 @@ struct Following {
         }
     }
 
-    /// All pages of what has changed, and where the next round begins.
     private func changes(
         after position: String?, of store: any RecordStore
     ) async throws -> (rows: [TransactionSummary], position: String?) {
@@ -58,11 +56,11 @@ struct Following {
         return (rows, first.position ?? position)
     }
 
-    /// - Returns: Whether it is still read.
+    /// - Returns: Whether the output still has a reader.
     private mutating func show(_ rows: [TransactionSummary]) throws -> Bool {
         let new = rows.filter { shown.insert($0.id).inserted }
         guard !new.isEmpty else { return true }
-        // Where SIGPIPE is ignored, a pipe without a reader shows here.
+        // If SIGPIPE is ignored, a pipe without a reader fails here.
         if isJSON {
             let lines = try new.map(Self.line).joined()
             return (try? StandardOutput.write(Array(lines.utf8))) != nil
@@ -71,7 +69,7 @@ struct Following {
         return (try? StandardOutput.writePainted(Array(lines.utf8))) != nil
     }
 
-    /// Titles come once; later lines keep the columns where they are, unless they need more room.
+    /// Titles appear once. Later lines keep the column widths.
     private mutating func table(_ rows: [TransactionSummary]) -> [String] {
         var table = TextTable(transactions: Redactor.command.redacted(rows))
         table.hasTitles = widths.isEmpty
@@ -87,7 +85,7 @@ struct Following {
     }
 }
 
-/// Shows one transaction, and then what comes of it, as it comes: each fact once.
+/// Shows one transaction, and then each of its new facts once.
 struct FollowingOne {
     private let place: StoreOptions
     private let key: String
@@ -97,7 +95,7 @@ struct FollowingOne {
     private var outcome: TransactionOutcome?
     private var widths: [Int] = []
 
-    /// Rounds of a second after which it is read though no fact has come: its process may have ended, or it timed out.
+    /// Rounds without new facts after which it reads the transaction again, because it may have timed out.
     private static let quietRounds = 10
 
     init(_ place: StoreOptions, _ key: String, clocks: ShownClocks, isJSON: Bool) {
@@ -107,12 +105,9 @@ struct FollowingOne {
         self.isJSON = isJSON
     }
 
-    /// Returns only when what it writes is no longer read, or the task is canceled.
-    ///
-    /// - Parameter write: Takes lines, and says whether they are still read.
+    /// - Parameter write: Returns whether the output still has a reader.
     mutating func run(_ write: ([String]) -> Bool = Self.print) async throws {
         var store = try await place.opened()
-        // First the position, so that nothing falls between it and what is shown.
         var position = try await store.transactions(request(after: ListRequest.now)).position
         var record = try await store.transaction(key)
         var isNews = true
@@ -122,7 +117,6 @@ struct FollowingOne {
             try await Task.sleep(for: .seconds(1))
             round += 1
             do {
-                // Opened anew: a store that had no writer when it was opened is not looked at again.
                 store = try await place.opened(isTold: false)
                 let page = try await store.transactions(request(after: position, of: record.summary.id))
                 (isNews, position) = (!page.rows.isEmpty, page.position ?? position)
@@ -136,7 +130,6 @@ struct FollowingOne {
         }
     }
 
-    /// What has changed since a position, of that transaction alone.
     private func request(after position: String?, of transaction: GUID? = nil) -> ListRequest {
         var filter = TransactionFilter(transaction.map { [.text($0.description)] } ?? [])
         filter.beginner = .any
@@ -145,7 +138,7 @@ struct FollowingOne {
         return request
     }
 
-    /// What is to be written of it; nil: nothing that was not.
+    /// The new lines; `nil` if nothing changed.
     private mutating func lines(of record: TransactionRecord) throws -> [String]? {
         let isFirst = outcome == nil
         let new = record.timeline.filter { !shown.contains($0.id) }
@@ -164,7 +157,7 @@ struct FollowingOne {
                 palette, width: Terminal.width() ?? Terminal.usualWidth)
         }
         let ids = Set(new.map(\.id))
-        // A row for each fact, in the same order.
+        // The table has a row for each fact, in the same order.
         table.rows = zip(displayed.timeline, table.rows).filter { ids.contains($0.0.id) }.map(\.1)
         (table.hasTitles, table.leastWidths) = (false, widths)
         widths = table.widths
@@ -177,7 +170,6 @@ struct FollowingOne {
     }
 
     private static func print(_ lines: [String]) -> Bool {
-        // Where SIGPIPE is ignored, a pipe without a reader shows here.
         (try? StandardOutput.writePainted(Array(lines.map { $0 + "\n" }.joined().utf8))) != nil
     }
 }

@@ -7,11 +7,10 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// `waybill import`: feeds sets that were written to files to a store or a collector.
 struct Import: AsyncParsableCommand {
-    /// What the names of files that hold sets end with, as `FileTransport` writes them.
+    /// The suffix of files that `Delivery.files(in:)` writes.
     static let suffix = ".waybill-set.v\(TransactionSet.version).json"
-    /// So it wrote them before the version stood in the name.
+    /// The suffix of former versions.
     static let formerSuffix = ".waybill-set.json"
 
     static let configuration = CommandConfiguration(
@@ -59,18 +58,17 @@ struct Import: AsyncParsableCommand {
         if tally.hasFailures { throw ExitCode.failure }
     }
 
-    /// What takes in a file.
     private func target() async throws -> (URL) async throws -> Receipt {
         switch to {
         case .collector(let url):
             let store = RemoteStore(url, token: try tokens.token())
-            // As it is: what cannot be read of it is the collector's to say.
+            // Sent unchanged, because the collector decides which facts are invalid.
             return { file in
                 let body = try file.setBytes()
                 let decoded = try TransactionSet.decode(body)
                 return try await store.send(
                     OutgoingSet(
-                        id: decoded.set.id, body: body, factCount: decoded.set.factCount + decoded.rejections.count))
+                        id: decoded.id, body: body, factCount: decoded.factCount + decoded.rejections.count))
             }
         case .place(let url): return Self.adding(to: try SQLiteStore(making: url, clock: CommandClock.current))
         case .database(let address): return Self.adding(to: try await Database(address).opened())
@@ -86,7 +84,7 @@ struct Import: AsyncParsableCommand {
         }
     }
 
-    /// The file itself; of a folder, the sets in it by name: also those of a later version, which are then said to be.
+    /// The file, or the sets in a folder by name. It includes sets of later versions, to report them.
     private static func files(at path: String) -> [URL] {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
             return [URL(filePath: path)]
@@ -99,19 +97,16 @@ struct Import: AsyncParsableCommand {
 }
 
 extension URL {
-    /// Bytes of a file that holds a set: four times as many as a collector takes.
+    /// The maximum bytes of a set: four times a collector's limit.
     private static let largestSet = 64 << 20
 
-    /// The bytes of a set that was written to a file. What is larger than any set is not read. Who names the file in
-    /// the errors is the caller.
-    ///
-    /// - Throws: `.format` where it is too large, `.notFound` where it cannot be read.
+    /// - Throws: `.format` if the file is too large, `.notFound` if it can't be read. The caller adds the file's name.
     func setBytes() throws(WaybillError) -> [UInt8] {
         var bytes: [UInt8] = []
         do {
             let file = try FileHandle(forReadingFrom: self)
             defer { try? file.close() }
-            // Piece by piece: a pipe has no size, and a file may grow.
+            // Read in pieces, because a pipe has no size, and a file may grow.
             while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty {
                 bytes += piece
                 if bytes.count > Self.largestSet { break }
@@ -122,24 +117,23 @@ extension URL {
         guard bytes.count <= Self.largestSet else {
             throw WaybillError(
                 .format,
-                "The file has more than \(Self.largestSet >> 20) MiB, and so holds no set. Name a file that `FileTransport` wrote."
+                "The file has more than \(Self.largestSet >> 20) MiB, and so holds no set. Name a file that `Delivery.files(in:)` wrote."
             )
         }
         return bytes
     }
 }
 
-/// What became of the files.
 private struct Tally: CustomStringConvertible {
     private(set) var hasFailures = false
     private var sets = 0
     private var accepted = 0
     private var known = 0
     private var rejected = 0
-    /// Of rejections, told and not.
+    /// Rejections, whether printed or only counted.
     private var tellableCount = 0
 
-    /// Rejections that are told one by one.
+    /// Rejections that are printed one by one.
     private static let tellingLimit = 10
 
     mutating func count(_ receipt: Receipt, of file: URL) {
@@ -164,7 +158,6 @@ private struct Tally: CustomStringConvertible {
         if tellableCount <= Self.tellingLimit { Terminal.warn(sentence()) }
     }
 
-    /// Says how many rejections were not told one by one.
     func end() {
         let untold = tellableCount - Self.tellingLimit
         if untold > 0 { Terminal.warn("\(Words.count(untold, "more rejection")), not told one by one.") }

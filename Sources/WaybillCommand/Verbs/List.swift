@@ -5,7 +5,6 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// `waybill list`: transactions, or network exchanges, a line for each.
 struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List transactions, or network exchanges, newest first.",
@@ -144,7 +143,6 @@ struct List: AsyncParsableCommand {
     }
 }
 
-/// Which transactions, or exchanges; all conditions that are given must hold.
 struct FilterOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -170,21 +168,19 @@ struct FilterOptions: ParsableArguments {
     @Option(help: "Found in the ID, support code, names, attributes, errors, or in the host or path of a request.")
     var text: String?
 
-    /// The first page of what is meant.
     var request: ListRequest {
         ListRequest([
             .useCase: useCase, .outcome: outcome, .since: since, .until: until, .text: text, .filter: expression,
         ])
     }
 
-    /// Says what is wrong with a request that has these conditions, before it is made.
     func check(_ request: ListRequest, about subject: ListRequest.Subject) throws {
         do throws(QueryFailure) { try request.validate(about: subject) } catch {
             throw ValidationError(message(for: error))
         }
     }
 
-    /// Runs `body`; where it finds a mistake in the expression, that is told with a mark below the place.
+    /// Runs `body`, and reports a mistake in the filter with a mark below it.
     func marking(_ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -193,14 +189,12 @@ struct FilterOptions: ParsableArguments {
         }
     }
 
-    /// What is wrong, with a mark below the place in the expression.
     func message(for failure: QueryFailure) -> String {
         guard case .filter(let mistake) = failure, let expression else { return failure.description }
         return ([mistake.message] + mistake.marked(in: expression).map { "  \($0)" }).joined(separator: "\n")
     }
 }
 
-/// Which network exchanges, besides what ``FilterOptions`` says; all conditions that are given must hold.
 struct ExchangeOptions: ParsableArguments {
     @Option(help: "Of exchanges: only these methods, separated by commas.")
     var method: String?
@@ -214,10 +208,8 @@ struct ExchangeOptions: ParsableArguments {
     )
     var state: String?
 
-    /// Whether none is given.
     var areUnset: Bool { method == nil && status == nil && state == nil }
 
-    /// The same with these conditions, too.
     func added(to request: ListRequest) -> ListRequest {
         var request = request
         (request[.method], request[.status], request[.state]) = (method, status, state)

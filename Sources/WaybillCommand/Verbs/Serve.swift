@@ -7,7 +7,6 @@ import WaybillCore
 import WaybillExport
 import WaybillInspector
 
-/// `waybill serve`: a collector of its own.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a collector: take in sets, and answer questions about them.",
@@ -78,7 +77,7 @@ struct Serve: AsyncParsableCommand {
                 "Name the folder of the tokens by --tokens, made by `waybill token add`, or give --insecure on loopback."
             )
         }
-        // Without tokens nothing is read there.
+        // Without tokens, the folder is not read.
         let folder = URL(filePath: tokens ?? ".", directoryHint: .isDirectory)
         try checkTokens(in: folder, settings)
         let collector = try await database.collector(
@@ -118,7 +117,6 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// A tracing backend to send spans to, in place of a file.
 struct BackendOptions: ParsableArguments {
     @Option(
         name: .customLong("to"),
@@ -136,17 +134,15 @@ struct BackendOptions: ParsableArguments {
             valueName: "file"))
     var cursor: String?
 
-    /// Whether spans go on from where a run before ended, or will.
     var isContinued: Bool { follow || cursor != nil }
 
     func validate() throws {
         guard url != nil || !isContinued else { throw ValidationError("--follow and --cursor go with --to.") }
     }
 
-    /// The backend; nil where none was named.
     func backend(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> TraceBackend? {
         guard let url else { return nil }
-        // What is no URL at all is no HTTP address either.
+        // A text that is not even a URL gets the same error as one that is not HTTP.
         return try TraceBackend(URL(string: url) ?? URL(filePath: url), headers: TraceBackend.headers(of: environment))
     }
 }

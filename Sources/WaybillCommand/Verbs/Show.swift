@@ -6,7 +6,6 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// `waybill show`: one transaction, merged from all its sources, or one network exchange.
 struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show one transaction, who took part and what happened when, or one network exchange.",
@@ -89,7 +88,6 @@ struct Show: AsyncParsableCommand {
 
 extension ShownClocks: ExpressibleByArgument {}
 
-/// `waybill verify`: whether a store or a set is sound.
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check a store (integrity, balance, gaps), or a file that holds a set.",

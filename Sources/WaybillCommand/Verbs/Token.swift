@@ -5,7 +5,6 @@ package import WaybillCollector
 import WaybillCore
 import WaybillQueries
 
-/// `waybill token`: who may use a collector.
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make, list and revoke the tokens of a collector.",
@@ -47,7 +46,7 @@ struct Token: AsyncParsableCommand {
             }
         }
 
-        /// nil for what is no time of a year of four digits, as the file has them.
+        /// `nil` if the text is no time, or one after the year 9999.
         private static func end(_ text: String, now: Int64) -> Int64? {
             let latest: Int64 = 253_402_300_799_000_000
             if let length = TimeExpression.length(text) { return length <= latest - now ? now + length : nil }

@@ -1,10 +1,9 @@
 public import Foundation
 
-/// Names and small values; at most 32 of them are recorded. Names that look like a secret's lose their value when
-/// recorded.
+/// Named, small, typed values. At most 32 are recorded.
 ///
-/// Written as a dictionary literal, of literals and of whatever is ``AttributeConvertible``; a value that is nil is left
-/// out, and of a name that comes twice the last counts.
+/// The value of a name that looks like a secret is redacted. A dictionary literal can contain any
+/// ``AttributeConvertible``. It leaves out `nil` values, and the last value of a repeated name wins.
 ///
 /// ## Usage
 ///
@@ -12,10 +11,10 @@ public import Foundation
 /// order.log(.itemAdded, attributes: ["sku": sku, "attempt": 2, "price": price, "coupon": coupon?.code])
 /// ```
 public struct Attributes: Sendable {
-    // A list: there are few, and looking through them takes less than hashing their names.
+    // An array, because searching a few names is faster than hashing them.
     @usableFromInline var pairs: [Pair]
 
-    // No tuple: what the runtime does to copy and destroy those takes longer than all else.
+    // A struct, because the runtime copies and destroys tuples slowly.
     @frozen @usableFromInline struct Pair: Sendable {
         @usableFromInline let key: String
         @usableFromInline var value: AttributeValue
@@ -24,19 +23,19 @@ public struct Attributes: Sendable {
         init(_ key: String, _ value: AttributeValue) { (self.key, self.value) = (key, value) }
     }
 
-    /// Makes an empty collection.
+    /// Creates an empty collection.
     @inlinable
     public init() { pairs = [] }
 
-    /// Takes names and values as they are.
+    /// Creates a collection from a dictionary.
     public init(_ values: [String: AttributeValue]) { pairs = values.map { Pair($0.key, $0.value) } }
 
-    /// Converts a dictionary of any values that can be attributes, such as `[String: String]`. A `nil` is left out.
+    /// Creates a collection from a dictionary of any convertible values, such as `[String: String]`. `nil` is left out.
     public init<Value: AttributeConvertible>(_ values: [String: Value]) {
         pairs = values.compactMap { name, value in value.attributeValue.map { Pair(name, $0) } }
     }
 
-    /// The value of that name; nil where there is none, and setting it to nil takes it away.
+    /// The value of a name, or `nil` if there is none. Set `nil` to remove the name.
     @inlinable
     public subscript(name: String) -> AttributeValue? {
         get { pairs.first { $0.key == name }?.value }
@@ -49,7 +48,7 @@ public struct Attributes: Sendable {
         }
     }
 
-    /// The same, for setting a variable of any type that can be an attribute: `attributes["attempt"] = attempt`.
+    /// The value of a name, for setting any convertible value: `attributes["attempt"] = attempt`.
     @_disfavoredOverload
     @inlinable
     public subscript(name: String) -> (any AttributeConvertible)? {
@@ -57,21 +56,21 @@ public struct Attributes: Sendable {
         set { self[name] = newValue?.attributeValue }
     }
 
-    /// The names, in the order in which they were given first.
+    /// The names, in insertion order.
     public var keys: [String] { pairs.map(\.key) }
 
-    /// Takes in other attributes.
+    /// Merges other attributes into these.
     ///
     /// - Parameters:
-    ///   - other: What is taken in.
-    ///   - combine: Of a name that is in both, gets this one's value and the other's, and gives what counts.
+    ///   - other: The attributes to merge.
+    ///   - combine: Returns the value of a name that both have, from this collection's value and the other's.
     public mutating func merge(
         _ other: Attributes, uniquingKeysWith combine: (AttributeValue, AttributeValue) -> AttributeValue
     ) {
         for (name, value) in other { self[name] = self[name].map { combine($0, value) } ?? value }
     }
 
-    /// These and other attributes, as ``merge(_:uniquingKeysWith:)`` puts them together.
+    /// Returns these attributes merged with others, as ``merge(_:uniquingKeysWith:)`` does.
     public func merging(
         _ other: Attributes, uniquingKeysWith combine: (AttributeValue, AttributeValue) -> AttributeValue
     ) -> Attributes {
@@ -80,7 +79,7 @@ public struct Attributes: Sendable {
         return all
     }
 
-    /// Those of them that are to be kept.
+    /// Returns the attributes that satisfy a condition.
     public func filter(_ isIncluded: ((key: String, value: AttributeValue)) throws -> Bool) rethrows -> Attributes {
         var kept = Attributes()
         kept.pairs = try pairs.filter { try isIncluded(($0.key, $0.value)) }
@@ -108,7 +107,7 @@ extension Attributes: ExpressibleByDictionaryLiteral {
         if isAnyTwice { keepLast() }
     }
 
-    /// Asked once all are there: a comparison beside each costs more.
+    /// One check after all values are added is cheaper than a comparison for each.
     @usableFromInline var isAnyTwice: Bool {
         pairs.withUnsafeBufferPointer { pairs in
             for place in pairs.indices {
@@ -118,7 +117,7 @@ extension Attributes: ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Of a name that is there twice, the first place with the last value.
+    /// Removes duplicate names: the first position and the last value win.
     @usableFromInline
     mutating func keepLast() {
         let given = pairs
@@ -128,7 +127,7 @@ extension Attributes: ExpressibleByDictionaryLiteral {
 }
 
 extension Attributes: Hashable {
-    /// Whether the same names have the same values, in whatever order they were given.
+    /// Whether both have the same names and values, in any order.
     public static func == (left: Attributes, right: Attributes) -> Bool {
         left.count == right.count && left.pairs.allSatisfy { right[$0.key] == $0.value }
     }
@@ -146,7 +145,7 @@ extension Attributes: RandomAccessCollection {
 }
 
 extension Attributes: Codable {
-    // By a container, so that a coder knows a dictionary, whose keys it must leave as they are.
+    // A single-value container shows the coder a dictionary, whose keys it must not convert.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode([String: AttributeValue].self))
     }
@@ -159,13 +158,13 @@ extension Attributes: Codable {
 
 /// A small typed value that describes a transaction, an event, an exchange or a source.
 public enum AttributeValue: Sendable, Hashable {
-    /// A text, redacted and shortened when it is recorded.
+    /// A text, redacted and truncated when it is recorded.
     case string(String)
     /// A whole number.
     case integer(Int64)
     /// A number with a fraction.
     case double(Double)
-    /// Yes or no.
+    /// A Boolean value.
     case bool(Bool)
 }
 
@@ -186,7 +185,7 @@ extension AttributeValue: ExpressibleByBooleanLiteral {
 }
 
 extension AttributeValue: CustomStringConvertible {
-    /// The value alone, a text without quotes.
+    /// The value as text, without quotation marks.
     public var description: String {
         switch self {
         case .string(let value): value
@@ -222,8 +221,9 @@ extension AttributeValue: Codable {
     }
 }
 
-/// What can be the value of an attribute: texts, numbers, yes and no, IDs, addresses, dates, durations, optionals of
-/// these, and every type that says how it becomes one.
+/// A type that can be an attribute's value: texts, numbers, Booleans, IDs, URLs, dates, durations, and their optionals.
+///
+/// Conform your own types to record them.
 ///
 /// ## Usage
 ///
@@ -235,12 +235,12 @@ extension AttributeValue: Codable {
 /// }
 /// ```
 public protocol AttributeConvertible {
-    /// The value that is recorded, redacted and cut to the limits after that; nil: the attribute is left out.
+    /// The value to record, before redaction and truncation; `nil` to leave out the attribute.
     var attributeValue: AttributeValue? { get }
 }
 
 extension AttributeConvertible where Self: RawRepresentable, RawValue: AttributeConvertible {
-    /// As its raw value has it.
+    /// The attribute value of the raw value.
     public var attributeValue: AttributeValue? { rawValue.attributeValue }
 }
 
@@ -248,7 +248,6 @@ extension AttributeValue: AttributeConvertible {
     public var attributeValue: AttributeValue? { self }
 }
 
-/// nil is left out.
 extension Optional: AttributeConvertible where Wrapped: AttributeConvertible {
     public var attributeValue: AttributeValue? { self?.attributeValue }
 }
@@ -263,7 +262,6 @@ extension Substring: AttributeConvertible {
     public var attributeValue: AttributeValue? { .string(String(self)) }
 }
 
-/// In small letters, as all IDs are written.
 extension UUID: AttributeConvertible {
     public var attributeValue: AttributeValue? { .string(uuidString.lowercased()) }
 }
@@ -272,12 +270,10 @@ extension GUID: AttributeConvertible {
     public var attributeValue: AttributeValue? { .string(description) }
 }
 
-/// Whole; user-info, secrets in query and path are taken out when it is recorded.
 extension URL: AttributeConvertible {
     public var attributeValue: AttributeValue? { .string(absoluteString) }
 }
 
-/// To the millisecond, in UTC: `2026-03-01T12:00:00.250Z` (RFC 3339).
 extension Date: AttributeConvertible {
     public var attributeValue: AttributeValue? {
         .string(formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
@@ -294,21 +290,19 @@ extension Double: AttributeConvertible {
     @inlinable public var attributeValue: AttributeValue? { .double(self) }
 }
 
-/// With the digits that it is written with, `0.1` rather than `0.10000000149011612`.
+/// Recorded with its own shortest digits: `0.1`, not `0.10000000149011612`.
 extension Float: AttributeConvertible {
     public var attributeValue: AttributeValue? { .double(Double(description) ?? Double(self)) }
 }
 
-/// A number if a `Double` has the same digits, or if the `Decimal` was made from a `Double`; otherwise the digits as text.
-///
-/// A literal such as `let price: Decimal = 19.99` is made from a `Double`: its digits are 19.98999999999999488, and 19.99
-/// is recorded.
+/// Recorded as a number if a `Double` has the same digits, otherwise as text. The literal `19.99` has the digits
+/// 19.98999999999999488, and is recorded as 19.99.
 extension Decimal: AttributeConvertible {
     public var attributeValue: AttributeValue? {
         let digits = description
         guard let double = Double(digits), double.isFinite else { return .string(digits) }
         if Decimal(string: double.description) == self { return .double(double) }
-        // Foundation's conversion from a `Double` is exact to 15 digits only.
+        // Foundation converts a `Double` exactly to 15 digits only.
         guard let rounded = Double(String(format: "%.15g", double)), Decimal(rounded) == self else {
             return .string(digits)
         }
@@ -320,7 +314,7 @@ extension CGFloat: AttributeConvertible {
     public var attributeValue: AttributeValue? { .double(Double(self)) }
 }
 
-/// The seconds, with their fraction.
+/// Recorded in seconds, with a fraction.
 extension Duration: AttributeConvertible {
     public var attributeValue: AttributeValue? {
         let (seconds, attoseconds) = components
@@ -329,7 +323,7 @@ extension Duration: AttributeConvertible {
 }
 
 extension AttributeConvertible where Self: BinaryInteger {
-    /// A whole number; the digits as a text where it is beyond what `Int64` holds.
+    /// An integer, or the digits as text if they do not fit in an `Int64`.
     @inlinable public var attributeValue: AttributeValue? {
         Int64(exactly: self).map { .integer($0) } ?? .string("\(self)")
     }
@@ -348,25 +342,25 @@ extension UInt64: AttributeConvertible {}
 
 // MARK: Values with their kind
 
-// So that `["rate": .double(2)]` is one of attributes; elsewhere the case itself is meant.
+// Allows `["rate": .double(2)]` as attributes. The overloads are disfavored, so the enum's cases win elsewhere.
 extension AttributeConvertible where Self == AttributeValue {
-    /// A text, as ``AttributeValue/string(_:)``.
+    /// A text, like ``AttributeValue/string(_:)``.
     @_disfavoredOverload
     public static func string(_ value: String) -> AttributeValue { AttributeValue.string(value) }
 
-    /// A whole number, as ``AttributeValue/integer(_:)``.
+    /// A whole number, like ``AttributeValue/integer(_:)``.
     @_disfavoredOverload
     public static func integer(_ value: Int) -> AttributeValue { AttributeValue.integer(Int64(value)) }
 
-    /// A whole number, as ``AttributeValue/integer(_:)``.
+    /// A whole number, like ``AttributeValue/integer(_:)``.
     @_disfavoredOverload
     public static func integer(_ value: Int64) -> AttributeValue { AttributeValue.integer(value) }
 
-    /// A number with a fraction, as ``AttributeValue/double(_:)``.
+    /// A number with a fraction, like ``AttributeValue/double(_:)``.
     @_disfavoredOverload
     public static func double(_ value: Double) -> AttributeValue { AttributeValue.double(value) }
 
-    /// Yes or no, as ``AttributeValue/bool(_:)``.
+    /// A Boolean value, like ``AttributeValue/bool(_:)``.
     @_disfavoredOverload
     public static func bool(_ value: Bool) -> AttributeValue { AttributeValue.bool(value) }
 }

@@ -1,32 +1,40 @@
-/// How a fact is written, as `Schemas/fact.v1.schema.json` describes it. What is empty, false or nil is left out.
+/// Writes a fact in the format of `Schemas/fact.v1.schema.json`, without members that are empty, false or `nil`.
 extension Fact {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         switch content {
         case .opened(let content):
-            head("opened", to: &writer)
+            head(content.isJoined ? "joined" : "begun", to: &writer)
             content.write(to: &writer)
         case .event(let content):
             head("event", to: &writer)
             content.write(to: &writer)
         case .attributesSet(let content):
-            head("event", to: &writer)
+            head("attributes_set", to: &writer)
             content.write(to: &writer)
         case .closed(let content):
-            head("closed", to: &writer)
+            head("finished", to: &writer)
             content.write(to: &writer)
         case .exchangeOpened(let content):
-            head("exchange_opened", to: &writer)
+            head("exchange_begun", to: &writer)
             content.write(to: &writer)
         case .exchangeClosed(let content):
-            head("exchange_closed", to: &writer)
+            head("exchange_finished", to: &writer)
             content.write(to: &writer)
+        case .unknown(let content):
+            writer.member("kind", content.kind)
+            numbers(to: &writer)
+            writer.members(Array(content.members.utf8.dropFirst().dropLast()))
         }
         writer.endObject()
     }
 
     private func head(_ kind: StaticString, to writer: inout JSONWriter) {
         writer.member("kind", word: kind)
+        numbers(to: &writer)
+    }
+
+    private func numbers(to writer: inout JSONWriter) {
         writer.member("sequence", sequence)
         writer.member("part", part)
         writer.member("at_us", atMicroseconds)
@@ -37,8 +45,7 @@ extension Fact.Opened {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.member("transaction", transaction)
         writer.member("use_case", useCase)
-        writer.member("joined", isJoined)
-        writer.member("timeout_us", timeoutMicroseconds)
+        if timeoutMicroseconds != Self.usualTimeoutMicroseconds { writer.member("timeout_us", timeoutMicroseconds) }
         if let cause {
             writer.key("cause")
             writer.beginObject()
@@ -62,11 +69,9 @@ extension Fact.Event {
 }
 
 extension Fact.AttributesSet {
-    /// As an event of the largest code, which readers of before version 1.4 take it for: none refuses it.
+    /// Written as an event with the largest code, which readers before version 1.4 accept.
     fileprivate func write(to writer: inout JSONWriter) {
-        writer.member("event", Limits.largestInteger)
         writer.member("attributes", attributes)
-        writer.member("sets_attributes", true)
         writer.member("removed", removed)
     }
 }
@@ -107,7 +112,6 @@ extension Fact.ExchangeClosed {
 }
 
 extension ExchangeRole {
-    /// The word used in sets and in answers.
     package var name: String {
         switch self {
         case .client: "client"
@@ -117,7 +121,6 @@ extension ExchangeRole {
 }
 
 extension ExchangeState {
-    /// The word used in sets and in answers.
     package var name: String {
         switch self {
         case .completed: "completed"
@@ -127,7 +130,7 @@ extension ExchangeState {
     }
 }
 
-/// A value that is a number in a store and a word in answers.
+/// A value that stores keep as a number and answers contain as a word.
 package protocol Named: CaseIterable {
     var name: String { get }
 }
@@ -155,11 +158,10 @@ extension TransactionOutcome: Named, Codable {
 }
 
 extension TransactionOutcome: CodingKeyRepresentable {
-    /// Counts by outcome are members of an object, named by the word.
+    /// The word. Counts by outcome are members with these names.
     public var codingKey: any CodingKey { RecordKey(name) }
 
     public init?(codingKey: some CodingKey) {
-        // A decoder of records has made it camel case.
         let name = codingKey.stringValue
         guard let outcome = Self.allCases.first(where: { $0.name == name || RecordKey.camelCase($0.name) == name })
         else { return nil }
@@ -178,7 +180,6 @@ extension ExchangeState: Named, Codable {
 }
 
 extension Fact.ExchangeOpened {
-    /// As far as its parts are known: `https://api.example.com/login?page=1`.
     package var url: String {
         var url = scheme.map { "\($0)://" } ?? ""
         url += host ?? ""
@@ -190,13 +191,12 @@ extension Fact.ExchangeOpened {
 }
 
 extension [HeaderField] {
-    /// The value of the first field of a name, in any case; nil where there is none.
+    /// The value of the first field with a name, ignoring case.
     package func value(for name: String) -> String? { first { $0.name.isSameFieldName(as: name) }?.value }
 }
 
 extension String {
-    /// Whether two names of header fields are the same: they are ASCII, and their case says nothing (RFC 9110, section
-    /// 5.1). Foundation's comparison takes twenty times as long, on the way of every exchange.
+    /// Ignores ASCII case (RFC 9110, section 5.1). Foundation's comparison takes twenty times as long.
     fileprivate func isSameFieldName(as other: String) -> Bool {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
         return utf8.count == other.utf8.count
@@ -204,9 +204,8 @@ extension String {
     }
 }
 
-/// The values that the formats are made of: in sets, and as details in a store's rows, always under the same names.
 extension JSONWriter {
-    /// Names in order, so that the same attributes always give the same bytes.
+    /// Writes attributes sorted by name, for a deterministic result.
     package mutating func attributes(_ attributes: Attributes) {
         beginObject()
         if attributes.count < 2 {
@@ -227,8 +226,7 @@ extension JSONWriter {
         }
     }
 
-    /// `{"domain": "Shop.CheckoutError", "code": 3, "name": "rejected", "underlying": [...], "text": "..."}`, without an
-    /// empty domain.
+    /// `{"domain": "Shop.CheckoutError", "code": 3, "name": "rejected", "underlying": [...], "text": "..."}`
     package mutating func error(_ error: RecordedError) {
         beginObject()
         member("domain", error.domain)
@@ -242,7 +240,7 @@ extension JSONWriter {
         endObject()
     }
 
-    /// `[{"domain": "NSURLErrorDomain", "code": -1001}, ...]`, the nearest first.
+    /// `[{"domain": "NSURLErrorDomain", "code": -1001}, ...]`, nearest first.
     package mutating func underlying(_ errors: [RecordedError.Underlying]) {
         beginArray()
         for error in errors {
@@ -255,7 +253,6 @@ extension JSONWriter {
         endArray()
     }
 
-    /// `[["Content-Type", "application/json"], ...]`
     package mutating func headerFields(_ fields: [HeaderField]) {
         beginArray()
         for field in fields {
@@ -267,7 +264,6 @@ extension JSONWriter {
         endArray()
     }
 
-    /// `["user", "tenant"]`
     package mutating func texts(_ texts: [String]) {
         beginArray()
         for text in texts { string(text) }
@@ -293,59 +289,50 @@ extension JSONWriter {
         guid(value)
     }
 
-    /// Nothing for nil.
     package mutating func member(_ name: StaticString, _ value: Int?) { member(name, value.map { Int64($0) }) }
 
-    /// Nothing for nil.
     package mutating func member(_ name: StaticString, _ value: Int64?) {
         guard let value else { return }
         key(name)
         integer(value)
     }
 
-    /// Nothing for nil.
     package mutating func member(_ name: StaticString, _ value: String?) {
         guard let value else { return }
         key(name)
         string(value)
     }
 
-    /// Nothing for an empty string.
     package mutating func member(_ name: StaticString, _ value: String) {
         guard !value.isEmpty else { return }
         key(name)
         string(value)
     }
 
-    /// Nothing for false.
     package mutating func member(_ name: StaticString, _ value: Bool) {
         guard value else { return }
         key(name)
         bool(value)
     }
 
-    /// Nothing where there are none.
     package mutating func member(_ name: StaticString, _ value: Attributes) {
         guard !value.isEmpty else { return }
         key(name)
         attributes(value)
     }
 
-    /// Nothing for nil.
     package mutating func member(_ name: StaticString, _ value: RecordedError?) {
         guard let value else { return }
         key(name)
         error(value)
     }
 
-    /// Nothing where there are none.
     package mutating func member(_ name: StaticString, _ value: [HeaderField]) {
         guard !value.isEmpty else { return }
         key(name)
         headerFields(value)
     }
 
-    /// Nothing where there are none.
     package mutating func member(_ name: StaticString, _ value: [String]) {
         guard !value.isEmpty else { return }
         key(name)

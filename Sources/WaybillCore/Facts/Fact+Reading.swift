@@ -1,32 +1,45 @@
-/// How a fact is read. Members may come in any order; what is not known is ignored.
+/// Reads a fact. Members can be in any order; unknown members are ignored.
 extension Fact {
+    /// Reads a fact that has all its members.
     package static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Fact {
+        var order = FactOrder()
+        return try read(&reader, in: &order)
+    }
+
+    /// - Parameter order: The facts before it in the set, which supply the members that this fact omits.
+    static func read(_ reader: inout JSONReader, in order: inout FactOrder) throws(JSONFailure) -> Fact {
         reader.skipWhitespace()
         let start = reader.offset
-        let (kind, kindOffset) = try kind(of: reader, at: start)
+        let kind = try kind(of: reader, at: start)
         var head = Head()
-        let content: Content
+        var content: Content
         switch kind {
-        case "opened": content = .opened(try Opened.read(&reader, &head, start))
-        case "event": content = try Event.read(&reader, &head, start)
-        case "closed": content = .closed(try Closed.read(&reader, &head, start))
-        case "exchange_opened": content = .exchangeOpened(try ExchangeOpened.read(&reader, &head, start))
-        case "exchange_closed": content = .exchangeClosed(try ExchangeClosed.read(&reader, &head, start))
-        default:
-            let word = kind.string
-            throw JSONFailure(.invalid, at: kindOffset, "unknown kind \"\(word.cut(to: 64) ?? word)\"")
+        case "begun": content = .opened(try Opened.read(&reader, &head, start, &order.names))
+        case "joined":
+            var opened = try Opened.read(&reader, &head, start, &order.names)
+            opened.isJoined = true
+            content = .opened(opened)
+        case "event": content = .event(try Event.read(&reader, &head, start, &order))
+        case "attributes_set": content = .attributesSet(try AttributesSet.read(&reader, &head))
+        case "finished": content = .closed(try Closed.read(&reader, &head, start))
+        case "exchange_begun": content = .exchangeOpened(try ExchangeOpened.read(&reader, &head, start))
+        case "exchange_finished": content = .exchangeClosed(try ExchangeClosed.read(&reader, &head, start, order))
+        default: content = .unknown(try Unknown.read(&reader, &head, start, kind))
         }
+        let sequence = head.sequence ?? order.nextSequence
+        let isOpening = if case .opened = content { true } else { false }
         let fact = Fact(
-            sequence: try reader.required(head.sequence, "sequence", at: start),
-            part: try reader.required(head.part, "part", at: start),
-            atMicroseconds: try reader.required(head.atMicroseconds, "at_us", at: start),
+            sequence: sequence,
+            part: try reader.required(head.part ?? (isOpening ? sequence : order.part), "part", at: start),
+            atMicroseconds: try reader.required(head.atMicroseconds ?? head.wallMicroseconds, "at_us", at: start),
             content: content)
         if let fault = fact.fault { throw JSONFailure(.invalid, at: start, fault) }
+        order.note(fact, isNumbered: head.sequence != nil, isWall: head.atMicroseconds == nil)
         return fact
     }
 
     /// Looks ahead for the kind, which says how the other members are to be read.
-    private static func kind(of reader: JSONReader, at start: Int) throws(JSONFailure) -> (JSONText, Int) {
+    private static func kind(of reader: JSONReader, at start: Int) throws(JSONFailure) -> JSONText {
         var ahead = reader
         try ahead.beginObject()
         while let key = try ahead.nextKey() {
@@ -34,22 +47,22 @@ extension Fact {
                 try ahead.skipValue()
                 continue
             }
-            ahead.skipWhitespace()
-            let offset = ahead.offset
-            return (try ahead.text(), offset)
+            return try ahead.text()
         }
         throw JSONFailure(.invalid, at: start, "`kind` is missing")
     }
 
-    /// What the numbers of a fact say about each other and cannot be; nil when all is well.
+    /// The kind of a fact that was rejected; `nil` if it has none.
+    static func kind(of reader: JSONReader) -> String? { try? kind(of: reader, at: reader.offset).string }
+
     private var fault: String? {
         switch content {
         case .opened(let opened):
-            guard part == sequence else { return "`part` of an opened fact is its own `sequence`" }
+            guard part == sequence else { return "`part` of a `begun` or `joined` fact is its own `sequence`" }
             guard let parentPart = opened.parentPart else { return nil }
             return opened.parent != nil && parentPart < sequence
                 ? nil : "`parent_part` is the sequence of an earlier fact, and stands beside `parent`"
-        case .event, .attributesSet, .closed:
+        case .event, .attributesSet, .closed, .unknown:
             return (1..<sequence).contains(part) ? nil : "`part` is the sequence of an earlier fact"
         case .exchangeOpened: return part < sequence ? nil : "`part` is the sequence of an earlier fact, or 0"
         case .exchangeClosed(let closed):
@@ -61,19 +74,21 @@ extension Fact {
         }
     }
 
-    /// The members that all kinds have.
     fileprivate struct Head {
         var sequence: Int64?
         var part: Int64?
         var atMicroseconds: Int64?
+        /// Microseconds since 1970.
+        var wallMicroseconds: Int64?
         private var hasKind = false
 
         mutating func read(_ key: JSONText, _ reader: inout JSONReader) throws(JSONFailure) {
             switch key {
             case "sequence": sequence = try reader.integer(in: 1...Limits.largestInteger)
             case "part": part = try reader.count()
-            // Before its source started: it was recorded later than it happened.
+            // Negative for a fact that happened before its source started.
             case "at_us": atMicroseconds = try reader.integer(in: -Limits.largestInteger...Limits.largestInteger)
+            case "at": wallMicroseconds = try reader.date()
             case "kind":
                 guard !hasKind else { throw reader.invalid(key, "`kind` is given twice") }
                 hasKind = true
@@ -85,13 +100,12 @@ extension Fact {
 }
 
 extension Fact.Opened {
-    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
-        -> Self
-    {
+    fileprivate static func read(
+        _ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int, _ names: inout Set<RecordedName>
+    ) throws(JSONFailure) -> Self {
         var transaction: GUID?
         var useCase: Int?
-        var timeout: Int64?
-        var isJoined = false
+        var timeout = usualTimeoutMicroseconds
         var cause: FactID?
         var parent: GUID?
         var parentPart: Int64?
@@ -101,8 +115,7 @@ extension Fact.Opened {
         while let key = try reader.nextKey() {
             switch key {
             case "transaction": transaction = try reader.guid()
-            case "use_case": useCase = try reader.count()
-            case "joined": isJoined = try reader.bool()
+            case "use_case": useCase = try reader.namedUseCase(&names)
             case "timeout_us": timeout = try reader.count()
             case "cause": cause = try FactID.read(&reader)
             case "parent": parent = try reader.guid()
@@ -113,8 +126,8 @@ extension Fact.Opened {
         }
         return Self(
             transaction: try reader.required(transaction, "transaction", at: start),
-            useCase: try reader.required(useCase, "use_case", at: start), isJoined: isJoined,
-            timeoutMicroseconds: try reader.required(timeout, "timeout_us", at: start), cause: cause,
+            useCase: try reader.required(useCase, "use_case", at: start),
+            timeoutMicroseconds: timeout, cause: cause,
             parent: parent, parentPart: parentPart, attributes: attributes,
             sampling: try sampling.sampling(at: start))
     }
@@ -141,30 +154,86 @@ extension FactID {
 }
 
 extension Fact.Event {
-    /// An event, or what is written like one: attributes that were set.
-    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
-        -> Fact.Content
-    {
+    fileprivate static func read(
+        _ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int, _ order: inout FactOrder
+    ) throws(JSONFailure) -> Self {
         var code: Int?
-        var error: RecordedError?
-        var attributes: Attributes = [:]
-        var setsAttributes = false
-        var removed: [String] = []
+        var name: String?
+        var event = Self(plain: 0)
         try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "event": code = try reader.count()
-            case "error": error = try reader.error()
-            case "attributes": attributes = try reader.attributes()
-            case "sets_attributes": setsAttributes = try reader.bool()
-            case "removed": removed = try reader.attributeNames()
+            case "name": name = try reader.string(limit: Limits.labelLength, atLeast: 1)
+            case "error": event.error = try reader.error()
+            case "attributes": event.attributes = try reader.attributes()
             default: try head.read(key, &reader)
             }
         }
-        let event = Self(code: try reader.required(code, "event", at: start), error: error, attributes: attributes)
-        guard setsAttributes else { return .event(event) }
-        return .attributesSet(
-            Fact.AttributesSet(attributes: attributes, removed: removed.filter { attributes[$0] == nil }))
+        event.code = try reader.required(code ?? name.map(Self.code(ofName:)), "event", at: start)
+        let useCase = (head.part ?? order.part).flatMap { order.useCases[$0] }
+        guard code != nil || useCase != nil else {
+            throw JSONFailure(
+                .invalid, at: start,
+                "a `name` alone needs the part's `begun` or `joined` earlier in the set; add `event`")
+        }
+        if let name, let useCase {
+            try order.names.add(RecordedName(useCase: useCase, event: event.code, name: name), at: start)
+        }
+        return event
+    }
+
+    /// The code of an event that has only a name: the same in every set, and from 2^30 to 2^31 - 1.
+    static func code(ofName name: String) -> Int {
+        let digest = SHA256.hash(Array(name.utf8))
+        return digest.prefix(4).reduce(0) { $0 << 8 | Int($1) } & (1 << 30 - 1) | 1 << 30
+    }
+}
+
+extension Fact.AttributesSet {
+    fileprivate static func read(
+        _ reader: inout JSONReader, _ head: inout Fact.Head
+    ) throws(JSONFailure) -> Self {
+        var content = Self()
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "attributes": content.attributes = try reader.attributes()
+            case "removed": content.removed = try reader.attributeNames()
+            default: try head.read(key, &reader)
+            }
+        }
+        content.removed.removeAll { content.attributes[$0] != nil }
+        return content
+    }
+}
+
+extension Fact.Unknown {
+    /// Keeps the text of the members that not every fact has.
+    fileprivate static func read(
+        _ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int, _ kind: JSONText
+    ) throws(JSONFailure) -> Self {
+        let kind = kind.string
+        guard (1...Limits.nameLength).contains(kind.utf8.count) else {
+            throw JSONFailure(.invalid, at: start, "`kind` has 1 to \(Limits.nameLength) bytes")
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "kind", "sequence", "part", "at_us", "at": try head.read(key, &reader)
+            default:
+                let name = key.string
+                writer.key(name)
+                writer.json(try reader.valueText())
+                guard writer.bytes.count <= byteLimit else {
+                    throw JSONFailure(.invalid, at: start, "a fact of an unknown kind has at most \(byteLimit) bytes")
+                }
+            }
+        }
+        writer.endObject()
+        return Self(kind: kind, members: writer.text)
     }
 }
 
@@ -200,7 +269,7 @@ extension Fact.ExchangeOpened {
     fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
         -> Self
     {
-        var role: ExchangeRole?
+        var role = ExchangeRole.client
         var method: String?
         var content = Self(method: "", path: "")
         try reader.beginObject()
@@ -223,16 +292,16 @@ extension Fact.ExchangeOpened {
             default: try head.read(key, &reader)
             }
         }
-        content.role = try reader.required(role, "role", at: start)
+        content.role = role
         content.method = try reader.required(method, "method", at: start)
         return content
     }
 }
 
 extension Fact.ExchangeClosed {
-    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
-        -> Self
-    {
+    fileprivate static func read(
+        _ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int, _ order: FactOrder
+    ) throws(JSONFailure) -> Self {
         var exchange: Int64?
         var state: ExchangeState?
         var content = Self(exchange: 0, state: .completed)
@@ -257,15 +326,15 @@ extension Fact.ExchangeClosed {
             default: if try !content.transfer.read(key, &reader) { try head.read(key, &reader) }
             }
         }
-        content.exchange = try reader.required(exchange, "exchange", at: start)
-        content.state = try reader.required(state, "state", at: start)
+        content.exchange = try reader.required(
+            exchange ?? order.exchange, "exchange", at: start)
+        content.state = try reader.required(
+            state ?? (content.status == nil ? nil : .completed), "state", at: start)
         return content
     }
 }
 
-/// The values that the formats are made of, with their limits.
 extension JSONReader {
-    /// A whole number, written without fraction or exponent.
     package mutating func integer<Number: FixedWidthInteger>(
         in range: ClosedRange<Number>
     ) throws(JSONFailure) -> Number {
@@ -280,6 +349,14 @@ extension JSONReader {
         return value
     }
 
+    /// The text of a value of any type.
+    package mutating func valueText() throws(JSONFailure) -> String {
+        skipWhitespace()
+        let start = offset
+        try skipValue()
+        return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
+    }
+
     /// The text of a number of any size.
     package mutating func numberText() throws(JSONFailure) -> String {
         let first = next
@@ -289,15 +366,13 @@ extension JSONReader {
         return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
     }
 
-    /// A whole number from 0 to 2^53 - 1, or to the largest that its type holds here.
+    /// Reads an integer from 0 to 2^53 - 1, or to the maximum of its type on this platform.
     package mutating func count<Number: FixedWidthInteger>() throws(JSONFailure) -> Number {
         try integer(in: 0...Number(clamping: Limits.largestInteger))
     }
 
-    /// A string of at most `limit` Unicode scalars.
     package mutating func string(limit: Int, atLeast minimum: Int = 0) throws(JSONFailure) -> String {
         let text = try text()
-        // No scalar takes less than a byte.
         if text.bytes.count <= limit, !text.isEscaped, text.bytes.count >= minimum { return text.string }
         let string = text.string
         guard !string.isLonger(than: limit) else { throw invalid(text, "longer than \(limit) characters") }
@@ -305,7 +380,6 @@ extension JSONReader {
         return string
     }
 
-    /// A UUID in its canonical form, in either case.
     package mutating func guid() throws(JSONFailure) -> GUID {
         let text = try text()
         guard let guid = text.isEscaped ? GUID(text.string) : GUID(utf8: text.bytes) else {
@@ -314,7 +388,7 @@ extension JSONReader {
         return guid
     }
 
-    /// A string, integer, double or bool. What has a fraction or an exponent is a double.
+    /// Reads a string, number or Boolean. A number with a fraction or an exponent is a double.
     package mutating func attributeValue() throws(JSONFailure) -> AttributeValue {
         switch next {
         case UInt8(ascii: "\""): return .string(try string(limit: Limits.valueLength))
@@ -337,17 +411,16 @@ extension JSONReader {
         }
     }
 
-    /// A value that was read and is not right; its text starts after the quotation mark.
+    /// A failure at the start of a text, whose bytes begin after the quotation mark.
     package func invalid(_ text: JSONText, _ message: String) -> JSONFailure {
         let start = text.bytes.baseAddress.flatMap { text in bytes.baseAddress.map { text - $0 - 1 } } ?? offset
         return JSONFailure(.invalid, at: start, message)
     }
 
-    /// The value of digits that `scanNumber()` has passed; nil when it does not fit.
     private func integer(from start: Int, to end: Int) -> Int64? {
         let isNegative = bytes[start] == UInt8(ascii: "-")
         let first = isNegative ? start + 1 : start
-        // 18 digits always fit, and 2^53 has 16.
+        // 18 digits always fit; 2^53 has 16.
         guard end - first <= 18 else { return nil }
         var value: Int64 = 0
         for index in first..<end { value = value &* 10 &+ Int64(bytes[index] &- UInt8(ascii: "0")) }

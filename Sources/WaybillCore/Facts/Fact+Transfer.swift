@@ -1,27 +1,18 @@
 extension Fact {
-    /// How an exchange went on its way, as far as the platform tells; nothing of it is needed to read the rest.
+    /// Optional details of how an exchange was transferred. A property is `nil` if the platform does not report it.
     package struct Transfer: Hashable, Sendable, Codable {
-        /// The version of HTTP: `1.1`, `2`; nil where the platform does not tell.
         package var httpVersion: String?
-        /// Bytes of the response's body on the wire, before they were decoded; nil where it is not known.
         package var receivedWireByteCount: Int64?
-        /// Microseconds from the start of the source to when the request's last byte was handed over; nil where it was
-        /// not measured.
+        /// When the last byte of the request was handed over, in microseconds since the start of the source.
         package var sentAtMicroseconds: Int64?
-        /// What came before the request could be sent.
         package var phases: Phases
-        /// Whether it went over a connection that was there already; nil where the platform does not tell.
         package var isConnectionReused: Bool?
-        /// The redirects that were followed, in order; a longer chain keeps the first 20.
+        /// The redirects that were followed, in order; at most the first 20.
         package var redirects: [Redirect]
-        /// Whether a rule answered, or failed it, and no server was asked.
         package var isMocked: Bool
-        /// The name of the rule that answered it, failed it or slowed it down; nil: none did.
         package var rule: String?
-        /// What went over it where it was a WebSocket; nil where it was none, or the handshake failed.
         package var webSocket: WebSocket?
 
-        /// Says nothing, unless told otherwise.
         package init(
             httpVersion: String? = nil, receivedWireByteCount: Int64? = nil, sentAtMicroseconds: Int64? = nil,
             phases: Phases = Phases(),
@@ -39,20 +30,15 @@ extension Fact {
             self.webSocket = webSocket
         }
 
-        /// Whether nothing is known.
         package var isEmpty: Bool { self == Transfer() }
     }
 
-    /// How long the steps before a request took; nil where one was not needed, or was not measured.
+    /// The durations of the steps before a request; `nil` if a step was unnecessary or not measured.
     package struct Phases: Hashable, Sendable, Codable {
-        /// Microseconds of looking up the host's name.
         package var lookupMicroseconds: Int64?
-        /// Microseconds of connecting, without TLS.
         package var connectMicroseconds: Int64?
-        /// Microseconds of the TLS handshake.
         package var secureMicroseconds: Int64?
 
-        /// Says nothing, unless told otherwise.
         package init(
             lookupMicroseconds: Int64? = nil, connectMicroseconds: Int64? = nil, secureMicroseconds: Int64? = nil
         ) {
@@ -62,16 +48,11 @@ extension Fact {
         }
     }
 
-    /// An answer that named another place, and was followed.
     package struct Redirect: Hashable, Sendable, Codable {
-        /// 301, 302, 303, 307 or 308, as a rule.
         package var status: Int
-        /// Where it led, redacted.
         package var url: String
-        /// Microseconds from the start of the source to its coming.
         package var atMicroseconds: Int64
 
-        /// Makes a redirect.
         package init(status: Int, url: String, atMicroseconds: Int64) {
             self.status = status
             self.url = url
@@ -80,7 +61,6 @@ extension Fact {
     }
 }
 
-/// The members of a transfer stand among those of its closing: in sets, and in a store's details.
 extension JSONWriter {
     package mutating func members(_ transfer: Fact.Transfer) {
         guard !transfer.isEmpty else { return }
@@ -111,7 +91,6 @@ extension JSONWriter {
         }
     }
 
-    /// `[{"status": 302, "url": "https://api.example.com/", "at_us": 1391000}]`
     package mutating func redirects(_ redirects: [Fact.Redirect]) {
         beginArray()
         for redirect in redirects {
@@ -126,9 +105,6 @@ extension JSONWriter {
 }
 
 extension Fact.Transfer {
-    /// Reads the value of a member, if it is one of these.
-    ///
-    /// - Returns: Whether it was; else nothing was read.
     package mutating func read(_ key: JSONText, _ reader: inout JSONReader) throws(JSONFailure) -> Bool {
         switch key {
         case "http_version": httpVersion = try reader.string(limit: Limits.labelLength)

@@ -1,22 +1,16 @@
 extension Fact {
-    /// What went over a WebSocket (RFC 6455), from its handshake to its end.
-    ///
-    /// The bytes of all messages are in ``ExchangeClosed/sentByteCount`` and ``ExchangeClosed/receivedByteCount``.
+    /// The traffic of a WebSocket (RFC 6455). ``ExchangeClosed`` has the byte counts of all messages.
     package struct WebSocket: Hashable, Sendable, Codable {
-        /// Messages that were sent.
         package var sentMessageCount: Int64
-        /// Messages that were received.
         package var receivedMessageCount: Int64
-        /// Pings that were sent; those of the other side are answered by the platform, which does not tell.
+        /// Pings that this side sent. The platform answers the other side's pings without reporting them.
         package var pingCount: Int64
-        /// Why it was closed (RFC 6455, section 7.4): 1000 normally; nil where no close frame was seen.
+        /// The code of the close frame (RFC 6455, section 7.4), 1000 for a normal closure; `nil` if there was no frame.
         package var closeCode: Int?
-        /// What the close frame said in words, redacted; nil where it said nothing.
         package var closeReason: String?
-        /// The messages in order; of more than 500 the first 250 and the last 250.
+        /// The messages in order; of more than 500, the first 250 and the last 250.
         package private(set) var messages: [Message]
 
-        /// Nothing has gone over it, unless told otherwise.
         package init(
             sentMessageCount: Int64 = 0, receivedMessageCount: Int64 = 0, pingCount: Int64 = 0, closeCode: Int? = nil,
             closeReason: String? = nil, messages: [Message] = []
@@ -29,24 +23,23 @@ extension Fact {
             self.messages = messages
         }
 
-        /// Counts a message, and keeps it unless it is one of those in the middle.
+        /// Counts a message, and makes room for it by removing one in the middle.
         package mutating func add(_ message: Message) {
             if message.isSent { sentMessageCount += 1 } else { receivedMessageCount += 1 }
             if messages.count == Limits.webSocketMessages { messages.remove(at: Limits.webSocketMessages / 2) }
             messages.append(message)
         }
 
-        /// Whether a close code (RFC 6455, section 7.4) tells of no error: 1000, 1001, 1005, and those of applications.
+        /// Whether a close code (RFC 6455, section 7.4) signals no error: 1000, 1001, 1005, or an application's code.
         package static func isNormal(closeCode: Int) -> Bool {
             [1000, 1001, 1005].contains(closeCode) || (3000...4999).contains(closeCode)
         }
 
-        /// Messages of which nothing but their number is known.
         package var omittedMessageCount: Int64 {
             max(0, sentMessageCount + receivedMessageCount - Int64(messages.count))
         }
 
-        /// The messages, each with its number among those of its direction, from 1.
+        /// The messages with their numbers per direction, from 1.
         package var numberedMessages: [(number: Int64, message: Message)] {
             var (sent, received): (Int64, Int64) = (0, 0)
             let half = Limits.webSocketMessages / 2
@@ -61,7 +54,6 @@ extension Fact {
             }
         }
 
-        /// The same with times of another clock.
         package func timed(by clock: (Int64) -> Int64) -> Self {
             var socket = self
             for index in messages.indices {
@@ -73,18 +65,12 @@ extension Fact {
 }
 
 extension Fact.WebSocket {
-    /// A message as it passed.
     package struct Message: Hashable, Sendable, Codable {
-        /// Microseconds from the start of the source to its passing.
         package var atMicroseconds: Int64
-        /// Whether this side sent it; else it was received.
         package var isSent: Bool
-        /// Whether it was text; else it was binary.
         package var isText: Bool
-        /// Its length in bytes.
         package var byteCount: Int64
 
-        /// Makes a message.
         package init(atMicroseconds: Int64, isSent: Bool, isText: Bool, byteCount: Int64) {
             self.atMicroseconds = atMicroseconds
             self.isSent = isSent
@@ -92,13 +78,12 @@ extension Fact.WebSocket {
             self.byteCount = byteCount
         }
 
-        /// As RFC 6455, section 5.2, counts them: 1 for text, 2 for binary.
         package var opcode: Int { isText ? 1 : 2 }
     }
 }
 
 extension JSONWriter {
-    /// `{"messages_sent": 1, "close_code": 1000, "messages": [{"at_us": 1391000, "sent": true, "opcode": 1, "bytes": 9}]}`
+    /// `{"messages_sent": 1, "messages": [{"at_us": 1391000, "sent": true, "opcode": 1, "bytes": 9}]}`
     package mutating func webSocket(_ socket: Fact.WebSocket) {
         beginObject()
         member("messages_sent", socket.sentMessageCount)

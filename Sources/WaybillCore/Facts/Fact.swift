@@ -1,21 +1,12 @@
-/// An immutable record with its own sequence in its source: the unit of recording, delivery and counting.
-///
-/// (source, sequence) identifies a fact permanently. The source is not repeated in the value: facts are always held by
-/// source. Its times are whole microseconds, as the format has them; records, questions and answers have dates and
-/// durations.
+/// An immutable record, identified permanently by its source and its sequence. Times are whole microseconds.
 package struct Fact: Hashable, Sendable {
-    /// 1 for the first fact of a source, then one more for each.
     package var sequence: Int64
-    /// The sequence of the `opened` fact of the part it belongs to; its own for an `opened`; 0 for an exchange outside
-    /// any transaction.
+    /// The sequence of its part's `opened` fact, which can be this one; 0 for an exchange outside any transaction.
     package var part: Int64
-    /// Microseconds from the start of its source to this fact; below 0 if it happened before that, and was recorded
-    /// later.
+    /// Microseconds since the start of the source; negative if it happened earlier and was recorded later.
     package var atMicroseconds: Int64
-    /// What happened.
     package var content: Content
 
-    /// Makes a fact.
     package init(sequence: Int64, part: Int64, atMicroseconds: Int64, content: Content) {
         self.sequence = sequence
         self.part = part
@@ -23,48 +14,40 @@ package struct Fact: Hashable, Sendable {
         self.content = content
     }
 
-    /// The kinds of facts. Five are told apart where facts are counted and sent; see ``attributesSet(_:)``.
     package enum Content: Hashable, Sendable {
-        /// A part was begun or joined.
         indirect case opened(Opened)
-        /// Something happened in the use case.
         case event(Event)
-        /// Attributes of a part were set or removed after it was opened. No event: it is in no list, count or question of
-        /// events. In a set it is written as one, so that readers who do not know it take it.
+        /// Not an event, although sets write it as one for older readers.
         case attributesSet(AttributesSet)
-        /// A part was given its outcome.
         case closed(Closed)
-        /// An HTTP exchange is about to start (client) or has arrived (server).
         indirect case exchangeOpened(ExchangeOpened)
-        /// An HTTP exchange ended.
         indirect case exchangeClosed(ExchangeClosed)
+        /// A kind that a later version of Waybill defines. It is kept, counted and passed on.
+        case unknown(Unknown)
     }
 
-    /// One source's share in a transaction begins.
     package struct Opened: Hashable, Sendable {
-        /// The transaction's ID, the same for all its parts.
         package var transaction: GUID
-        /// The use case's code.
         package var useCase: Int
-        /// Whether another source began the transaction; a joined part never decides its outcome.
+        /// Whether another source began the transaction. A joined part never decides the outcome.
         package var isJoined: Bool
-        /// Microseconds without a fact after which the transaction counts as timed out.
         package var timeoutMicroseconds: Int64
-        /// The exchange that caused a joined part, as the header field told it; nil where none was told.
         package var cause: FactID?
-        /// The transaction below which this one was begun; nil where it stands by itself, and in a joined part.
+        /// The parent transaction; `nil` for a root transaction and for a joined part.
         package var parent: GUID?
-        /// The sequence of the `opened` fact of the part of ``parent`` that the same source has; nil where another
-        /// source has it, or nobody said.
+        /// The `opened` sequence of this source's part of ``parent``; `nil` if another source has that part.
         package var parentPart: Int64?
-        /// What the caller said about the transaction.
         package var attributes: Attributes
+
+        /// The timeout that sets and stores leave out: 24 hours.
+        package static let usualTimeoutMicroseconds: Int64 = 86_400_000_000
+
         /// By what share the transactions of its use case were chosen; nil: all of them are delivered.
         package var sampling: Sampling?
 
-        /// Makes the content of an `opened` fact.
         package init(
-            transaction: GUID, useCase: Int, isJoined: Bool = false, timeoutMicroseconds: Int64 = 86_400_000_000,
+            transaction: GUID, useCase: Int, isJoined: Bool = false,
+            timeoutMicroseconds: Int64 = usualTimeoutMicroseconds,
             cause: FactID? = nil, parent: GUID? = nil, parentPart: Int64? = nil,
             attributes: Attributes = [:], sampling: Sampling? = nil
         ) {
@@ -80,23 +63,17 @@ package struct Fact: Hashable, Sendable {
         }
     }
 
-    /// Something happened in the use case.
     package struct Event: Hashable, Sendable {
-        /// The event's code, scoped to the use case.
         package var code: Int
-        /// What went wrong with it; nil when nothing did.
         package var error: RecordedError?
-        /// What the caller said about it.
         package var attributes: Attributes
 
-        /// Makes the content of an `event` fact.
         package init(code: Int, error: RecordedError? = nil, attributes: Attributes = [:]) {
             self.code = code
             self.error = error
             self.attributes = attributes
         }
 
-        /// Makes one of which there is no more to say.
         @inlinable
         package init(plain code: Int) {
             self.code = code
@@ -104,50 +81,53 @@ package struct Fact: Hashable, Sendable {
             attributes = Attributes()
         }
 
-        /// Whether there is no more to say of it than its code, as of most: what has nothing else takes no room, and
-        /// needs no redaction.
-        ///
-        /// Decided here and in ``isPlain(hasError:attributes:)`` alone.
+        /// Whether the event consists of its code only, as most events do. Such an event needs no redaction.
         @inlinable package var isPlain: Bool {
-            // By its case: to be compared with nil, an error is copied.
+            // A pattern match, because a comparison with `nil` copies the error.
             let hasError = if case .some = error { true } else { false }
             return Self.isPlain(hasError: hasError, attributes: attributes)
         }
 
-        /// Whether an event of this would be plain: to be asked before it is made, which costs more than to record it.
         @inlinable
         package static func isPlain(hasError: Bool, attributes: Attributes) -> Bool {
             !hasError && attributes.isEmpty
         }
     }
 
-    /// What was said about a part after it was opened.
     package struct AttributesSet: Hashable, Sendable {
-        /// The names that were given a value, each with the value that counts from here on.
         package var attributes: Attributes
-        /// The names that have no value any more, in order; each once, and none that is in ``attributes``.
+        /// The names that no longer have a value: sorted, unique, and disjoint from ``attributes``.
         package var removed: [String]
 
-        /// Makes the content of such a fact.
         package init(attributes: Attributes = [:], removed: [String] = []) {
             self.attributes = attributes
             self.removed = removed
         }
 
-        /// Whether it says anything.
         package var isEmpty: Bool { attributes.isEmpty && removed.isEmpty }
+    }
+
+    /// A fact of a kind that this version doesn't know.
+    package struct Unknown: Hashable, Sendable {
+        /// The longest text of the members, in bytes. Readers reject longer facts.
+        package static let byteLimit = 16 << 10
+
+        /// The word for the kind.
+        package var kind: String
+        /// The members other than those of every fact, as the text of a JSON object.
+        package var members: String
+
+        package init(kind: String, members: String) {
+            (self.kind, self.members) = (kind, members)
+        }
     }
 
     /// A part was given its outcome.
     package struct Closed: Hashable, Sendable {
-        /// One of the four that can be recorded.
         package var outcome: TransactionOutcome
-        /// Why it did not succeed; nil where nothing was said.
         package var error: RecordedError?
-        /// What the caller said about the ending.
         package var attributes: Attributes
 
-        /// Makes the content of a `closed` fact.
         package init(outcome: TransactionOutcome, error: RecordedError? = nil, attributes: Attributes = [:]) {
             self.outcome = outcome
             self.error = error
@@ -155,26 +135,20 @@ package struct Fact: Hashable, Sendable {
         }
     }
 
-    /// A request, redacted, recorded before it was sent (client) or when it arrived (server).
+    /// A redacted request, recorded before it is sent (client) or when it arrives (server).
     package struct ExchangeOpened: Hashable, Sendable {
-        /// Which end recorded it.
         package var role: ExchangeRole
-        /// `GET`, `POST`.
         package var method: String
-        /// `https`; nil where a server does not know it.
+        /// `nil` if a server does not know it.
         package var scheme: String?
-        /// Without port; nil where it is not known.
         package var host: String?
-        /// nil for the scheme's own.
+        /// `nil` for the scheme's default.
         package var port: Int?
-        /// As on the wire, percent-encoded; empty for none.
+        /// As on the wire, percent-encoded.
         package var path: String
-        /// As on the wire, without the question mark; nil for none.
         package var query: String?
-        /// In order.
         package var headerFields: [HeaderField]
 
-        /// Makes the content of an `exchange_opened` fact.
         package init(
             role: ExchangeRole = .client, method: String, scheme: String? = nil, host: String? = nil, port: Int? = nil,
             path: String,
@@ -191,28 +165,21 @@ package struct Fact: Hashable, Sendable {
         }
     }
 
-    /// The end of an exchange.
     package struct ExchangeClosed: Hashable, Sendable {
         /// The sequence of its `exchange_opened`, in the same part of the same source.
         package var exchange: Int64
-        /// How it ended.
         package var state: ExchangeState
-        /// The status code; nil where no response came.
         package var status: Int?
-        /// Microseconds from the start of the source to the first byte of the response; nil where it was not measured.
+        /// Microseconds since the start of the source.
         package var firstByteAtMicroseconds: Int64?
-        /// Bytes of the request's body; nil where it is not known.
         package var sentByteCount: Int64?
-        /// Bytes of the response's body as the caller got them; nil where it is not known.
+        /// Bytes of the response's body as the caller received them, after decoding.
         package var receivedByteCount: Int64?
-        /// In order where the platform keeps it, else by name.
+        /// In order if the platform preserves it, otherwise sorted by name.
         package var headerFields: [HeaderField]
-        /// Why it failed; nil when it did not.
         package var error: RecordedError?
-        /// How it went on its way.
         package var transfer: Transfer
 
-        /// Makes the content of an `exchange_closed` fact.
         package init(
             exchange: Int64, state: ExchangeState, status: Int? = nil, firstByteAtMicroseconds: Int64? = nil,
             sentByteCount: Int64? = nil,
@@ -233,13 +200,11 @@ package struct Fact: Hashable, Sendable {
 }
 
 extension Fact.AttributesSet {
-    /// One name that gets a value, or loses it: nil.
     package init(_ name: String, _ value: (any AttributeConvertible)?) {
         self.init()
         if let value = value?.attributeValue { attributes[name] = value } else { removed = [name] }
     }
 
-    /// What it says, in a few words beside its attributes: `attributes set`, `removed user`.
     package var label: String {
         removed.isEmpty
             ? "attributes set"
@@ -248,11 +213,9 @@ extension Fact.AttributesSet {
 }
 
 extension Attributes {
-    /// Names of one part that are shown and grouped by: those of its opening, and as many that were set since; more come
-    /// from no recorder of ours.
+    /// The most attributes of one part that are shown: twice what an opening can have. Waybill never records more.
     private static var limit: Int { 2 * Limits.attributes }
 
-    /// Makes them those that count after some were set.
     package mutating func apply(_ changes: Fact.AttributesSet) {
         for name in changes.removed { self[name] = nil }
         for (name, value) in changes.attributes.sorted(by: { $0.key < $1.key })
@@ -262,7 +225,7 @@ extension Attributes {
     }
 }
 
-/// The identity of a fact: the source that recorded it, and its sequence there.
+/// The identity of a fact: its source and its sequence in that source.
 public struct FactID: Hashable, Sendable, Codable {
     /// The source's ID.
     public var source: GUID
@@ -278,7 +241,7 @@ public struct FactID: Hashable, Sendable, Codable {
 
 /// A header field of a request or a response. Its value is redacted before it is stored.
 public struct HeaderField: Hashable, Sendable, Codable {
-    /// The name, as it was written.
+    /// The name, in its original case.
     public var name: String
     /// The value.
     public var value: String
@@ -312,10 +275,10 @@ extension FactID: CustomStringConvertible {
     /// The source and the sequence: `01890a5d-ac96-774b-bcce-b302099a8057:17`.
     public var description: String { "\(source):\(sequence)" }
 
-    /// The same with the source's support code, to be read out: `K7QD-3M2X:17`.
+    /// The same with the source's support code, which is easy to read aloud: `K7QD-3M2X:17`.
     public var code: String { "\(source.supportCode):\(sequence)" }
 
-    /// Reads the form of ``description``; nil for anything else.
+    /// Parses the format of ``description``; `nil` for other text.
     public init?(_ text: some StringProtocol) {
         guard let colon = text.lastIndex(of: ":"), let source = GUID(text[..<colon]),
             let sequence = Self.sequence(text[text.index(after: colon)...])
@@ -323,7 +286,6 @@ extension FactID: CustomStringConvertible {
         self.init(source: source, sequence: sequence)
     }
 
-    /// Reads a sequence: digits alone, from 1 to 2^53 - 1; nil for anything else.
     package static func sequence(_ digits: some StringProtocol) -> Int64? {
         guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let sequence = Int64(digits),
@@ -333,21 +295,16 @@ extension FactID: CustomStringConvertible {
     }
 }
 
-/// What a fact is called where it is a span (W3C Trace Context, section 3.2.2.4): 8 bytes, never all zero, the same
-/// wherever it is computed.
-///
-/// Half as long as what it stands for, so two facts may share one; within a trace of a million spans the odds are one
-/// in 10 million.
+/// A span ID (W3C Trace Context, section 3.2.2.4). One of 37 million traces of a million spans has a collision.
 package struct SpanID: Hashable, Sendable {
     package let rawValue: UInt64
 
-    /// One that somebody else has made; nil for 0, which is none.
+    /// An existing ID; `nil` for 0, which is invalid.
     package init?(rawValue: UInt64) {
         guard rawValue != 0 else { return nil }
         self.rawValue = rawValue
     }
 
-    /// Mixes source and sequence.
     package init(_ fact: FactID) {
         var hash = fact.source.high.splitMixed
         hash = (hash ^ fact.source.low).splitMixed
@@ -357,19 +314,16 @@ package struct SpanID: Hashable, Sendable {
 }
 
 extension SpanID: CustomStringConvertible {
-    /// 16 hexadecimal digits in lower case.
     package var description: String { rawValue.hexadecimalDigits }
 }
 
 extension GUID {
-    /// The ID of its trace (W3C Trace Context, section 3.2.2.3): the 16 bytes as 32 hexadecimal digits; nil where all
-    /// are zero, which is none.
+    /// The trace ID (W3C Trace Context, section 3.2.2.3): 32 hexadecimal digits; `nil` if all are zero.
     package var traceID: String? { high == 0 && low == 0 ? nil : high.hexadecimalDigits + low.hexadecimalDigits }
 }
 
 extension UInt64 {
-    /// The next number of SplitMix64 from this state (Steele, Lea, Flood: "Fast splittable pseudorandom number
-    /// generators", 2014).
+    /// One step of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
     var splitMixed: UInt64 {
         var value = self &+ 0x9E37_79B9_7F4A_7C15
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9

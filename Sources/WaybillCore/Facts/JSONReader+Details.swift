@@ -1,6 +1,5 @@
-/// What ``JSONWriter`` writes of attributes, errors and header fields, with their limits.
 extension JSONReader {
-    /// Names and values; of a name that comes twice, the last.
+    /// Reads attributes. The last value of a repeated name wins.
     package mutating func attributes() throws(JSONFailure) -> Attributes {
         _ = next
         let start = offset
@@ -19,7 +18,6 @@ extension JSONReader {
         return attributes
     }
 
-    /// Names of attributes, in order; each once.
     package mutating func attributeNames() throws(JSONFailure) -> [String] {
         _ = next
         let start = offset
@@ -34,7 +32,6 @@ extension JSONReader {
         return names.sorted()
     }
 
-    /// An object with `code` and perhaps `domain`, `name`, `underlying` and `text`.
     package mutating func error() throws(JSONFailure) -> RecordedError {
         _ = next
         let start = offset
@@ -55,7 +52,6 @@ extension JSONReader {
         return error
     }
 
-    /// The errors behind one, the nearest first.
     package mutating func underlying() throws(JSONFailure) -> [RecordedError.Underlying] {
         _ = next
         let start = offset
@@ -88,7 +84,6 @@ extension JSONReader {
         return error
     }
 
-    /// Pairs of name and value, in order.
     package mutating func headerFields() throws(JSONFailure) -> [HeaderField] {
         _ = next
         let start = offset
@@ -120,7 +115,6 @@ extension JSONReader {
         return HeaderField(name: parts[0], value: parts[1])
     }
 
-    /// The value of a member that must be there.
     package func required<Value>(_ value: Value?, _ name: StaticString, at start: Int) throws(JSONFailure) -> Value {
         guard let value else { throw JSONFailure(.invalid, at: start, "`\(name)` is missing") }
         return value

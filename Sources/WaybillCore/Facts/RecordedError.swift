@@ -1,23 +1,22 @@
 import Foundation
 
-/// What is kept of an error: who defines it, its code and name, and the errors behind it; its text only where the
-/// manager was told to keep texts.
+/// The recorded form of an error: its domain, code and name, and its underlying errors.
 ///
-/// People see errors, count and find them by domain and name, where there is a name, else by domain and code: the code
-/// of an enum's case changes when a case before it does, or when one gets a payload; its name does not.
+/// The text is recorded only if the manager's options ask for it. Errors are displayed, counted and found by domain and
+/// name, because an enum case's code changes when earlier cases change. Errors without a name use the code.
 public struct RecordedError: Hashable, Sendable {
-    /// Who defines the code, e.g. `NSURLErrorDomain` or `MyApp.LoginError`; empty for a bare number.
+    /// Defines the code, e.g. `NSURLErrorDomain` or `MyApp.LoginError`; empty for a bare number.
     public var domain: String
-    /// The number that says which error.
+    /// The error code.
     public var code: Int64
-    /// Which error in words, e.g. the case of an enum without its payload: `rejected`; nil where it has none.
+    /// The name, e.g. an enum's case without its payload: `rejected`; `nil` if the error has none.
     public var name: String?
-    /// The errors behind it, from the nearest on; at most 4 are recorded.
+    /// The underlying errors, nearest first; at most 4 are recorded.
     public var underlying: [Underlying]
-    /// The error's own words, redacted; nil unless asked for.
+    /// The redacted description; `nil` unless requested.
     public var text: String?
 
-    /// Makes a value to record.
+    /// Creates an error to record.
     public init(
         domain: String = "", code: Int64, name: String? = nil, underlying: [Underlying] = [], text: String? = nil
     ) {
@@ -28,16 +27,16 @@ public struct RecordedError: Hashable, Sendable {
         self.text = text
     }
 
-    /// An error that another one was made of.
+    /// An underlying error.
     public struct Underlying: Hashable, Sendable {
-        /// Who defines the code; empty for a bare number.
+        /// Defines the code; empty for a bare number.
         public var domain: String
-        /// The number that says which error.
+        /// The error code.
         public var code: Int64
-        /// Which error in words; nil where it has none.
+        /// The name; `nil` if the error has none.
         public var name: String?
 
-        /// Makes a value to record.
+        /// Creates an underlying error to record.
         public init(domain: String = "", code: Int64, name: String? = nil) {
             self.domain = domain
             self.code = code
@@ -49,11 +48,9 @@ public struct RecordedError: Hashable, Sendable {
 extension RecordedError: Error {}
 
 extension RecordedError {
-    /// What errors are counted by: without its text, which may be worded differently each time, and what is behind it;
-    /// by its name where it has one, since the code may differ between versions of an app.
+    /// The key for counting errors. It excludes the text, the underlying errors, and the code of a named error.
     package var group: RecordedError { RecordedError(domain: domain, code: name == nil ? code : 0, name: name) }
 
-    /// The error itself, and those behind it.
     package var chain: [Underlying] { [Underlying(domain: domain, code: code, name: name)] + underlying }
 }
 
@@ -97,7 +94,7 @@ extension RecordedError.Underlying: Codable {
     }
 }
 
-/// An error that says itself what is recorded of it; each member has a default, so that a type says what it wants.
+/// An error that defines how it is recorded. Every requirement has a default.
 ///
 /// ## Usage
 ///
@@ -108,18 +105,15 @@ extension RecordedError.Underlying: Codable {
 /// }
 /// ```
 public protocol TransactionError: Error {
-    /// Who defines codes and names; by default `CustomNSError`'s domain, else the type's name with its
-    /// module.
+    /// The domain of codes and names. Default: `CustomNSError`'s domain, or the type's name with its module.
     static var recordedDomain: String { get }
-    /// Which error; by default `CustomNSError`'s code, else the number that Swift gives an enum's case.
+    /// The error code. Default: `CustomNSError`'s code, or the number that Swift gives an enum's case.
     var recordedCode: Int { get }
-    /// Which error in words that stay the same, without values; by default the name of an enum's case. nil: none.
+    /// A constant name without values; `nil` for none. Default: the name of an enum's case.
     var recordedName: String? { get }
-    /// The error behind it; by default what stands under `NSUnderlyingErrorKey`, else an error in the payload of an
-    /// enum's case. nil: none.
+    /// The underlying error; `nil` for none. Default: the value of `NSUnderlyingErrorKey`, or an enum's payload.
     var recordedUnderlying: (any Error)? { get }
-    /// Whether it says that somebody no longer wanted what was under way: then what ends by it is canceled, and has not
-    /// failed; by default false.
+    /// Whether the error means cancellation: the transaction is then canceled and not failed. Default: false.
     var recordedAsCanceled: Bool { get }
 }
 
@@ -134,14 +128,14 @@ extension TransactionError {
 }
 
 extension RecordedError {
-    /// Takes what an error says of itself: as ``TransactionError`` or `CustomNSError` where it is one;
-    /// else its type's name, and the case of an enum by number and name.
+    /// Creates the recorded form of an error, through ``TransactionError`` or `CustomNSError` if the type conforms.
     ///
-    /// Costs a few microseconds on the caller's thread, most of which are Foundation's to make an `NSError` of it.
+    /// Otherwise, uses the type's name, and an enum case's number and name. Takes a few microseconds on the caller's
+    /// thread, mostly in Foundation's conversion to `NSError`.
     ///
     /// - Parameters:
-    ///   - error: What went wrong.
-    ///   - includingText: Whether its words are kept: `LocalizedError`'s description where it has one.
+    ///   - error: The error to record.
+    ///   - includingText: Whether to keep the text: `LocalizedError`'s description if there is one.
     public init(_ error: any Error, includingText: Bool) {
         if let recorded = error as? RecordedError {
             self = recorded
@@ -151,7 +145,7 @@ extension RecordedError {
         let identity = ErrorIdentity.of(error, as: bridged)
         self.init(domain: identity.domain, code: identity.code, name: identity.name)
         var last = (error: error, bridged: bridged, identity: identity)
-        // Bounded, since an error may stand behind itself.
+        // Bounded, because errors can form a cycle.
         for _ in 0..<2 * Limits.underlyingErrors where underlying.count < Limits.underlyingErrors {
             guard let next = ErrorIdentity.behind(last.error, as: last.bridged) else { break }
             if let recorded = next as? RecordedError {
@@ -160,7 +154,7 @@ extension RecordedError {
             }
             let bridged = next as NSError
             let identity = ErrorIdentity.of(next, as: bridged)
-            // Where the same stands behind it, as Foundation on Linux has it in a `URLError`, there is no more to say.
+            // Foundation on Linux repeats the error inside a `URLError`; the repetition adds nothing.
             if identity != last.identity { underlying.append(identity) }
             last = (next, bridged, identity)
         }
@@ -172,9 +166,7 @@ extension RecordedError {
 }
 
 extension Error {
-    /// Whether this error or one of the errors behind it meets a condition.
-    ///
-    /// Looks at as many errors as are recorded, because an error may be behind itself.
+    /// Whether this error or one of its underlying errors meets a condition. Bounded, because errors can form a cycle.
     package func isCaused(where condition: (any Error) -> Bool) -> Bool {
         var next: (any Error)? = self
         for _ in 0...Limits.underlyingErrors {
@@ -186,7 +178,6 @@ extension Error {
     }
 }
 
-/// What an error can be told by, whatever made it.
 enum ErrorIdentity {
     static func of(_ error: any Error, as bridged: NSError) -> RecordedError.Underlying {
         guard let own = error as? any TransactionError else {
@@ -214,14 +205,11 @@ enum ErrorIdentity {
         return nil
     }
 
-    /// The name of an enum's case, without its payload.
-    ///
-    /// nil for what is no enum, and for a case without a payload of one that has a description of its own: such a type
-    /// may show what it likes, also what no one else may see.
+    /// `nil` for types with a custom description, which may expose secrets, unless the case has a payload.
     static func caseName(of error: some Error) -> String? {
         guard let mirror = enumMirror(of: error) else { return nil }
         if let child = mirror.children.first { return child.label }
-        // Of the type: a value may be bridged to one that has a description.
+        // Checks the type, because a bridged value can have a description that its type lacks.
         let type = type(of: error)
         let hasDescription =
             type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type
@@ -229,8 +217,7 @@ enum ErrorIdentity {
         return hasDescription ? nil : String(describing: error)
     }
 
-    /// Without what Swift puts in the place of a private or local type's context: that has an address, which is
-    /// another one each time the program runs.
+    /// Removes the context of a private or local type from its name: it contains an address, which differs per run.
     static func domain(_ typeName: String) -> String {
         guard typeName.utf8.contains(UInt8(ascii: "(")) else { return typeName }
         var (name, rest) = ("", typeName[...])
@@ -241,11 +228,10 @@ enum ErrorIdentity {
         return name + rest
     }
 
-    /// Values of a payload that are looked at.
     private static let maximumPayload = 8
 
     private static func enumMirror(of error: any Error) -> Mirror? {
-        // What is a class has no cases, and bridging would make one of anything.
+        // A class has no cases, and a cast would bridge any value.
         guard !(type(of: error) is AnyClass) else { return nil }
         let mirror = Mirror(reflecting: error)
         return mirror.displayStyle == .enum ? mirror : nil
@@ -254,28 +240,23 @@ enum ErrorIdentity {
 
 /// The status codes of gRPC (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md).
 package enum GRPCStatus {
-    /// Who defines them, in a ``RecordedError``.
     package static let domain = "grpc"
 
-    /// By their numbers.
     private static let names = [
         "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
         "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
         "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
     ]
-    /// Those for which a server is at fault: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/.
+    /// The codes that are a server's fault: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/.
     private static let serverFailures: Set<Int> = [2, 4, 12, 13, 14, 15]
 
-    /// What a code is called; nil for one that is not known.
     package static func name(of code: Int) -> String? { names.indices.contains(code) ? names[code] : nil }
 
-    /// The code that is called so; nil: none.
     package static func code(named name: String) -> Int? { names.firstIndex(of: name) }
 
-    /// Whether a server that answers with it has failed; a client's mistake is none of the server's.
     package static func isServerFailure(_ code: Int) -> Bool { serverFailures.contains(code) }
 
-    /// What is recorded of a status; nil for one that is no error.
+    /// `nil` for OK.
     package static func error(_ code: Int) -> RecordedError? {
         code == 0 ? nil : RecordedError(domain: domain, code: Int64(code), name: name(of: code))
     }

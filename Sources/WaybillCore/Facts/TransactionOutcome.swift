@@ -1,20 +1,20 @@
-/// How a transaction, or one source's part in it, ended.
+/// The outcome of a transaction, or of one source's part in it.
 ///
-/// `succeeded`, `failed`, `canceled` and `abandoned` are recorded when a part is closed; the others are derived.
+/// `succeeded`, `failed`, `canceled` and `abandoned` are recorded when a part is closed. The others are derived.
 public enum TransactionOutcome: Int, Sendable, Hashable, CaseIterable {
-    /// Nothing has closed it yet.
+    /// The transaction has not been closed yet.
     case open = 0
-    /// It reached its aim.
+    /// The transaction achieved its goal.
     case succeeded = 1
-    /// It did not, because of an error.
+    /// The transaction failed because of an error.
     case failed = 2
-    /// It was ended before that, by the user or by the app.
+    /// The user or the app canceled the transaction.
     case canceled = 3
-    /// The last reference to an unfinished handle went away.
+    /// The last reference to an unfinished handle was released.
     case abandoned = 4
-    /// Its source ended before anything closed it.
+    /// The source ended before it closed the transaction.
     case interrupted = 5
-    /// Nothing was recorded for the use case's timeout.
+    /// No fact was recorded during the use case's timeout.
     case timedOut = 6
 
     /// The word used in sets, in answers and on the command line: `timed_out`.
@@ -30,27 +30,26 @@ public enum TransactionOutcome: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Reads the word; nil for any other.
+    /// Creates the outcome with that ``name``; `nil` for other words.
     public init?(name: some StringProtocol) {
         guard let outcome = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = outcome
     }
 
-    /// Whether a `closed` fact can carry it; the others are derived.
+    /// Whether a `closed` fact can have this outcome. The others are derived.
     public var isRecorded: Bool { (1...4).contains(rawValue) }
 }
 
-/// What became of a fact the moment it was recorded.
+/// The result of recording a fact.
 public enum LogResult: Sendable, Hashable {
-    /// It is in the journal: it survives the death of this process from now on, and a power cut five seconds from now.
+    /// The fact is in the journal. It survives a crash from now on, and a power failure after five seconds.
     case journaled
-    /// It is held in memory until the next batch reaches the store, a quarter of a second later at most: in the first
-    /// milliseconds of a source, in a store in memory, and where no journal can be made or written.
+    /// The fact is in memory until the next batch reaches the store, after at most 250 milliseconds. This applies to a
+    /// source's first milliseconds, to in-memory stores, and if the journal can't be written.
     case inMemory
-    /// There was no room, or the part it belongs to was not taken; it is counted, and has no sequence.
+    /// There was no room, or the part's opening was refused. The fact is counted, and has no sequence.
     case refused
-    /// The app's own hook kept it from being recorded, or the opening of the part it belongs to; it is counted, and has
-    /// no sequence.
+    /// The app's own hook withheld the fact, or its part's opening. The fact is counted, and has no sequence.
     case withheld
     /// Recording is off.
     case off

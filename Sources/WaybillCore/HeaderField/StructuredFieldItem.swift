@@ -1,6 +1,6 @@
-/// An Item of structured fields, parsed as RFC 9651, section 4.2, says: strictly.
+/// An Item of structured fields, parsed strictly as RFC 9651, section 4.2, requires.
 struct StructuredFieldItem {
-    /// What a bare item can be. Of the types that no header field of ours has, only the syntax is checked.
+    /// Waybill does not use the types in `other`; the parser only checks their syntax.
     enum BareItem: Equatable {
         case string(String)
         case integer(Int64)
@@ -9,10 +9,8 @@ struct StructuredFieldItem {
     }
 
     var value: BareItem
-    /// Of one that comes twice, the last.
     var parameters: [String: BareItem]
 
-    /// nil for what is no Item.
     init?(parsing bytes: [UInt8]) {
         var parser = Parser(bytes: bytes)
         parser.skipSpaces()
@@ -85,7 +83,6 @@ private struct Parser {
         }
     }
 
-    /// Section 4.2.4: at most 15 digits, or 12 and a fraction of 1 to 3.
     private mutating func number() -> StructuredFieldItem.BareItem? {
         let isNegative = take("-")
         let digits = take { $0.isDigit }
@@ -119,13 +116,11 @@ private struct Parser {
         return nil
     }
 
-    /// Section 4.2.6.
     private mutating func token() -> StructuredFieldItem.BareItem? {
         _ = take { $0.isLetter || $0.isDigit || "!#$%&'*+-.^_`|~:/".utf8.contains($0) }
         return .other
     }
 
-    /// Section 4.2.7: base64 between colons, padding optional.
     private mutating func byteSequence() -> StructuredFieldItem.BareItem? {
         index += 1
         let digits = take { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
@@ -142,7 +137,6 @@ private struct Parser {
         return take("0") ? .boolean(false) : nil
     }
 
-    /// Section 4.2.9.
     private mutating func date() -> StructuredFieldItem.BareItem? {
         index += 1
         guard let first = current, first.isDigit || first == UInt8(ascii: "-"), case .integer? = number() else {
@@ -151,7 +145,7 @@ private struct Parser {
         return .other
     }
 
-    /// Section 4.2.10: UTF-8, percent-encoded in small letters.
+    /// Section 4.2.10: UTF-8, percent-encoded in lowercase.
     private mutating func displayString() -> StructuredFieldItem.BareItem? {
         index += 1
         guard take("\"") else { return nil }

@@ -1,31 +1,25 @@
-/// What a request says of the trace it belongs to: `traceparent` of W3C Trace Context,
 /// `00-<trace>-<parent>-<flags>` (https://www.w3.org/TR/trace-context-2/#traceparent-header).
 package struct TraceParent: Hashable, Sendable {
     package static let fieldName = "traceparent"
     package static let stateFieldName = "tracestate"
 
-    /// Of the trace; a transaction's, where Waybill began it.
     package var trace: GUID
-    /// The span that sends the request.
     package var parent: SpanID
-    /// Bit 0: sampled. Bit 1: the last 7 bytes of the trace's ID are random (level 2).
+    /// Bit 0: sampled. Bit 1: the last 7 bytes of the trace ID are random (level 2).
     package var flags: UInt8
-    /// What other vendors say of the trace in `tracestate`, to be passed on; `nil` if none does.
     package var others: String?
 
     package init(trace: GUID, parent: SpanID, flags: UInt8) {
         (self.trace, self.parent, self.flags) = (trace, parent, flags)
     }
 
-    /// What a request of a transaction is to carry: sampled, since it is recorded, and random where its ID is a UUIDv7,
-    /// whose last 62 bits are; nil where the ID is none that a trace can have.
+    /// `nil` if the transaction's ID is no valid trace ID. A UUIDv7 sets the random flag.
     package init?(of trace: GUID, parent: SpanID) {
         guard trace.traceID != nil else { return nil }
         self.init(trace: trace, parent: parent, flags: trace.isVersion7 ? 0x03 : 0x01)
     }
 
-    /// Reads a field's value; nil for what is not valid (section 3.2.2). Of a version above 00 the four members that are
-    /// known count, with the flag that is known.
+    /// Parses a field's value; `nil` if it is invalid (section 3.2.2). Later versions are read like 00, with one flag.
     package init?(parsing value: String) {
         let bytes = Array(value.utf8.prefix(Self.lengthLimit + 1))
         guard bytes.count >= 55, bytes.count <= Self.lengthLimit, bytes[2] == Self.hyphen, bytes[35] == Self.hyphen,
@@ -39,10 +33,8 @@ package struct TraceParent: Hashable, Sendable {
     }
 
     private static let hyphen = UInt8(ascii: "-")
-    /// Bytes of a value that are looked at.
     private static let lengthLimit = 512
 
-    /// Small letters alone.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
@@ -56,31 +48,24 @@ package struct TraceParent: Hashable, Sendable {
 }
 
 extension TraceParent: CustomStringConvertible {
-    /// To be sent: version 00.
     package var description: String {
         "00-\(trace.traceID ?? "")-\(parent)-\(flags < 16 ? "0" : "")\(String(flags, radix: 16))"
     }
 }
 
-/// The member of `tracestate` that says which use case a transaction has: it goes along through services that know
-/// nothing of Waybill, for those behind that do (https://www.w3.org/TR/trace-context-2/#tracestate-header).
+/// Carries the use case through other services (https://www.w3.org/TR/trace-context-2/#tracestate-header).
 package enum TraceState {
     private static let key = "waybill"
-    /// Bytes of a value that are looked at; vendors are asked to pass on 512.
+    /// The maximum length that is read. Vendors should propagate at least 512 bytes.
     private static let lengthLimit = 8_192
 
-    /// Members that a value may have (section 3.3.1.1).
     private static let memberLimit = 32
 
-    /// `waybill=u:17`, and behind it what other vendors say.
-    ///
-    /// - Parameter others: What ``others(in:)`` returned; `nil` if no other vendor takes part.
     package static func value(useCase: Int, others: String? = nil) -> String {
         "\(key)=u:\(useCase)" + (others.map { ",\($0)" } ?? "")
     }
 
-    /// The members of other vendors, in their order and without spaces; `nil` if there are none, or the value is
-    /// malformed. Those beyond the 32 that a value may have with our own are left out.
+    /// At most 31 members of other vendors, without spaces, because Waybill's own is the 32nd.
     package static func others(in value: String) -> String? {
         guard value.utf8.count <= lengthLimit, value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 })
         else {
@@ -95,7 +80,6 @@ package enum TraceState {
         return others.prefix(memberLimit - 1).joined(separator: ",")
     }
 
-    /// The use case that a value names; nil where it names none.
     package static func useCase(in value: String) -> Int? {
         guard value.utf8.count <= lengthLimit else { return nil }
         for member in value.split(separator: ",") {
@@ -110,6 +94,6 @@ package enum TraceState {
 }
 
 extension GUID {
-    /// Whether it has the shape of a UUIDv7 (RFC 9562, section 5.7), as all that Waybill makes.
+    /// Whether the ID has the form of a UUIDv7 (RFC 9562, section 5.7), as all of Waybill's do.
     package var isVersion7: Bool { high >> 12 & 0xF == 7 && low >> 62 == 0b10 }
 }

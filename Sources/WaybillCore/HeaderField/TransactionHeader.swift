@@ -1,24 +1,21 @@
-/// The header field that carries a transaction from one process to the next:
-/// `Waybill-Transaction: "<guid>";u=17;s="<source>";n=42`.
+/// The header field that propagates a transaction: `Waybill-Transaction: "<guid>";u=17;s="<source>";n=42`.
 ///
-/// An Item of structured fields (RFC 9651): a string, because a token may not start with a digit, with parameters. What
-/// comes in is untrusted: it says where to record, and grants nothing.
+/// The value is an Item of structured fields (RFC 9651). Received values are untrusted: they grant no access.
 public struct TransactionHeader: Hashable, Sendable {
-    /// `Waybill-Transaction`, unless the manager was given another name.
+    /// The default name, `Waybill-Transaction`.
     public static let fieldName = "Waybill-Transaction"
-    /// Bytes of a value that are looked at; a longer one is malformed.
     package static let lengthLimit = 512
 
     /// The transaction to join.
     public var transaction: GUID
-    /// `u`: the code of the use case by the sender's account, 0 to 10^15 - 1.
+    /// `u`: the code of the sender's use case, 0 to 10^15 - 1.
     public var useCase: Int
-    /// `s`: the sender's source; nil where it did not tell.
+    /// `s`: the sender's source; `nil` if the field lacks it.
     public var source: GUID?
-    /// `n`: the sequence of the sender's `exchange_opened`, in `source`; nil where no exchange is recorded.
+    /// `n`: the sequence of the sender's `exchange_opened` in `source`; `nil` if the exchange is not recorded.
     public var exchange: Int64?
 
-    /// Makes a value to send; `exchange` is sent only with a source.
+    /// Creates a value to send. `exchange` is sent only together with `source`.
     public init(transaction: GUID, useCase: Int, source: GUID? = nil, exchange: Int64? = nil) {
         self.transaction = transaction
         self.useCase = useCase
@@ -26,9 +23,10 @@ public struct TransactionHeader: Hashable, Sendable {
         self.exchange = exchange
     }
 
-    /// Reads a field's value; nil unless it is an Item whose string is a UUID, with `u` from 0 up, `s` a UUID if it is
-    /// there, and `n` from 1 up and only beside `s`. Parameters that are not known are ignored; of one that comes twice
-    /// the last counts.
+    /// Parses a field's value; `nil` if it is invalid.
+    ///
+    /// The string and `s` must be UUIDs. `u` is required, and `n` must be positive and requires `s`. Unknown parameters
+    /// are ignored, and the last value of a repeated parameter wins.
     public init?(parsing value: String) {
         guard value.utf8.count <= Self.lengthLimit, var item = StructuredFieldItem(parsing: Array(value.utf8)),
             case .string(let text) = item.value, let transaction = GUID(text),
@@ -55,7 +53,6 @@ public struct TransactionHeader: Hashable, Sendable {
 }
 
 extension TransactionHeader {
-    /// The exchange that carries it; nil where the sender did not tell.
     package var cause: FactID? {
         guard let source, let exchange else { return nil }
         return FactID(source: source, sequence: exchange)
@@ -63,7 +60,7 @@ extension TransactionHeader {
 }
 
 extension TransactionHeader: CustomStringConvertible {
-    /// The canonical form, to be sent.
+    /// The canonical form, as sent.
     public var description: String {
         var value = "\"\(transaction)\";u=\(useCase)"
         if let source {
@@ -75,40 +72,35 @@ extension TransactionHeader: CustomStringConvertible {
 }
 
 extension TransactionHeader {
-    /// Which header field carries the transaction, and in which form: what goes out with requests, and what is read of
-    /// those that come in.
+    /// The name and the form of the header field, in sent and received requests.
     ///
     /// ## Usage
     ///
     /// ```swift
-    /// var options = TransactionManager.Options()
-    /// options.header = .legacy(name: "fp-apptxn-id")
+    /// let transactions = TransactionManager { $0.header = .legacy(name: "fp-apptxn-id") }
     /// ```
     public struct Format: Hashable, Sendable {
         private enum Form: Hashable, Sendable {
             case standard, legacy
         }
 
-        /// The field's name: a token of RFC 9110, section 5.6.2, which is read in any case.
+        /// The field's name: a token (RFC 9110, section 5.6.2), compared without regard to case.
         public let name: String
         private let form: Form
 
-        /// The form of ``TransactionHeader``: `"<guid>";u=17;s="<source>";n=42`.
+        /// Returns the form of ``TransactionHeader``: `"<guid>";u=17;s="<source>";n=42`.
         public static func standard(name: String = TransactionHeader.fieldName) -> Format {
             Format(name: name, form: .standard)
         }
 
-        /// The form of the PEAppTransaction Logging Framework (2015), `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`, for a
-        /// fleet of which one half still uses it.
+        /// Returns the form of PEAppTransaction Logging (2015): `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`.
         ///
-        /// That form tells neither the sender's source nor the exchange. So the field `Waybill-Transaction` goes out beside
-        /// it, and wins where both come in: old and new halves understand each other, and new ones lose nothing among
-        /// themselves. Other than by ``standard(name:)`` that field has its usual name.
+        /// Use it while parts of a fleet still run that framework. Its form lacks the source and the exchange, so
+        /// requests also carry `Waybill-Transaction`. Servers prefer that field if they receive both.
         ///
-        /// - Parameter name: As the old manager was told, e.g. `apptxn-id`; not `Waybill-Transaction`.
+        /// - Parameter name: The name that the old manager uses, e.g. `apptxn-id`; not `Waybill-Transaction`.
         public static func legacy(name: String) -> Format { Format(name: name, form: .legacy) }
 
-        /// All fields that carry a transaction; the one that tells more is the first.
         package var fieldNames: [String] {
             switch form {
             case .standard: [name]
@@ -116,7 +108,6 @@ extension TransactionHeader {
             }
         }
 
-        /// Whether both forms would stand in one field.
         package var isAmbiguous: Bool {
             switch form {
             case .standard: false
@@ -124,7 +115,6 @@ extension TransactionHeader {
             }
         }
 
-        /// The fields to send, by name.
         package func fields(_ header: TransactionHeader) -> [String: String] {
             switch form {
             case .standard: [name: header.description]
@@ -132,10 +122,7 @@ extension TransactionHeader {
             }
         }
 
-        /// Reads what came in.
-        ///
-        /// - Parameter field: Looks up a header field by name, in any case; nil where it is absent.
-        /// - Returns: The header; nil where no field has a value that can be read. Whether there was such a field at all.
+        /// Reads a received header, and returns whether any of its fields exists. `field` must ignore case.
         package func read(_ field: (String) -> String?) -> (header: TransactionHeader?, isThere: Bool) {
             let standard: String?
             var old: String?
@@ -150,14 +137,9 @@ extension TransactionHeader {
     }
 }
 
-/// The ID that the first framework gave a transaction: `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`, the use case's
-/// code and a UUID.
-///
-/// Sets and header fields of that framework carry the same ID, so that both lead to the transaction whose GUID is the
-/// UUID.
+/// The ID of the 2015 framework, `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`: the use case's code and the GUID.
 package struct LegacyID: Hashable, Sendable, CustomStringConvertible {
     package var transaction: GUID
-    /// nil where only the UUID was given.
     package var useCase: Int?
 
     package init(transaction: GUID, useCase: Int?) {
@@ -165,7 +147,7 @@ package struct LegacyID: Hashable, Sendable, CustomStringConvertible {
         self.useCase = useCase
     }
 
-    /// Reads an ID in any case; also the UUID alone. nil for anything else.
+    /// Parses an ID or a bare UUID, ignoring case; `nil` for other text.
     package init?(_ text: String) {
         guard let transaction = GUID(text.suffix(36)) else { return nil }
         self.transaction = transaction
@@ -177,7 +159,6 @@ package struct LegacyID: Hashable, Sendable, CustomStringConvertible {
         self.useCase = useCase
     }
 
-    /// As that framework wrote it.
     package var description: String {
         let uuid = transaction.description.uppercased()
         return useCase.map { "TXN\($0)-\(uuid)" } ?? uuid
@@ -185,8 +166,6 @@ package struct LegacyID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension TransactionHeader {
-    /// Reads the value that clients of the first framework send: an ``LegacyID`` with its use case. It tells neither
-    /// source nor exchange.
     init?(legacy value: String) {
         guard value.utf8.count <= Self.lengthLimit, let id = LegacyID(value), let useCase = id.useCase else {
             return nil
@@ -194,6 +173,5 @@ extension TransactionHeader {
         self.init(transaction: id.transaction, useCase: useCase)
     }
 
-    /// The value that servers of the first framework read.
     var legacyDescription: String { LegacyID(transaction: transaction, useCase: useCase).description }
 }

@@ -2,11 +2,7 @@ public import Foundation
 
 /// The 128-bit ID of a transaction, a source, an installation or a set: a UUIDv7 (RFC 9562, section 5.7).
 ///
-/// Sorting by bytes sorts by the millisecond of creation. Written in lower case; read in either case. `GUID(uuid)` and
-/// `UUID(guid)` convert it.
-///
-/// One type for all four, as JSON and SQL have one form for them: a type for each would have to be converted wherever a
-/// fact, a row or a header field is read, and the names of parameters already say which is meant.
+/// IDs sort by their millisecond of creation. They are written in lowercase and read in either case.
 public struct GUID: Hashable, Sendable {
     package var high: UInt64
     package var low: UInt64
@@ -16,19 +12,18 @@ public struct GUID: Hashable, Sendable {
         self.low = low
     }
 
-    /// Makes a new ID from the system's wall clock and its random source.
+    /// Creates a new ID from the wall clock and the system's random source.
     public init() {
         self = GUIDGenerator.shared.next(millisecondsSince1970: SystemClock().wallMicroseconds() / 1000)
     }
 
-    /// Reads the canonical form of 36 characters, `01890a5d-ac96-774b-bcce-b302099a8057`; nil for anything else.
+    /// Parses the canonical form of 36 characters, `01890a5d-ac96-774b-bcce-b302099a8057`; `nil` for other text.
     public init?(_ text: some StringProtocol) {
         var copy = String(text)
         guard let guid = copy.withUTF8({ GUID(utf8: $0) }) else { return nil }
         self = guid
     }
 
-    /// Reads 36 bytes of text; nil unless they are hexadecimal digits with hyphens at 8, 13, 18 and 23.
     package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
         guard bytes.count == 36 else { return nil }
         var words: (UInt64, UInt64) = (0, 0)
@@ -46,6 +41,16 @@ public struct GUID: Hashable, Sendable {
         self.init(high: words.0, low: words.1)
     }
 
+    /// An ID made of a hash: a UUIDv8 (RFC 9562, section 5.8).
+    init(_ digest: [UInt8], number: Int) {
+        let words = digest.prefix(16).reduce((high: UInt64(0), low: UInt64(0))) { words, byte in
+            (words.high << 8 | words.low >> 56, words.low << 8 | UInt64(byte))
+        }
+        self.init(
+            high: words.high & ~0xF000 | 0x8000,
+            low: (words.low ^ UInt64(truncatingIfNeeded: number)) & ~(3 << 62) | 2 << 62)
+    }
+
     /// Reads 16 bytes, most significant first; nil for any other number of bytes.
     package init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
@@ -54,12 +59,10 @@ public struct GUID: Hashable, Sendable {
             low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
     }
 
-    /// Hands over the 16 bytes, most significant first.
     package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { try body($0) }
     }
 
-    /// The 36 bytes of the canonical form, handed to `append` one at a time.
     package func writeText(_ append: (UInt8) -> Void) {
         for index in 0..<16 {
             if index == 4 || index == 6 || index == 8 || index == 10 { append(UInt8(ascii: "-")) }
@@ -72,12 +75,11 @@ public struct GUID: Hashable, Sendable {
 
     private static let hexadecimalDigits = Array("0123456789abcdef".utf8)
 
-    /// The wall clock's milliseconds since 1970 that a UUIDv7 carries; meaningless for other versions.
     package var millisecondsSince1970: Int64 { Int64(high >> 16) }
 }
 
 extension GUID: CustomStringConvertible, LosslessStringConvertible {
-    /// 36 characters, in small letters and with hyphens (RFC 9562, section 4).
+    /// 36 characters, in lowercase with hyphens (RFC 9562, section 4).
     public var description: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
             var count = 0
@@ -91,7 +93,7 @@ extension GUID: CustomStringConvertible, LosslessStringConvertible {
 }
 
 extension GUID: Comparable {
-    /// By the 16 bytes, as unsigned numbers.
+    /// Compares the 16 bytes as unsigned numbers.
     public static func < (left: GUID, right: GUID) -> Bool { (left.high, left.low) < (right.high, right.low) }
 }
 
@@ -111,31 +113,31 @@ extension GUID: Codable {
 }
 
 extension GUID {
-    /// The same 128 bits; of any version.
+    /// Creates an ID with the same 128 bits. The UUID can have any version.
     public init(_ uuid: UUID) {
         self = withUnsafeBytes(of: uuid.uuid) { bytes in GUID(bytes: bytes) } ?? GUID(high: 0, low: 0)
     }
 }
 
 extension UUID {
-    /// The same 128 bits.
+    /// Creates a UUID with the same 128 bits.
     public init(_ guid: GUID) {
         self = guid.withBytes { bytes in UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) }
     }
 }
 
-/// A short code for a transaction that people can read out over the telephone: `K7QD-3M2X`.
+/// A short code for a transaction that is easy to read aloud: `K7QD-3M2X`.
 ///
-/// The last 40 bits of the GUID, which are random, in Crockford's base 32: no I, L, O or U; when read, `i` and `l`
-/// count as 1 and `o` as 0. Two of a million transactions share a code with a chance of about one in three; a search by
-/// code returns all that match.
+/// The code is the last 40 bits of the GUID, which are random, in Crockford's base 32. It has no I, L, O or U; the
+/// parser reads `i` and `l` as 1 and `o` as 0. Among a million transactions, the chance of a shared code is about one
+/// in three. A search by code returns all matches.
 public struct SupportCode: Hashable, Sendable, CustomStringConvertible {
     package let tail: UInt64
 
-    /// The code of a transaction.
+    /// Creates the code of a transaction.
     public init(_ transaction: GUID) { tail = transaction.low & 0xFF_FFFF_FFFF }
 
-    /// Reads eight characters of the alphabet, in either case, with or without the hyphen; nil for anything else.
+    /// Parses eight characters of the alphabet, ignoring case, spaces and hyphens; `nil` for other text.
     public init?(_ text: some StringProtocol) {
         var tail: UInt64 = 0
         var count = 0
@@ -154,7 +156,7 @@ public struct SupportCode: Hashable, Sendable, CustomStringConvertible {
         self.tail = tail
     }
 
-    /// Two groups of four characters, in capitals: `K7QD-3M2X`.
+    /// Two groups of four characters, in uppercase: `K7QD-3M2X`.
     public var description: String {
         var text = ""
         for index in (0..<8).reversed() {
@@ -168,16 +170,15 @@ public struct SupportCode: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension GUID {
-    /// The short code that people can read out; see ``SupportCode``.
+    /// The short code for reading aloud; see ``SupportCode``.
     public var supportCode: SupportCode { SupportCode(self) }
 }
 
-/// Makes UUIDv7 values from random bytes drawn in blocks: `UUID()` costs a system call for each.
+/// Creates UUIDv7 values from blocks of random bytes, because `UUID()` makes a system call for each.
 final class GUIDGenerator: Sendable {
     static let shared = GUIDGenerator()
 
     private struct Block {
-        /// Three for each ID.
         var words = [UInt32](repeating: 0, count: 768)
         var used = 768
         var generation = 0
@@ -195,10 +196,9 @@ final class GUIDGenerator: Sendable {
 
     private let block = Locked(Block())
 
-    /// The next ID for a wall-clock time in milliseconds since 1970.
     func next(millisecondsSince1970: Int64) -> GUID {
         let random: (UInt32, UInt32, UInt32) = block.withLock { block in
-            // A forked child holds a copy of the block: used again, both processes would hand out the same IDs.
+            // A forked child has a copy of the block, and would create its parent's IDs.
             if block.used == block.words.count || block.generation != ProcessGeneration.current { block.refill() }
             defer { block.used += 3 }
             return (block.words[block.used], block.words[block.used + 1], block.words[block.used + 2])
@@ -211,15 +211,14 @@ final class GUIDGenerator: Sendable {
     }
 }
 
-/// 32 bytes from the system.
 private func randomKey() -> SIMD8<UInt32> {
     var key = SIMD8<UInt32>()
     #if canImport(Darwin)
-    // It never fails; `getentropy` is not public there but on Macs, and the App Store refuses an app that calls it.
+    // `arc4random_buf` never fails. `getentropy` is public on Macs only, and the App Store rejects its callers.
     arc4random_buf(&key, MemoryLayout.size(ofValue: key))
     #else
     if getentropy(&key, MemoryLayout.size(ofValue: key)) != 0 {
-        // A kernel without it: slower, and never a reason to stop.
+        // Kernels without `getentropy` use a slower source.
         var system = SystemRandomNumberGenerator()
         key = .random(in: .min ... .max, using: &system)
     }
@@ -227,11 +226,7 @@ private func randomKey() -> SIMD8<UInt32> {
     return key
 }
 
-/// The ChaCha stream cipher (RFC 8439, but for 8 rounds) as a generator of random words: one key from the system makes
-/// many of them.
-///
-/// The same choice as Go's runtime and, with 12 rounds, Rust's `StdRng`. The system's own bytes cost several times as
-/// much.
+/// A random generator from ChaCha8 (RFC 8439), like Go's. The system's bytes cost several times as much.
 enum ChaCha8 {
     /// Section 2.3: 16 words of the stream.
     static func block(key: SIMD8<UInt32>, counter: UInt32, rounds: Int = 8) -> SIMD16<UInt32> {
@@ -239,14 +234,12 @@ enum ChaCha8 {
         let start = SIMD16(
             lowHalf: SIMD8(lowHalf: SIMD4(0x6170_7865, 0x3320_646E, 0x7962_2D32, 0x6B20_6574), highHalf: key.lowHalf),
             highHalf: SIMD8(lowHalf: key.highHalf, highHalf: SIMD4(counter, 0, 0, 0)))
-        // Variables rather than lanes: the compiler takes vectors apart for want of a vector rotation, and is twice as
-        // slow.
+        // Scalars, because the compiler splits vectors for lack of a vector rotation, which is twice as slow.
         var (x0, x1, x2, x3) = (start[0], start[1], start[2], start[3])
         var (x4, x5, x6, x7) = (start[4], start[5], start[6], start[7])
         var (x8, x9, x10, x11) = (start[8], start[9], start[10], start[11])
         var (x12, x13, x14, x15) = (start[12], start[13], start[14], start[15])
         for _ in 0..<(rounds / 2) {
-            // Columns, then diagonals.
             quarterRound(&x0, &x4, &x8, &x12)
             quarterRound(&x1, &x5, &x9, &x13)
             quarterRound(&x2, &x6, &x10, &x14)

@@ -1,7 +1,6 @@
-/// Reads a JSON document (RFC 8259, UTF-8) value by value, without building a tree.
-///
-/// Strict: no byte-order mark, no comments, no lone surrogates unless they are to be replaced, no trailing text; skipped values are checked like the
-/// others. The caller asks for what it expects; what is found instead is a ``JSONFailure``.
+/// Reads a JSON document (RFC 8259, UTF-8) value by value, without building a tree. The reader is strict: it rejects
+/// byte-order marks, comments, trailing text and, by default, lone surrogates. It checks skipped values, too. If the
+/// document has another value than the caller asks for, the reader throws a ``JSONFailure``.
 ///
 /// ## Usage
 ///
@@ -17,23 +16,18 @@
 /// }
 /// ```
 package struct JSONReader {
-    /// How deep arrays and objects may be nested.
     package static let depthLimit = 32
 
-    /// Every access is behind a comparison with `count`: in a release build the buffer does not check.
+    /// Every access compares with `count` first, because the buffer does no bounds checks in release builds.
     package let bytes: UnsafeBufferPointer<UInt8>
-    /// The byte that is read next.
     package var offset = 0
-    /// Whether half of a surrogate pair is read as U+FFFD. Default: false, it is malformed.
+    /// Whether to replace lone surrogates by U+FFFD, instead of failing.
     package var replacesLoneSurrogates = false
     private var depth = 0
-    /// Whether an array or object was just begun, so that no comma is due.
     private var isFirst = false
 
-    /// A reader of bytes that outlive it.
     init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// Reads one whole document.
     package static func read<Value>(
         _ bytes: UnsafeBufferPointer<UInt8>, _ body: (inout JSONReader) throws(JSONFailure) -> Value
     ) throws(JSONFailure) -> Value {
@@ -44,7 +38,6 @@ package struct JSONReader {
         return value
     }
 
-    /// Reads one whole document.
     package static func read<Value>(
         _ bytes: [UInt8], _ body: (inout JSONReader) throws(JSONFailure) -> Value
     ) throws(JSONFailure) -> Value {
@@ -53,10 +46,9 @@ package struct JSONReader {
 
     // MARK: Structure
 
-    /// Goes into an object; then ``nextKey()`` until it gives nil.
     package mutating func beginObject() throws(JSONFailure) { try begin(UInt8(ascii: "{"), "an object") }
 
-    /// The next member's name, after which its value must be read or skipped; nil at the end of the object.
+    /// Returns the next member's name, or `nil` at the end of the object. Read or skip its value before the next call.
     package mutating func nextKey() throws(JSONFailure) -> JSONText? {
         guard try !ends(with: UInt8(ascii: "}")) else { return nil }
         guard current == UInt8(ascii: "\"") else { throw malformed("a member's name was expected") }
@@ -67,10 +59,8 @@ package struct JSONReader {
         return key
     }
 
-    /// Goes into an array; then ``nextElement()`` until it gives false.
     package mutating func beginArray() throws(JSONFailure) { try begin(UInt8(ascii: "["), "an array") }
 
-    /// Whether there is one more element, which must be read or skipped; false at the end of the array.
     package mutating func nextElement() throws(JSONFailure) -> Bool { try !ends(with: UInt8(ascii: "]")) }
 
     private mutating func begin(_ bracket: UInt8, _ expected: StaticString) throws(JSONFailure) {
@@ -97,7 +87,6 @@ package struct JSONReader {
 
     // MARK: Values
 
-    /// Checks a value of any kind and leaves it behind.
     package mutating func skipValue() throws(JSONFailure) {
         switch next {
         case UInt8(ascii: "{"):
@@ -115,7 +104,6 @@ package struct JSONReader {
         }
     }
 
-    /// `true` or `false`.
     package mutating func bool() throws(JSONFailure) -> Bool {
         switch next {
         case UInt8(ascii: "t"):
@@ -128,7 +116,6 @@ package struct JSONReader {
         }
     }
 
-    /// A string, to be compared with what is expected.
     package mutating func text() throws(JSONFailure) -> JSONText {
         guard next == UInt8(ascii: "\"") else { throw unexpected("a string") }
         return try scanString()
@@ -143,10 +130,9 @@ package struct JSONReader {
 
     // MARK: Bytes
 
-    /// The byte at `offset`; 0, which is nowhere right, at the end.
+    /// The byte at `offset`; 0 at the end, because it is valid nowhere.
     var current: UInt8 { offset < bytes.count ? bytes[offset] : 0 }
 
-    /// The first byte of the next value.
     package var next: UInt8 {
         mutating get {
             skipWhitespace()
@@ -167,7 +153,6 @@ package struct JSONReader {
 
     func malformed(_ message: String) -> JSONFailure { JSONFailure(.malformed, at: offset, message) }
 
-    /// The next value is of another kind than expected, or it is no value at all.
     func unexpected(_ expected: StaticString) -> JSONFailure {
         var ahead = self
         do throws(JSONFailure) {
@@ -179,9 +164,7 @@ package struct JSONReader {
     }
 }
 
-/// Strings and numbers by the grammar of RFC 8259, sections 6 and 7.
 extension JSONReader {
-    /// Checks the string that starts at the current byte, a quotation mark, and leaves it behind.
     mutating func scanString() throws(JSONFailure) -> JSONText {
         let start = offset + 1
         var index = start
@@ -234,7 +217,7 @@ extension JSONReader {
         return value
     }
 
-    /// Steps over a scalar of two to four bytes, by table 3-7 of the Unicode standard.
+    /// Skips a scalar of two to four bytes, according to table 3-7 of the Unicode standard.
     private func endOfScalar(at index: Int) throws(JSONFailure) -> Int {
         let first = bytes[index]
         let second = byte(at: index + 1)
@@ -257,8 +240,7 @@ extension JSONReader {
         return index + count
     }
 
-    /// Checks the number that starts at the current byte and leaves it behind; whether it has neither fraction nor
-    /// exponent.
+    /// Returns whether the number has neither fraction nor exponent.
     mutating func scanNumber() throws(JSONFailure) -> Bool {
         if current == UInt8(ascii: "-") { offset += 1 }
         let start = offset
@@ -290,11 +272,8 @@ extension JSONReader {
     private func byte(at index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
 }
 
-/// Says where in a document something is, by RFC 6901: `/sources/0/clocks`.
-///
-/// Found by reading the document again, so that reading keeps no account of where it is.
+/// Converts an offset to a JSON pointer (RFC 6901), such as `/sources/0/clocks`, by reading the document again.
 package enum JSONPointer {
-    /// The innermost value that `offset` lies in, or that starts there; as far as the document can be read.
     package static func path(to offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String {
         var reader = JSONReader(bytes)
         var path = ""
@@ -302,7 +281,6 @@ package enum JSONPointer {
         return path
     }
 
-    /// Goes to the member or element that holds `offset`, and gives its name; nil when it is in none.
     private static func step(_ reader: inout JSONReader, towards offset: Int) -> String? {
         let first = reader.next
         guard reader.offset < offset else { return nil }
@@ -327,12 +305,10 @@ package enum JSONPointer {
             default: break
             }
         } catch {
-            // The fault itself, between members.
         }
         return nil
     }
 
-    /// Whether `offset` lies in the value that comes next.
     private static func passes(_ offset: Int, _ reader: JSONReader) -> Bool {
         var ahead = reader
         do throws(JSONFailure) { try ahead.skipValue() } catch { return true }
@@ -352,19 +328,14 @@ package enum JSONPointer {
     }
 }
 
-/// Why a JSON document, or a value in it, could not be read.
 package struct JSONFailure: Error, Hashable {
     package enum Kind: Sendable {
-        /// Not JSON (RFC 8259) in UTF-8, or nested too deep.
         case malformed
-        /// JSON, but not what was expected there.
         case invalid
     }
 
     package var kind: Kind
-    /// Where, in bytes from the start of the document.
     package var offset: Int
-    /// One sentence without a full stop.
     package var message: String
 
     package init(_ kind: Kind, at offset: Int, _ message: String) {

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Writes JSON (RFC 8259) into bytes: no spaces, members in the order in which they are written.
+/// Writes JSON (RFC 8259) without spaces, with members in the order of the calls.
 ///
 /// ## Usage
 ///
@@ -12,18 +12,13 @@ package import Foundation
 /// writer.endObject()
 /// ```
 package struct JSONWriter {
-    /// What was written so far.
     package private(set) var bytes: [UInt8] = []
-    /// Whether a value stands before the next one in the same array or object.
     private var needsComma = false
 
-    /// A writer with room for about so many bytes.
     package init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
-    /// What was written so far, as text.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Forgets what was written, and keeps the room for more.
     package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         needsComma = false
@@ -31,17 +26,22 @@ package struct JSONWriter {
 
     // MARK: Structure
 
-    /// Ends a document of several lines' one: what comes next is a document of its own.
     package mutating func endLine() {
         bytes.append(0x0A)
         needsComma = false
     }
 
-    /// Members that another writer has written, without the braces.
     package mutating func members(_ members: [UInt8]) {
         guard !members.isEmpty else { return }
         separate()
         bytes.append(contentsOf: members)
+    }
+
+    /// Writes the text of a whole value.
+    package mutating func json(_ text: String) {
+        separate()
+        bytes.append(contentsOf: text.utf8)
+        needsComma = true
     }
 
     /// What another writer has written, as it is to stand there: whole lines, or members behind others.
@@ -52,7 +52,7 @@ package struct JSONWriter {
     package mutating func beginArray() { begin(UInt8(ascii: "[")) }
     package mutating func endArray() { end(UInt8(ascii: "]")) }
 
-    /// A member's name, which must need no escapes; its value comes next.
+    /// Writes a member's name that needs no escapes. Its value must follow.
     package mutating func key(_ name: StaticString) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -60,7 +60,6 @@ package struct JSONWriter {
         endKey()
     }
 
-    /// A member's name; its value comes next.
     package mutating func key(_ name: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -98,15 +97,14 @@ package struct JSONWriter {
         bytes.append(decimal: value)
     }
 
-    /// Always with a point or an exponent, so that it comes back as a double; `"nan"`, `"inf"` and `"-inf"`, which JSON
-    /// lacks, as strings.
+    /// Always writes a point or an exponent, which preserves the type. Writes infinities and NaN as strings.
     package mutating func double(_ value: Double) {
         guard value.isFinite else { return string(value.description) }
         separate()
         bytes.append(contentsOf: value.description.utf8)
     }
 
-    /// As Protocol Buffers have it in JSON: `"NaN"`, `"Infinity"` and `"-Infinity"` are strings.
+    /// Writes a double as Protocol Buffers do in JSON, with the strings `"NaN"`, `"Infinity"` and `"-Infinity"`.
     package mutating func protobufDouble(_ value: Double) {
         if value.isFinite {
             double(value)
@@ -134,7 +132,6 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// A word that needs no escapes.
     package mutating func word(_ value: StaticString) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -185,7 +182,6 @@ package struct JSONWriter {
 }
 
 extension [UInt8] {
-    /// Adds a number in decimal digits, with a minus sign where it is negative.
     package mutating func append(decimal value: Int64) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DecimalDigits.mostByteCount) { digits in
             let end = DecimalDigits.write(value, to: digits, at: 0)
@@ -194,17 +190,10 @@ extension [UInt8] {
     }
 }
 
-/// Numbers in decimal digits.
 package enum DecimalDigits {
-    /// The most bytes that a number takes, its sign among them.
     package static var mostByteCount: Int { 20 }
 
-    /// Writes a number, with a minus sign where it is negative.
-    ///
-    /// - Parameters:
-    ///   - bytes: With room for ``mostByteCount`` from there on.
-    ///   - start: Where it begins.
-    /// - Returns: The place behind it.
+    /// Writes a number at `start`, with room for ``mostByteCount`` bytes, and returns the index after it.
     package static func write(_ value: Int64, to bytes: UnsafeMutableBufferPointer<UInt8>, at start: Int) -> Int {
         var rest = value.magnitude
         var place = start + digitCount(rest)
@@ -228,7 +217,7 @@ package enum DecimalDigits {
     }
 
     private static func digitCount(_ magnitude: UInt64) -> Int {
-        // No `Int64` has more than 19 digits, and ten to the 19th fits.
+        // An `Int64` has at most 19 digits, and 10 to the power of 19 fits in a `UInt64`.
         var (count, power): (Int, UInt64) = (1, 10)
         while magnitude >= power, count < 19 { (count, power) = (count + 1, power * 10) }
         return count
@@ -241,20 +230,15 @@ package enum DecimalDigits {
     }
 }
 
-/// A string as it stands in a document, checked and not copied: to be compared with what is expected.
-///
-/// Valid as long as the bytes that its reader reads.
+/// A validated string inside a document, without a copy. It is valid as long as its reader's bytes.
 package struct JSONText {
-    /// What stands between the quotation marks.
     let bytes: UnsafeBufferPointer<UInt8>
     let isEscaped: Bool
 
-    /// The string itself.
     package var string: String {
         isEscaped ? String(decoding: JSONText.unescaped(bytes), as: UTF8.self) : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// For `switch text { case "kind": ... }`.
     package static func ~= (expected: StaticString, text: JSONText) -> Bool {
         if text.isEscaped { return text.string == expected.description }
         guard let start = text.bytes.baseAddress else { return expected.utf8CodeUnitCount == 0 }
@@ -262,7 +246,7 @@ package struct JSONText {
             && memcmp(start, expected.utf8Start, text.bytes.count) == 0
     }
 
-    /// Replaces the escapes; `bytes` have passed `JSONReader.scanString()`.
+    /// Replaces escapes. `JSONReader.scanString()` must have validated them.
     private static func unescaped(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -289,7 +273,6 @@ package struct JSONText {
                     value = 0x10000 + (value & 0x3FF) << 10 + low & 0x3FF
                     index += 6
                 }
-                // Half of a pair is no scalar.
                 let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
                 result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             default: result.append(escape)
@@ -298,7 +281,6 @@ package struct JSONText {
         return result
     }
 
-    /// The second half of a surrogate pair, if its escape is there.
     private static func lowSurrogate(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt32? {
         guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
             return nil
@@ -312,12 +294,8 @@ package struct JSONText {
     }
 }
 
-/// How answers are written: by a collector to a GET, by the command line to `--json`.
-///
-/// Names in snake case with their units: `begunMicroseconds` is `begun_us`. (A whole double comes back as an integer:
-/// `JSONEncoder` writes it without a point. Sets have their own writer, which keeps the type.)
+/// For answers and `--json`. Sets use ``JSONWriter``, because this encoder writes whole doubles without a point.
 extension JSONEncoder {
-    /// An encoder of records.
     package static func waybill() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .custom { path in RecordKey(RecordKey.snakeCase(path.last?.stringValue ?? "")) }
@@ -329,7 +307,6 @@ extension JSONEncoder {
 }
 
 extension JSONDecoder {
-    /// A decoder of what ``Foundation/JSONEncoder/waybill()`` writes.
     package static func waybill() -> JSONDecoder {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .custom { path in RecordKey(RecordKey.camelCase(path.last?.stringValue ?? "")) }
@@ -337,7 +314,6 @@ extension JSONDecoder {
     }
 }
 
-/// A member's name in an answer.
 package struct RecordKey: CodingKey {
     package var stringValue: String
     package var intValue: Int? { nil }
@@ -346,7 +322,6 @@ package struct RecordKey: CodingKey {
     package init?(stringValue: String) { self.init(stringValue) }
     package init?(intValue: Int) { nil }
 
-    /// `begun_us` for `begunMicroseconds`, `is_joined` for `isJoined`.
     package static func snakeCase(_ name: String) -> String {
         let name = name.hasSuffix("Microseconds") ? name.dropLast(12) + "Us" : name[...]
         var result = ""
@@ -357,7 +332,6 @@ package struct RecordKey: CodingKey {
         return result
     }
 
-    /// `begunMicroseconds` for `begun_us`, `isJoined` for `is_joined`.
     package static func camelCase(_ name: String) -> String {
         let words = name.split(separator: "_", omittingEmptySubsequences: false)
         guard let first = words.first else { return name }

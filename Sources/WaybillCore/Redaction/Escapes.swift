@@ -1,11 +1,6 @@
-/// The loop that all notations of escapes share. They are decoded leniently: to find secrets, not to interpret.
+/// The loop that all escape notations share. It is lenient, because it finds secrets rather than interpreting text.
 private enum Escapes {
-    /// Replaces escapes by the bytes they stand for. A mark without a valid escape behind it stays as it is.
-    ///
-    /// - Parameters:
-    ///   - mark: The byte that every escape begins with.
-    ///   - decode: Appends the meaning of the escape behind the mark. Returns the number of bytes that the escape has
-    ///     there; `nil` if there is no escape.
+    /// `decode` appends the meaning of the escape after the mark, and returns its length there.
     static func decoded(
         _ bytes: [UInt8], after mark: UInt8, _ decode: (_ rest: ArraySlice<UInt8>, _ result: inout [UInt8]) -> Int?
     ) -> [UInt8] {
@@ -23,7 +18,6 @@ private enum Escapes {
         return result
     }
 
-    /// The value of hexadecimal digits; `nil` if there are fewer digits than `count`.
     static func number(_ bytes: ArraySlice<UInt8>, digits count: Int) -> UInt32? {
         guard bytes.count >= count else { return nil }
         var value: UInt32 = 0
@@ -37,7 +31,6 @@ private enum Escapes {
 
 /// Percent-encoding (RFC 3986, section 2.1).
 package enum PercentEncoding {
-    /// Returns the bytes that the escapes stand for. In a query and in a form, `+` is a space.
     package static func decoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
         var bytes = Array(bytes)
         if plusIsSpace {
@@ -53,7 +46,6 @@ package enum PercentEncoding {
 
 /// The escapes of a JSON string (RFC 8259, section 7).
 enum JSONEscapes {
-    /// Returns the meaning of the bytes between quotation marks.
     static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         Escapes.decoded(bytes, after: UInt8(ascii: "\\")) { rest, result in
             guard let letter = rest.first else { return nil }
@@ -73,7 +65,6 @@ enum JSONEscapes {
         }
     }
 
-    /// Returns the shortest string for these bytes, without quotation marks.
     static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + 2)
@@ -110,7 +101,6 @@ enum CharacterReferences {
         "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "equals": "=", "colon": ":", "nbsp": " ",
     ]
 
-    /// Returns the bytes that the references stand for.
     static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         Escapes.decoded(bytes, after: UInt8(ascii: "&")) { rest, result in
             let name = rest.prefix(10).prefix { $0 != UInt8(ascii: ";") }

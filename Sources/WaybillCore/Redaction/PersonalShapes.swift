@@ -1,16 +1,13 @@
-/// What belongs to a person, and has a shape of its own: addresses, and numbers of telephones, accounts and people.
 extension SecretShapes {
     // MARK: E-mail addresses (RFC 5321)
 
-    /// The address around the `@` at `index`, not reaching before `first`; nil where there is none.
     static func address(_ bytes: [UInt8], around index: Int, notBefore first: Int) -> Range<Int>? {
         guard let found = address(bytes, around: index, notBefore: first, upTo: .max) else { return nil }
-        // What is no text around it, as in a picture, is no letter of an address.
+        // Bytes that are not UTF-8, as in a picture, are not part of an address.
         if String(utf8: bytes[found]) != nil { return found }
         return address(bytes, around: index, notBefore: first, upTo: 0x7F)
     }
 
-    /// The same of bytes up to `limit`.
     private static func address(
         _ bytes: [UInt8], around index: Int, notBefore first: Int, upTo limit: UInt8
     ) -> Range<Int>? {
@@ -60,8 +57,7 @@ extension SecretShapes {
 
     // MARK: Telephone numbers (ITU-T E.164)
 
-    /// Where a number in the international form ends whose plus sign stands at `start`: 9 to 15 digits, with spaces,
-    /// hyphens, dots and brackets between them; nil where there is none.
+    /// Returns the end of an international number: 9 to 15 digits, with spaces, hyphens, dots and brackets.
     static func endOfTelephoneNumber(_ bytes: [UInt8], at start: Int) -> Int? {
         if start > 0, bytes[start - 1].isLetterOrDigit || bytes[start - 1] == UInt8(ascii: "+") { return nil }
         var digits = 0
@@ -92,7 +88,7 @@ extension SecretShapes {
 
     // MARK: Social security numbers of the United States
 
-    /// Where a number like `219-09-9999` ends; nil where there is none, or only a number that is never issued.
+    /// Returns the end of a number like `219-09-9999`. Numbers that are never issued don't count.
     static func endOfSocialSecurityNumber(_ bytes: [UInt8], at start: Int) -> Int? {
         let end = start + 11
         guard end <= bytes.count, bytes[start + 3] == UInt8(ascii: "-"), bytes[start + 6] == UInt8(ascii: "-") else {
@@ -112,18 +108,18 @@ extension SecretShapes {
         return names(bytes, before: start, goods) ? nil : end
     }
 
-    /// What has numbers in groups of its own.
+    /// Words before numbers with similar groups.
     private static let goods = words(
         "order part sku item ref reference serial model invoice lot batch article ticket case")
 
-    /// What is drawn at random, or looks like it, and is no secret.
+    /// Words before random-looking values that are no secrets.
     static let checksums = words("etag hash checksum digest integrity fingerprint commit blob")
 
     private static func words(_ text: String) -> Set<[UInt8]> {
         Set(text.split(separator: " ").map { Array($0.utf8) })
     }
 
-    /// Whether one of these words stands before `index`, with nothing but marks between them.
+    /// Whether one of these words precedes `index`, with only punctuation between them.
     static func names(_ bytes: [UInt8], before index: Int, _ words: Set<[UInt8]>) -> Bool {
         var end = index
         while end > 0, index - end < 4, " =:#\"'".utf8.contains(bytes[end - 1]) { end -= 1 }
@@ -135,8 +131,7 @@ extension SecretShapes {
 
     // MARK: Numbers of accounts (ISO 13616)
 
-    /// Where an IBAN that starts at `start` ends: as many letters and digits as its country has it, in groups or not,
-    /// with right check digits; nil where there is none. No letter or digit stands before it.
+    /// Returns the end of an IBAN with its country's length and right check digits. The caller checks the byte before.
     static func endOfAccountNumber(_ bytes: [UInt8], at start: Int) -> Int? {
         guard start + 15 <= bytes.count, bytes[start].isLetter, bytes[start + 1].isLetter, bytes[start + 2].isDigit,
             bytes[start + 3].isDigit
@@ -151,7 +146,7 @@ extension SecretShapes {
                 continue
             }
             guard byte.isLetterOrDigit else { return nil }
-            // The first four count as the last.
+            // The first four characters count as the last ones.
             if count < 4 {
                 head = appended(byte, to: head)
             } else {
@@ -160,11 +155,11 @@ extension SecretShapes {
             (count, index) = (count + 1, index + 1)
         }
         guard count == length, index == bytes.count || !bytes[index].isLetterOrDigit else { return nil }
-        // Two letters, of two digits each, and two digits.
+        // Two letters with two digits each, and two digits.
         return (Int64(remainder) * 1_000_000 + Int64(head)) % 97 == 1 ? index : nil
     }
 
-    /// ISO 7064: a letter is a number of two digits.
+    /// ISO 7064: a letter counts as a number of two digits.
     private static func appended(_ byte: UInt8, to number: Int) -> Int {
         byte.isDigit
             ? number * 10 + Int(byte - UInt8(ascii: "0")) : number * 100 + Int(byte.lowercased - UInt8(ascii: "a")) + 10

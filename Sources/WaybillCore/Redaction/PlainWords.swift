@@ -1,7 +1,5 @@
-/// What stands where a secret may stand, and plainly is none.
 enum PlainWords {
-    /// Whether this is the code of an error, and not one that an authorization is exchanged for: a number of up to three
-    /// digits or below zero, or capital words with underscores between them, as in `NOT_FOUND`.
+    /// Whether this is an error code and no authorization code: up to three digits, a negative number, or `NOT_FOUND`.
     static func isErrorCode(_ value: some Sequence<UInt8>) -> Bool {
         let value = Array(value.prefix(49))
         let digits = value.drop { $0 == UInt8(ascii: "-") }
@@ -14,7 +12,7 @@ enum PlainWords {
         }
     }
 
-    /// Whether this says that there is a secret, or that there is none, or counts: `true`, `null`, `3 of 5`.
+    /// Whether this is only a Boolean, a null or a count: `true`, `null`, `3 of 5`.
     static func isNothing(_ value: some Sequence<UInt8>) -> Bool {
         let value = Array(value.prefix(16))
         return value.count < 16 && (nothings.contains(value.map(\.lowercased)) || progress(value) == value.count)
@@ -23,7 +21,6 @@ enum PlainWords {
     private static let nothings = Set(
         ["true", "false", "yes", "no", "null", "nil", "none", "undefined"].map { Array($0.utf8) })
 
-    /// How many bytes `3 of 5` takes at the beginning; nil where something else stands there.
     static func progress(_ bytes: some Collection<UInt8>) -> Int? {
         let done = bytes.prefix(5).prefix(while: \.isDigit)
         let behind = bytes.dropFirst(done.count)
@@ -32,7 +29,6 @@ enum PlainWords {
         return (1...4).contains(all.count) ? done.count + 4 + all.count : nil
     }
 
-    /// Whether this is a whole number of up to so many digits.
     static func isNumber(_ value: some Sequence<UInt8>, upTo limit: Int) -> Bool {
         let value = Array(value.prefix(limit + 1))
         return !value.isEmpty && value.count <= limit && value.allSatisfy(\.isDigit)
@@ -45,15 +41,13 @@ enum PlainWords {
         return value.allSatisfy { $0.isDigit || "-+.:TZ".utf8.contains($0) }
     }
 
-    /// Whether this reads as a name: up to 24 letters in words of up to twelve, as `city`, `first_name`, `firstName`,
-    /// `Content-Type`.
+    /// Whether this reads as a name: up to 24 letters in words of up to twelve, such as `first_name` or `Content-Type`.
     static func isName(_ value: some Sequence<UInt8>) -> Bool {
         let value = Array(value.prefix(25))
         return value.count <= 24 && areWords(value[...], upTo: 12)
     }
 
-    /// Whether a segment of a path is one of the words that paths are made of, as `new`, `resetPassword`, `v2`,
-    /// `main.swift:42`, or stands for any, as `{id}`; what stands behind `/token/` else is one.
+    /// Whether a path segment is ordinary, such as `new`, `v2` or `main.swift:42`, or a parameter, such as `{id}`.
     static func isSegment(_ segment: some Sequence<UInt8>) -> Bool {
         var segment = Array(segment.prefix(81))
         if isSourceFile(segment) { return true }
@@ -70,7 +64,6 @@ enum PlainWords {
             || segment.elementsEqual("2fa".utf8) || areWords(segment[...], upTo: 20)
     }
 
-    /// Whether this is the name of a file of source code, with or without a line and a column.
     private static func isSourceFile(_ segment: [UInt8]) -> Bool {
         let file = segment.prefix { $0 != UInt8(ascii: ":") }
         guard segment.count <= 80, segment[file.endIndex...].allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ":") }),
@@ -84,7 +77,7 @@ enum PlainWords {
             Array($0.utf8)
         })
 
-    /// What is said of a secret without telling it: `password is required`.
+    /// Whether the word describes a secret without revealing it: `password is required`.
     static func isSaid(_ word: some Sequence<UInt8>) -> Bool { said.contains(word.prefix(16).map(\.lowercased)) }
 
     private static let said = Set(
@@ -99,10 +92,8 @@ enum PlainWords {
         unsupported updated used valid verified very weak what where wrong yours
         """.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) })
 
-    /// Whether these are words of letters, with hyphens, underscores and dots between them, or each with a capital of
-    /// its own, whose lengths show that they are not drawn at random.
+    /// Whether these are separated or camel-case words, whose lengths show that they are not random.
     private static func areWords(_ text: ArraySlice<UInt8>, upTo limit: Int) -> Bool {
-        // Of this word, and of all.
         var (letters, isCapital) = (0, false)
         var (allLetters, words) = (0, 0)
         for byte in text {

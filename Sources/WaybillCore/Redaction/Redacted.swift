@@ -1,7 +1,4 @@
-/// A value that a ``Redactor`` has gone over; nothing else can make one.
-///
-/// Pages, JSON for programs, exports, answers and what a terminal prints take no other, and neither does a store that
-/// others send to.
+/// A value that a ``Redactor`` has processed; there is no other way to create one.
 package struct Redacted<Value> {
     package let value: Value
 
@@ -16,15 +13,12 @@ extension Redacted: Encodable where Value: Encodable {
     package func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
 }
 
-/// What may hold secrets, and knows where.
 package protocol Redactable {
-    /// The same without secrets, in every string: rules may have been added since it was captured, and what a collector
-    /// received was redacted elsewhere.
+    /// Returns a copy with every string redacted. Rules may be newer than the capture.
     func redacted(by redactor: Redactor) -> Self
 }
 
 extension Redactor {
-    /// Takes the secrets out of a value.
     package func redacted<Value: Redactable>(_ value: Value) -> Redacted<Value> { Redacted(value.redacted(by: self)) }
 }
 
@@ -36,7 +30,7 @@ extension Optional: Redactable where Wrapped: Redactable {
     package func redacted(by redactor: Redactor) -> Self { map { $0.redacted(by: redactor) } }
 }
 
-/// Values alone: keys are IDs.
+/// Redacts the values only, because keys are IDs.
 extension Dictionary: Redactable where Value: Redactable {
     package func redacted(by redactor: Redactor) -> Self { mapValues { $0.redacted(by: redactor) } }
 }
@@ -72,11 +66,5 @@ extension TransactionSet.Share {
         source = source.redacted(by: redactor)
         names = names.redacted(by: redactor)
         for index in facts.indices { facts[index] = facts[index].redacted(by: redactor) }
-    }
-}
-
-extension DecodedSet: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        DecodedSet(set: set.redacted(by: redactor), rejections: rejections)
     }
 }

@@ -1,37 +1,25 @@
 package import Foundation
 
-/// Takes secrets out of what is recorded: at capture, before anything touches the disk, and again at export.
-///
-/// Deny by default: what stands under a name like `authorization`, `cookie`, `password`, `token`, `session`, `code` or
-/// `api-key` goes, in any case and spelling, and so does wherever it stands what has the shape of a secret: credentials
-/// behind their scheme, JSON Web Tokens, keys that say whose they are, private keys, addresses of e-mail, and numbers
-/// of cards, accounts, telephones and people. Nothing here can fail; what has already been redacted stays as it is.
+/// Removes secrets from records, at capture and again at export. It hides values under names like `password`, and
+/// values in the form of secrets anywhere. It never fails, and redacting twice changes nothing more.
 package struct Redactor: Sendable {
-    /// What stands where a secret stood.
     package static let placeholder = "[redacted]"
     static let placeholderBytes = Array(placeholder.utf8)
 
     let names: SensitiveNames
 
-    /// Makes a redactor.
-    ///
-    /// - Parameters:
-    ///   - additionalNames: Of secrets, too; compared whole, in any case, with or without hyphens and underscores.
-    ///   - visibleNames: Of no secrets, though they look like it, compared likewise; what has the shape of a secret
-    ///     goes under these, too. A name that is among both is a secret's.
+    /// Compares whole names, ignoring case, hyphens and underscores. Values in the form of secrets are hidden anyway.
     package init(additionalNames: [String] = [], visibleNames: [String] = []) {
         names = SensitiveNames(additional: additionalNames, visible: visibleNames)
     }
 
-    /// A redactor that takes nothing out: by it a test shows that it would see what another one takes out.
+    /// A redactor that hides nothing. Tests use it to show that they would detect a secret.
     package static let off = Redactor(names: SensitiveNames(isOff: true))
 
     private init(names: SensitiveNames) { self.names = names }
 
-    /// Whether what stands under this name is a secret.
     package func isSensitive(_ name: String) -> Bool { names.contains(name.utf8) }
 
-    /// A text of any kind: an error's words, the value of an attribute or of a header field, JSON, a line of a log.
     package func text(_ text: String) -> String {
         guard SecretShapes.mayOccur(in: text.utf8),
             let redacted = embeddedText(Array(text.utf8))
@@ -41,14 +29,12 @@ package struct Redactor: Sendable {
         return String(decoding: redacted, as: UTF8.self)
     }
 
-    /// A value that has a name.
     package func value(_ value: String, named name: String) -> String {
         names.hides(value.utf8, under: name.utf8) ? Self.placeholder : text(value)
     }
 
-    /// Attributes within the limits: at most `Limits.attributes`, the first by name; names and values cut; integers
-    /// beyond 2^53 and doubles that are no numbers as strings. `truncated` counts the attributes that were changed for
-    /// that or left out.
+    /// Redacts attributes and applies the limits: the first `Limits.attributes` by name, with names and values cut.
+    /// Integers beyond 2^53 and non-finite doubles become strings. `truncated` counts the affected attributes.
     package func attributes(_ attributes: Attributes) -> (Attributes, truncated: Int) {
         if attributes.count <= Limits.attributes, attributes.allSatisfy({ isFine($0.key, $0.value) }) {
             return (attributes, 0)
@@ -64,12 +50,10 @@ package struct Redactor: Sendable {
         return (result, truncated)
     }
 
-    /// The method of a request, within the limits; `GET` for none.
     package func method(_ method: String) -> String {
         method.isEmpty ? "GET" : cut(text(method), to: Limits.labelLength)
     }
 
-    /// Header fields in order, within the limits: the first `Limits.headerFields`, names and values cut.
     package func headerFields(_ fields: [HeaderField]) -> [HeaderField] {
         fields.lazy.filter { !$0.name.isEmpty }.prefix(Limits.headerFields).map { field in
             HeaderField(
@@ -78,12 +62,11 @@ package struct Redactor: Sendable {
         }
     }
 
-    /// Header fields in order, within the limits.
     package func headerFields(_ fields: some Sequence<(name: String, value: String)>) -> [HeaderField] {
         headerFields(fields.map { HeaderField(name: $0.name, value: $0.value) })
     }
 
-    /// An error within the limits; a code beyond 2^53 becomes the nearest that fits.
+    /// Redacts an error and applies the limits. A code beyond 2^53 becomes the nearest that fits.
     package func error(_ error: RecordedError) -> RecordedError {
         RecordedError(
             domain: label(error.domain), code: number(error.code), name: name(error.name),
@@ -101,11 +84,9 @@ package struct Redactor: Sendable {
 
     // MARK: Attributes
 
-    /// Whether an attribute can stay as it is; nothing is allocated to find out.
     private func isFine(_ name: String, _ value: AttributeValue) -> Bool {
         guard !name.isLonger(than: Limits.nameLength) else { return false }
         switch value {
-        // That there is a token is no secret.
         case .bool: return true
         case .string(let text):
             return !text.isLonger(than: Limits.valueLength) && !names.hides(text.utf8, under: name.utf8)
@@ -120,10 +101,8 @@ package struct Redactor: Sendable {
         return meaning != .harmless && names.hides(number: number.description, as: meaning)
     }
 
-    /// What is recorded of an attribute, and whether a limit changed it.
     private func attribute(_ value: AttributeValue, named name: String) -> (AttributeValue, isCut: Bool) {
         switch value {
-        // That there is a token is no secret.
         case .bool: return (value, false)
         case .string(let string):
             let redacted = self.value(string, named: name)
@@ -144,8 +123,7 @@ package struct Redactor: Sendable {
 }
 
 extension Redactor {
-    /// A fact without what is known as a secret now: what an older version or another recorder has captured leaves only
-    /// through this.
+    /// Redacts a fact by the current rules, for facts that an older version or another recorder captured.
     package func fact(_ fact: Fact) -> Fact {
         var fact = fact
         switch fact.content {
@@ -156,6 +134,10 @@ extension Redactor {
             if !content.attributes.isEmpty || content.error != nil {
                 fact.content = .closed(content.redacted(by: self))
             }
+        case .unknown(let content):
+            let members = body(Array(content.members.utf8), contentType: "application/json")
+            fact.content = .unknown(
+                Fact.Unknown(kind: text(content.kind), members: String(decoding: members, as: UTF8.self)))
         case .exchangeOpened(let content): fact.content = .exchangeOpened(content.redacted(by: self))
         case .exchangeClosed(let content):
             guard !content.headerFields.isEmpty || content.error != nil || !content.transfer.isEmpty else {
@@ -166,7 +148,6 @@ extension Redactor {
         return fact
     }
 
-    /// What is text in it, within the limits.
     package func transfer(_ transfer: Fact.Transfer) -> Fact.Transfer {
         var transfer = transfer
         transfer.httpVersion = transfer.httpVersion.map { cut(text($0), to: Limits.labelLength) }
@@ -240,7 +221,6 @@ extension Fact.ExchangeClosed: Redactable {
 }
 
 extension Redactor {
-    /// Every string of a description.
     package func source(_ source: SourceIdentity) -> SourceIdentity {
         SourceIdentity(
             id: source.id, installation: source.installation, app: text(source.app),
@@ -250,30 +230,22 @@ extension Redactor {
     }
 }
 
-/// A URL in parts, without secrets: no user-info, no fragment, names and values checked.
 package struct RedactedURL: Hashable, Sendable {
-    /// In lower case; nil where the URL has none.
     package var scheme: String?
-    /// In lower case, without port; nil where the URL has none.
     package var host: String?
-    /// nil for the scheme's own.
+    /// `nil` for the scheme's default.
     package var port: Int?
-    /// As on the wire, but for placeholders; empty for none.
     package var path = ""
-    /// Without the question mark; nil for none.
     package var query: String?
 
     package init() {}
 }
 
 extension Redactor {
-    /// The parts of a URL (RFC 3986, appendix B), within the limits.
     package func url(_ url: URL) -> RedactedURL { self.url(url.absoluteString) }
 
-    /// A URL as a record shows it: scheme, host and port as far as they are known, path, query.
     package func wholeURL(_ url: String) -> String {
-        // Without a scheme, what a server recorded starts with the host, which must not be taken for a scheme:
-        // `localhost:8080/login`.
+        // A server records URLs without a scheme, and their host must not be taken for one: `localhost:8080/login`.
         let hasScheme = url.contains("://")
         let parts = self.url(hasScheme || url.hasPrefix("/") ? url : "//\(url)")
         var result = parts.scheme.map { "\($0)://" } ?? ""
@@ -284,9 +256,6 @@ extension Redactor {
         return result
     }
 
-    /// The parts of a URL, or of the target of a request: `/login?page=1`.
-    ///
-    /// What a scheme without `//` says (`data:`, `mailto:`) is hidden whole.
     package func url(_ url: String) -> RedactedURL {
         var result = RedactedURL()
         var rest = Array(url.utf8).prefix { $0 != UInt8(ascii: "#") }
@@ -312,8 +281,7 @@ extension Redactor {
         return result
     }
 
-    /// The path of a URL alone: each segment goes by its shape once it is decoded, and by the one before it, and then
-    /// all of them as one text.
+    /// Redacts a path: each decoded segment by its form and the previous segment, and then the path as one text.
     package func path(_ path: String) -> String { text(self.path(Array(path.utf8)[...])) }
 
     private func path(_ path: ArraySlice<UInt8>) -> [UInt8] {
@@ -328,14 +296,12 @@ extension Redactor {
         return SecretScanner.redacting(whole, names: names, isDecoded: true) ?? whole
     }
 
-    /// `user:password@host`, of a URL inside a path.
     private func hasUserInfo(_ segment: [UInt8]) -> Bool {
         guard !names.isOff, let at = segment.lastIndex(of: UInt8(ascii: "@")) else { return false }
         return segment[..<at].contains(UInt8(ascii: ":"))
     }
 
-    /// A query or a form (`application/x-www-form-urlencoded`): values go by their name, and by their shape once they
-    /// are decoded.
+    /// Redacts a query or a form (`application/x-www-form-urlencoded`): values by their name and their decoded form.
     package func form(_ form: String) -> String { text(self.form(Array(form.utf8)[...])) }
 
     func form(_ form: ArraySlice<UInt8>) -> [UInt8] {
@@ -351,12 +317,11 @@ extension Redactor {
         return Array(members.joined(separator: "&".utf8))
     }
 
-    /// One name, value or segment: as it is, or hidden whole when a secret is in it once it is decoded.
     private func piece(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> [UInt8] {
         let plain = Array(bytes)
         guard SecretShapes.mayOccur(in: plain) || plain.contains(UInt8(ascii: "+")) else { return plain }
         var readings = [PercentEncoding.decoded(plain, plusIsSpace: plusIsSpace)]
-        // A plus sign that was not encoded may have been meant as one: that of a telephone number.
+        // An unencoded plus sign may belong to a telephone number.
         if plusIsSpace, plain.first == UInt8(ascii: "+") {
             readings.append([UInt8(ascii: "+")] + readings[0].dropFirst())
         }
@@ -365,9 +330,9 @@ extension Redactor {
     }
 
     private func hostAndPort(_ authority: ArraySlice<UInt8>) -> (String?, Int?) {
-        // All before the last @ is user-info, also where a password was not encoded.
+        // User-info ends at the last @, even if a password contains unencoded ones.
         let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority
-        // An IPv6 address has colons inside its brackets.
+        // Colons inside the brackets of an IPv6 address don't count.
         guard let colon = host.lastIndex(of: UInt8(ascii: ":")), !host[colon...].contains(UInt8(ascii: "]")) else {
             return (host.isEmpty ? nil : cut(text(host).lowercased(), to: Limits.labelLength), nil)
         }
@@ -377,7 +342,6 @@ extension Redactor {
 
     private func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Section 3.1.
     private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
         guard let first = text.first, first.isLetter else { return false }
         return text.allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }

@@ -1,8 +1,7 @@
-/// Where the value of a name is: behind it, or as in YAML in the lines below it.
 extension SecretScanner {
     // MARK: Blocks
 
-    /// Whether the value of a name goes on in the lines below, as in YAML: nothing of it stands here, or what opens it.
+    /// Whether a value continues in the lines below, as in YAML: this line has none of it, or only its opening.
     func opensBlock(_ value: Range<Int>, from start: Int) -> Bool {
         guard openEnd == nil else { return false }
         let first = startOfValue(from: start)
@@ -18,7 +17,6 @@ extension SecretScanner {
 
     private func isEndOfLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
-    /// `|`, `>-` and the like.
     private func isBlockMark(_ text: ArraySlice<UInt8>) -> Bool {
         guard let first = text.first, first == UInt8(ascii: "|") || first == UInt8(ascii: ">") else { return false }
         return text.dropFirst().allSatisfy { $0.isDigit || "+- \t".utf8.contains($0) }
@@ -31,7 +29,6 @@ extension SecretScanner {
             .count
     }
 
-    /// The lines behind the end of a line at `index` that are the value of the name before it.
     mutating func block(at index: Int) -> Range<Int>? {
         guard let column else { return nil }
         self.column = nil
@@ -55,7 +52,7 @@ extension SecretScanner {
         return first..<(start >= bytes.count ? bytes.count : last)
     }
 
-    /// Whether a line belongs to the value of a name at a column: it is blank, or further in, or an item there.
+    /// Whether a line belongs to the value of a name at a column: blank, indented deeper, or an item at that column.
     static func isInBlock(_ line: ArraySlice<UInt8>, of column: Int) -> Bool {
         let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard let first = text.first, first != UInt8(ascii: "\r"), first != UInt8(ascii: "\n") else { return true }
@@ -75,8 +72,7 @@ extension SecretScanner {
         return first
     }
 
-    /// The value that starts at `start` or a few spaces later. Where its end is not clear, it reaches further rather
-    /// than less far.
+    /// Returns the value from `start` on, after white space. If its end is unclear, a longer range is safer.
     mutating func value(from start: Int, isHeaderLike: Bool) -> Range<Int> {
         let first = startOfValue(from: start)
         if bytes[first...].starts(with: Redactor.placeholder.utf8) {
@@ -86,10 +82,9 @@ extension SecretScanner {
         guard first < bytes.count else { return first..<first }
         if isHeaderLike {
             let last = end(from: first, before: "\r\n")
-            // The mark of a block is no value.
             return first..<(isBlockMark(bytes[first..<last]) ? first : last)
         }
-        // An array or object: all that is left.
+        // The end of an array or object is unknown, so all of the rest counts.
         if bytes[first] == UInt8(ascii: "{") || bytes[first] == UInt8(ascii: "[") {
             openEnd = .everything
             return first..<bytes.count
@@ -104,7 +99,6 @@ extension SecretScanner {
         return first..<last
     }
 
-    /// What stands between quotation marks, which in JSON inside a JSON string have backslashes before them.
     private mutating func quotedValue(from start: Int) -> Range<Int>? {
         var first = start
         while first < bytes.count, bytes[first] == UInt8(ascii: "\\") { first += 1 }
@@ -121,7 +115,7 @@ extension SecretScanner {
         return first..<end
     }
 
-    /// Where a quotation ends whose mark has so many backslashes before it; nil: not here.
+    /// Returns the end of a quotation whose mark has `escapes` backslashes before it.
     static func endOfQuotation(_ bytes: ArraySlice<UInt8>, _ mark: UInt8, escapes: Int) -> Int? {
         var backslashes = 0
         for index in bytes.indices {

@@ -1,33 +1,23 @@
-/// Finds the secrets in a text, by their shape and by the name in front of them, and puts the placeholder in their
-/// place.
-///
-/// Run twice it changes nothing more: what is captured is redacted again when it is exported.
+/// Replaces secrets, recognized by their form or by the name before them. Redacting twice changes nothing more.
 struct SecretScanner {
     let bytes: [UInt8]
     private let names: SensitiveNames
-    /// Before this no token starts: all that start in one part end alike, and looking again for each would take
-    /// quadratic time.
+    /// No token starts before this index. Without it, a part with many candidates would take quadratic time.
     private var tokenFreeEnd = 0
-    /// Before this no Digest credentials start, for the same reason.
+    /// No Digest credentials start before this index, for the same reason.
     private var digestFreeEnd = 0
-    /// Where the last secret ended.
     private var settled = 0
-    /// Where the run of letters ends that keys are made of, and whether it is as long as one.
+    /// The end of the current run of key characters, and whether it is as long as a key.
     private var run = (end: 0, isLong: false)
-    /// The column of a name whose value is in the lines that follow, further in.
     var column: Int?
-    /// Where the last secret ends that has none in this text; nil: it has one.
+    /// The end of a secret that continues after this text.
     var openEnd: OpenEnd?
 
-    /// What a secret without an end goes on until, in the text that follows.
     enum OpenEnd: Hashable, Sendable {
-        /// The mark that closes a quotation, which has as many backslashes before it as the one that opened it.
         case quotationMark(UInt8, escapes: Int)
-        /// The last line of a private key.
         case privateKey
-        /// The first line that is not further in than the column of a name; `isSaid`: a line of it has come.
+        /// The first line that is not indented deeper than a name's column. `isSaid` means that the value has begun.
         case indentation(Int, isSaid: Bool)
-        /// The very end.
         case everything
     }
 
@@ -36,16 +26,12 @@ struct SecretScanner {
         self.names = names
     }
 
-    /// The text without its secrets; nil when it has none.
-    ///
-    /// - Parameter isDecoded: Whether its parts were looked at already as they are once they are percent-decoded.
+    /// `nil` if there are no secrets. `isDecoded` means that the caller has already scanned the percent-decoded parts.
     static func redacting(_ bytes: [UInt8], names: SensitiveNames, isDecoded: Bool = false) -> [UInt8]? {
         redactingPiece(bytes, names: names, isDecoded: isDecoded).redacted
     }
 
-    /// As ``redacting(_:names:)``, for a text that goes on.
-    ///
-    /// - Returns: Also what the last secret goes on until; nil where none does.
+    /// Like ``redacting(_:names:)``, for a text that continues. `openEnd` describes the end of an unfinished secret.
     static func redactingPiece(_ bytes: [UInt8], names: SensitiveNames, isDecoded: Bool = false) -> (
         redacted: [UInt8]?, openEnd: OpenEnd?
     ) {
@@ -76,8 +62,7 @@ struct SecretScanner {
         return copied == 0 ? nil : result + bytes[copied...]
     }
 
-    /// The secret that starts at `index`, or right behind the name or scheme that ends there, or around the sign that
-    /// stands there; it does not reach before the last one's end.
+    /// Returns the secret at a name, scheme or character at `index`. It starts after the previous secret.
     private mutating func secret(at index: Int) -> Range<Int>? {
         switch bytes[index] {
         case UInt8(ascii: "="): namedValue(endingAt: index, words: 1, isHeaderLike: false)
@@ -99,7 +84,6 @@ struct SecretScanner {
 
     // MARK: Shapes
 
-    /// What starts with a letter.
     private mutating func word(at index: Int) -> Range<Int>? {
         let startsWord = index == 0 || !bytes[index - 1].isLetterOrDigit
         switch bytes[index] {
@@ -115,7 +99,6 @@ struct SecretScanner {
         return SecretShapes.endOfAccountNumber(bytes, at: index).map { index..<$0 } ?? key(at: index)
     }
 
-    /// A key that is known by its first letters, or by having been drawn at random.
     private mutating func key(at index: Int) -> Range<Int>? {
         let startsRun = index >= run.end
         if startsRun {
@@ -140,7 +123,7 @@ struct SecretScanner {
         return nil
     }
 
-    /// The parameters behind `Digest`, where a response is among them; else it is a server that asks.
+    /// Returns the parameters after `Digest` if they contain a response. Without one, it is a server's challenge.
     private mutating func digest(at index: Int) -> Range<Int>? {
         guard index >= digestFreeEnd, SecretShapes.isDigest(bytes, at: index) else { return nil }
         let first = index + 7
@@ -158,15 +141,13 @@ struct SecretScanner {
 
     // MARK: URLs
 
-    /// `user:password` of `https://user:password@host`.
     private func userInfo(at index: Int) -> Range<Int>? {
         guard SecretShapes.starts(bytes, at: index, with: "://") else { return nil }
         let authority = bytes[(index + 3)...].prefix { !"/?# \t\r\n\"'<>".utf8.contains($0) }
         return authority.lastIndex(of: UInt8(ascii: "@")).map { index + 3..<$0 }
     }
 
-    /// The segment of a path behind the slash at `index`, where the one before it says that it is a secret; behind a
-    /// webhook's all that is left of the path.
+    /// Returns the path segment after the slash, if the previous one marks it as secret; after a webhook, all segments.
     private func segment(at index: Int) -> Range<Int>? {
         var start = index
         while start > settled, index - start <= 40,
@@ -188,7 +169,6 @@ struct SecretScanner {
         return index + 1..<end(from: last, before: "?#&;, \t\r\n\"'<>()\\")
     }
 
-    /// Slack's `/services/T.../B.../...`, and its `/workflows/` and `/triggers/`.
     private static func isHook(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Bool {
         guard value.count > 6, value.first == UInt8(ascii: "T"), value.allSatisfy({ $0.isCapital || $0.isDigit }) else {
             return name.elementsEqual("triggers".utf8) && value.count > 6
@@ -200,7 +180,6 @@ struct SecretScanner {
 
     // MARK: Names
 
-    /// What follows `name:`, as in a header, or `"name":`, as in JSON.
     private mutating func memberValue(at index: Int) -> Range<Int>? {
         let isQuoted = index > 0 && (bytes[index - 1] == UInt8(ascii: "\"") || bytes[index - 1] == UInt8(ascii: "'"))
         return namedValue(endingAt: index, words: 2, isHeaderLike: !isQuoted)
@@ -218,7 +197,7 @@ struct SecretScanner {
             return value
         case .code, .key, .protocols:
             let first = startOfValue(from: index + 1)
-            // What it holds has names of its own.
+            // The names of the members decide.
             guard first < bytes.count, bytes[first] != UInt8(ascii: "{"), bytes[first] != UInt8(ascii: "[") else {
                 return nil
             }
@@ -229,7 +208,6 @@ struct SecretScanner {
         }
     }
 
-    /// Whether what stands behind a name is plainly none of its secrets: then nothing is hidden.
     private mutating func isPlain(
         from start: Int, as meaning: SensitiveNames.Meaning, isHeaderLike: Bool
     ) -> Bool {
@@ -240,12 +218,12 @@ struct SecretScanner {
         if openEnd != open || value.isEmpty { return false }
         if value.lowerBound == first, let count = PlainWords.progress(bytes[first...]) { value = first..<first + count }
         guard !names.hides(bytes[value], as: meaning) else { return false }
-        // Behind a colon, the rest of a line may be the secret's.
+        // After a colon, the secret may continue to the end of the line.
         return meaning == .remark || !isHeaderLike || value.upperBound == bytes.count
             || "\r\n,;.)]}&\"'\\<".utf8.contains(bytes[value.upperBound])
     }
 
-    /// What `password is` says, unless it is a word that is said of one.
+    /// Returns the word after `password is`, unless it only describes a secret.
     private func told(at index: Int) -> Range<Int>? {
         guard index > 1, bytes[index - 1] == UInt8(ascii: " "), SecretShapes.starts(bytes, at: index, with: "is ")
         else {
@@ -271,7 +249,7 @@ struct SecretScanner {
         return meaning == .secret || word.contains(where: \.isDigit) ? first..<last : nil
     }
 
-    /// Where the name is that stands before `end`; quotation marks and brackets around it do not count.
+    /// Returns the name before `end`, without quotation marks and brackets.
     private func name(endingAt end: Int, words: Int) -> Range<Int> {
         var end = end
         while end > 0, isAroundName(bytes[end - 1]) { end -= 1 }
@@ -306,22 +284,20 @@ struct SecretScanner {
         }
     }
 
-    /// What a name of one or two words says; where the second is visible, both together may still be the name of a secret.
+    /// Returns the meaning of one or two words. If the second is visible, both together may still name a secret.
     private func meaning(of name: Range<Int>) -> SensitiveNames.Meaning {
         let phrase = bytes[name]
         if let space = phrase.lastIndex(of: UInt8(ascii: " ")), names.isVisible(phrase[(space + 1)...]) {
             return names.meaning(of: phrase, longerThan: phrase.endIndex - space - 1)
         }
         let meaning = names.meaning(of: phrase)
-        // Part of it is hidden already, and will not be there the next time.
+        // Part of the name is hidden already, and will be missing in the next redaction.
         guard meaning == .harmless, name.lowerBound < settled, settled < name.upperBound else { return meaning }
         return names.meaning(of: bytes[settled..<name.upperBound])
     }
 
     // MARK: Percent-encoded
 
-    /// Takes out the pieces that hold a secret once they are percent-decoded, as a URL inside the query of another
-    /// does; nil when there are none.
     private static func withoutEscapedSecrets(_ bytes: [UInt8], _ names: SensitiveNames) -> [UInt8]? {
         guard bytes.contains(UInt8(ascii: "%")) else { return nil }
         var result: [UInt8] = []

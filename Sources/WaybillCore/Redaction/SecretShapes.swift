@@ -1,13 +1,12 @@
-/// What gives a secret away by its look alone, wherever it stands.
 enum SecretShapes {
-    /// Whether a text needs a closer look; false for most short ones, and then nothing was allocated.
+    /// Whether a text needs a scan. It allocates nothing, and is false for most short texts.
     static func mayOccur(in bytes: some Sequence<UInt8>) -> Bool {
         var word: UInt64 = 0
         var run = 0
         var digits = 0
         for byte in bytes {
             switch byte {
-            // Between a name and a value, before user-info, in an escape, an address, a path and a list.
+            // Delimiters of names and values, user-info, escapes, addresses, paths and lists.
             case UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "%"), UInt8(ascii: "@"), UInt8(ascii: "/"),
                 UInt8(ascii: "["):
                 return true
@@ -22,11 +21,10 @@ enum SecretShapes {
             }
             if run == KeyShape.leastCount { return true }
         }
-        // A social security number is the shortest.
+        // A social security number has the fewest digits: nine.
         return digits >= 9
     }
 
-    /// Whether a secret may follow this word and a space.
     private static func isIntroduction(_ word: UInt64) -> Bool {
         switch word {
         case bearer, basic, digest, ntlm, dpop, negotiate, `private`, `is`: true
@@ -43,13 +41,11 @@ enum SecretShapes {
     private static let `private` = letters("private")
     private static let `is` = letters("is")
 
-    /// The last eight.
     private static func letters(_ word: String) -> UInt64 { word.utf8.reduce(0) { $0 << 8 | UInt64($1) } }
 
     // MARK: JSON Web Tokens (RFC 7519)
 
-    /// Where a token that starts at `start` ends: `eyJ...`, and one more part that starts like it or two of any kind;
-    /// nil where there is none.
+    /// Returns the end of a token that starts at `start`. Without a signature, two parts must start with `eyJ`.
     static func endOfToken(_ bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start...].starts(with: "eyJ".utf8) else { return nil }
         let header = endOfPart(bytes, from: start)
@@ -57,10 +53,9 @@ enum SecretShapes {
         let payload = endOfPart(bytes, from: header + 1)
         guard payload > header + 1 else { return nil }
         guard payload < bytes.count, bytes[payload] == UInt8(ascii: ".") else {
-            // Without a signature, when it was cut off.
             return bytes[(header + 1)...].starts(with: "eyJ".utf8) ? payload : nil
         }
-        // An encrypted one has five parts.
+        // An encrypted token has five parts.
         var end = endOfPart(bytes, from: payload + 1)
         while end < bytes.count, bytes[end] == UInt8(ascii: "."), endOfPart(bytes, from: end + 1) > end + 1 {
             end = endOfPart(bytes, from: end + 1)
@@ -68,7 +63,6 @@ enum SecretShapes {
         return end
     }
 
-    /// Where the letters of base64url end.
     static func endOfPart(_ bytes: [UInt8], from start: Int) -> Int {
         var index = start
         while index < bytes.count, bytes[index].isLetterOrDigit || "-_=".utf8.contains(bytes[index]) { index += 1 }
@@ -77,7 +71,7 @@ enum SecretShapes {
 
     // MARK: Credentials after their scheme (RFC 6750, RFC 7617, RFC 4559, RFC 9449)
 
-    /// The credentials behind a scheme that starts at `start`, in any case; nil where there are none.
+    /// Returns the credentials after a scheme that starts at `start`, ignoring case.
     static func credentials(_ bytes: [UInt8], at start: Int) -> Range<Int>? {
         guard start == 0 || !bytes[start - 1].isLetterOrDigit else { return nil }
         guard let scheme = schemes.first(where: { starts(bytes, at: start, with: $0) }) else { return nil }
@@ -90,15 +84,14 @@ enum SecretShapes {
         guard last > first else { return nil }
         let value = bytes[first..<last]
         switch (bytes[start].lowercased, bytes[start + 1].lowercased) {
-        // After "bearer" every word counts.
+        // After "bearer", every word is a secret.
         case (UInt8(ascii: "b"), UInt8(ascii: "e")): return first..<last
         case (UInt8(ascii: "b"), _): return areBasic(value) ? first..<last : nil
         default: return value.dropFirst().contains(where: { !$0.isSmallLetter }) ? first..<last : nil
         }
     }
 
-    /// Whether these are credentials in base64, as in `Basic dXNlcjpwYXNz`, and not words, as in `Basic T-shirt`: a user
-    /// and a password, or what is too long or too mixed to be a word.
+    /// Distinguishes base64 credentials, as in `Basic dXNlcjpwYXNz`, from words, as in `Basic T-shirt`.
     private static func areBasic(_ value: ArraySlice<UInt8>) -> Bool {
         if PlainWords.isName(value) {
             return hasColonInBase64(value) && value.dropFirst().contains { !$0.isSmallLetter }
@@ -108,7 +101,7 @@ enum SecretShapes {
             || value.count >= 8 && value.contains { $0.isDigit } && value.contains { $0.isCapital }
     }
 
-    /// Whether these letters of base64 (RFC 4648, section 4) stand for a text with a colon.
+    /// Whether the bytes are base64 (RFC 4648, section 4) of a text with a colon.
     private static func hasColonInBase64(_ value: ArraySlice<UInt8>) -> Bool {
         let letters = value.prefix { $0 != UInt8(ascii: "=") }
         guard letters.count >= 4, letters.count % 4 != 1 else { return false }
@@ -135,7 +128,6 @@ enum SecretShapes {
 
     private static let schemes: [StaticString] = ["bearer", "basic", "ntlm", "dpop", "negotiate"]
 
-    /// Whether `digest` and the first of its parameters start at `start` (RFC 7616).
     static func isDigest(_ bytes: [UInt8], at start: Int) -> Bool {
         guard start == 0 || !bytes[start - 1].isLetterOrDigit, starts(bytes, at: start, with: "digest ") else {
             return false
@@ -152,19 +144,16 @@ enum SecretShapes {
 
     static let cardLengths = 13...19
 
-    /// Where a card number that starts at `start` ends; nil where there is none.
-    ///
-    /// As many digits as an issuer gives a number that begins like this one, with single spaces or hyphens between
-    /// groups and a right check digit, not inside a longer word or a fraction.
+    /// The prefix determines the length. Single spaces or hyphens can separate groups, and the check digit must match.
     static func endOfCardNumber(_ bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start].isDigit, bytes[start] > UInt8(ascii: "1") else { return nil }
         if start > 0 {
             if bytes[start - 1].isLetterOrDigit { return nil }
             if start > 1, bytes[start - 1] == UInt8(ascii: "."), bytes[start - 2].isDigit { return nil }
         }
-        // The two sums of Luhn's rule, by whether the digits at even or at odd places are doubled.
+        // Both sums of the Luhn algorithm: with the digits at even or at odd positions doubled.
         var (count, evenDoubled, oddDoubled) = (0, 0, 0)
-        // The same two of a barcode's rule, and the first four digits.
+        // The sums for a barcode's check digit, and the first four digits.
         var (even, odd, head) = (0, 0, 0)
         var end: Int?
         var index = start
@@ -179,9 +168,9 @@ enum SecretShapes {
             count += 1
             index += 1
             let isEndOfGroup = index == bytes.count || !bytes[index].isLetterOrDigit
-            // Every second digit from the right is doubled, and not the last one.
+            // The algorithm doubles every second digit, starting with the second from the right.
             let sum = count.isMultiple(of: 2) ? evenDoubled : oddDoubled
-            // Visa's old numbers have as many digits as barcodes (ISO/IEC 15420), most of which have other check digits.
+            // Visa's old numbers are as long as barcodes (ISO/IEC 15420), whose check digits differ.
             let isBarcode = count == 13 && (even + 3 * odd).isMultiple(of: 10)
             if isEndOfGroup, cardLengths.contains(count), sum.isMultiple(of: 10), !isBarcode, isIssued(head, count) {
                 end = index
@@ -193,7 +182,6 @@ enum SecretShapes {
         return end
     }
 
-    /// Whether cards whose numbers begin with these four digits have so many of them.
     private static func isIssued(_ head: Int, _ count: Int) -> Bool {
         switch head {
         // Mir, Mastercard, Visa
@@ -214,22 +202,17 @@ enum SecretShapes {
     }
 }
 
-/// A kind of key or token that its issuer marks with a prefix.
 struct KeyShape: Sendable {
     let prefix: [UInt8]
-    /// How many letters, digits and whatever else is allowed follow at least; one of them is a digit.
     let least: Int
-    /// What may follow besides letters and digits.
     let others: [UInt8]
 
     private init(_ prefix: String, _ least: Int, _ others: String) {
         (self.prefix, self.least, self.others) = (Array(prefix.utf8), least, Array(others.utf8))
     }
 
-    /// The shortest of all.
     static let leastCount = 16
 
-    /// By their first letter.
     static let byFirstLetter: [[KeyShape]] = {
         var groups = [[KeyShape]](repeating: [], count: 128)
         for (prefixes, least, others) in families {
@@ -274,7 +257,6 @@ struct KeyShape: Sendable {
 }
 
 extension SecretShapes {
-    /// Whether a byte may be part of a key, or between parts of it.
     static func isPartOfKey(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "/"),
@@ -284,28 +266,26 @@ extension SecretShapes {
         }
     }
 
-    /// Where a key that starts at `start` ends; nil where there is none. No letter or digit stands before it.
     static func endOfKey(_ bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start] < 128 else { return nil }
         for shape in KeyShape.byFirstLetter[Int(bytes[start])] where bytes[start...].starts(with: shape.prefix) {
             var end = start + shape.prefix.count
             var hasDigit = false
-            // Without a digit it is not looked at to its end, which many beginnings may have in common.
+            // Gives up after 128 bytes without a digit, because many starts can share those bytes.
             while end < bytes.count, bytes[end].isLetterOrDigit || shape.others.contains(bytes[end]),
                 hasDigit || end - start < 128
             {
                 hasDigit = hasDigit || bytes[end].isDigit
                 end += 1
             }
-            // The end of a sentence is not the key's.
+            // The full stop of a sentence is not part of the key.
             while end > start, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
             if hasDigit, end - start >= shape.prefix.count + shape.least { return end }
         }
         return nil
     }
 
-    /// Where a secret key of AWS that starts at `start` ends: 40 letters of base64 that change between capitals, small
-    /// letters and digits as only what was drawn at random does; nil where there is none.
+    /// Returns the end of an AWS secret key: 40 base64 letters that look random.
     static func endOfCloudSecret(_ bytes: [UInt8], at start: Int) -> Int? {
         guard start + 40 <= bytes.count else { return nil }
         var counts = (small: 0, capital: 0, digit: 0, other: 0)
@@ -333,8 +313,7 @@ extension SecretShapes {
         return isRandom && !names(bytes, before: start, checksums) ? end : nil
     }
 
-    /// Where the letters of a bot's key end behind the colon at `start` (Telegram's `123456:AA...`); nil where there
-    /// are none.
+    /// Returns the end of a bot's key after the colon at `start` (Telegram's `123456:AA...`).
     static func endOfBotKey(_ bytes: [UInt8], at start: Int) -> Int? {
         guard start > 5, bytes[start - 6..<start].allSatisfy(\.isDigit), bytes[start...].starts(with: ":AA".utf8) else {
             return nil
@@ -345,8 +324,7 @@ extension SecretShapes {
 
     // MARK: Private keys (RFC 7468)
 
-    /// Where a private key in PEM that starts at `start` ends: behind its last line, or where there is none at the end
-    /// of the text; nil where none starts.
+    /// Returns the end of a private key in PEM, which is the end of the text if the closing line is missing.
     static func endOfPrivateKey(_ bytes: [UInt8], at start: Int) -> (end: Int, isClosed: Bool)? {
         guard bytes[start...].starts(with: "-----BEGIN ".utf8) else { return nil }
         let head = bytes[(start + 11)...].prefix(64)
@@ -355,7 +333,6 @@ extension SecretShapes {
         return closing(bytes, from: label.endIndex).map { ($0, true) } ?? (bytes.count, false)
     }
 
-    /// Behind the last line of a key in PEM, in what follows its first line; nil: not here.
     static func closing(_ bytes: [UInt8], from start: Int) -> Int? {
         var index = start
         while let mark = bytes[index...].firstIndex(of: UInt8(ascii: "-")) {

@@ -1,26 +1,23 @@
-/// Which names belong to secrets: of header fields, of query, form and JSON members, of attributes.
 struct SensitiveNames: Sendable {
-    /// What a name says of the value under it.
     enum Meaning: Sendable {
         case harmless
-        /// A secret, in whatever way the name is used.
+        /// A secret in every use of the name.
         case secret
-        /// Several secrets, unless the value is a number: how many there are, as in `tokens: 1532`.
+        /// Several secrets. A number is their count, as in `tokens: 1532`, and not hidden.
         case secrets
-        /// What is said about a secret, such as its count or kind, unless the value is neither a number nor plain words.
+        /// A property of a secret, such as its count or kind. Numbers and plain words are not hidden.
         case remark
-        /// A secret where it names a value; elsewhere a word like others: `auth`, `session`.
+        /// A secret if it names a value; elsewhere an ordinary word: `auth`, `session`.
         case word
-        /// What an authorization is exchanged for, unless it reads as the code of an error: `404`, `NOT_FOUND`.
+        /// An authorization code. Error codes such as `404` and `NOT_FOUND` are not hidden.
         case code
-        /// A key, unless it reads as the name of something: `city`, `firstName`.
+        /// A key. Names such as `city` and `firstName` are not hidden.
         case key
-        /// What a WebSocket is asked to speak, and where browsers put a token for want of a header field.
+        /// WebSocket subprotocols. Browsers send tokens there, because they can't set header fields.
         case protocols
     }
 
-    /// What no name may contain, in any case, with or without hyphens, underscores, dots and spaces: `X-Api-Key`,
-    /// `refresh_token`, `newPassword`.
+    /// Parts of secret names, ignoring case and separators: `X-Api-Key`, `refresh_token`, `newPassword`.
     static let stems = [
         "authorization", "cookie", "token", "passw", "passphrase", "passcode", "pwd", "secret", "credential", "jwt",
         "signature", "saml", "csrf", "xsrf", "hmac", "mnemonic", "connectionstring", "onetimepass",
@@ -36,13 +33,13 @@ struct SensitiveNames: Sendable {
         "sourceproof", "installationproof",
     ]
 
-    /// With what words no name may end, whatever digits follow: `X-Auth`, `userPin`, but neither `author` nor `spin`.
+    /// Endings of secret names, before any digits: `X-Auth` and `userPin`, but not `author` or `spin`.
     static let endings = [
         "auth", "pass", "pw", "pin", "otp", "totp", "cvv", "cvc", "csc", "ssn", "sid", "sig", "session", "bearer",
         "dpop", "assertion", "mfa",
     ]
 
-    /// Words at the end of a name that say something about a secret without telling it: `tokenCount`, `password_length`.
+    /// Last words that describe a secret without revealing it: `tokenCount`, `password_length`.
     static let remarks = [
         "count", "counts", "length", "len", "size", "limit", "max", "min", "total", "budget", "usage", "used", "index",
         "position", "age", "ttl", "expiry", "expires", "expiration", "lifetime", "duration", "timeout", "seconds",
@@ -51,30 +48,26 @@ struct SensitiveNames: Sendable {
         "action", "reason", "error", "required", "enabled", "present", "valid",
     ]
 
-    /// Names of several secrets, and of how many there are.
     static let plurals = ["tokens", "passwords", "cookies", "secrets"]
 
-    /// How words go on that begin like a secret and mean something else: `secretary`, `tokenizer`, `passwordless`.
+    /// Continuations that give a stem another meaning: `secretary`, `tokenizer`, `passwordless`.
     private static let otherWords = Set(
         ["ary", "ari", "ion", "ive", "iz", "ise", "isin", "isat", "less", "ordless"].map { ending in
             ending.utf8.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         })
 
-    /// Whole names.
     static let wholes: [(name: String, meaning: Meaning)] = [
         ("ticket", .word), ("code", .code), ("key", .key), ("reset", .key), ("magic", .key), ("invite", .key),
         ("secwebsocketprotocol", .protocols),
     ]
 
-    /// Segments of a path behind which a secret stands, besides those that are called as one.
+    /// Path segments before a secret, besides the secret names.
     static let segments = [
         "reset", "magic", "magiclink", "invite", "invites", "invitation", "invitations", "verify", "verifyemail",
         "confirm", "confirmemail", "confirmation", "activate", "activation", "recover", "recovery", "unsubscribe",
         "sessions", "webhook", "webhooks", "webhookb", "incomingwebhook",
     ]
 
-    /// All that are looked for, by the last five bits of their last letter, so that most letters of a name are compared
-    /// with none.
     private struct Table: Sendable {
         var stems = [[Stem]](repeating: [], count: 32)
         var ends = [[Stem]](repeating: [], count: 32)
@@ -98,8 +91,7 @@ struct SensitiveNames: Sendable {
 
     private static let table = Table()
 
-    /// Letters to be compared with the last ones of a name; of more than 16 the last 16, which hide more rather than
-    /// less.
+    /// A pattern for the last letters of a name. Only its last 16 letters count, so a longer one hides more.
     struct Stem: Sendable {
         enum Place { case anywhere, asWords, whole }
 
@@ -116,18 +108,14 @@ struct SensitiveNames: Sendable {
             (count, self.place, self.meaning) = (text.utf8.count, place, meaning)
         }
 
-        /// Whether a name with these last letters ends with it.
         @inline(__always)
         func ends(_ name: LastLetters) -> Bool { name.equals(letters, where: mask) }
     }
 
-    /// Whole names that were added, normalized.
     private let additional: Set<[UInt8]>
 
-    /// Whole names that are none of a secret, normalized.
     private let visible: Set<[UInt8]>
 
-    /// Whether nothing is a secret, nor anything of the shape of one.
     let isOff: Bool
 
     init(additional: [String] = [], visible: [String] = [], isOff: Bool = false) {
@@ -136,7 +124,6 @@ struct SensitiveNames: Sendable {
         self.isOff = isOff
     }
 
-    /// Whether what stands under this name is a secret, whatever it is.
     func contains(_ name: some Sequence<UInt8>) -> Bool {
         switch meaning(of: name) {
         case .harmless: false
@@ -144,7 +131,6 @@ struct SensitiveNames: Sendable {
         }
     }
 
-    /// Whether this value is a secret under this name.
     func hides(_ value: some Sequence<UInt8>, under name: some Sequence<UInt8>) -> Bool {
         hides(value, as: meaning(of: name))
     }
@@ -167,7 +153,7 @@ struct SensitiveNames: Sendable {
         }
     }
 
-    /// Whether a number is a secret under a name with this meaning. Codes that people type once have six to eight digits.
+    /// Whether a number is a secret under a name with this meaning. One-time codes have six to eight digits.
     func hides(number digits: String, as meaning: Meaning) -> Bool {
         switch meaning {
         case .code: (6...8).contains(digits.utf8.count) && digits.utf8.allSatisfy(\.isDigit)
@@ -176,23 +162,16 @@ struct SensitiveNames: Sendable {
         }
     }
 
-    /// What a name says of the value under it.
-    ///
-    /// - Parameters:
-    ///   - least: Nothing but stems counts, and of these those that have more letters; 0: everything counts.
-    ///   - isSegment: Whether it is a segment of a path, and the value the next one.
+    /// If `least` is positive, only stems with more letters count. `isSegment` marks a path segment before a value.
     func meaning(of name: some Sequence<UInt8>, longerThan least: Int = 0, isSegment: Bool = false) -> Meaning {
         if isOff { return .harmless }
         var last = LastLetters()
-        // The lowest bit stands for the last letter, and is set where a word begins there.
+        // Each bit stands for a letter, the lowest for the last. It is set at the beginning of a word.
         var starts: UInt64 = 0
         var count = 0
-        // The same without the digits at the end.
         var end = (last: last, starts: starts, count: 0, group: 0)
         var previous = UInt8(ascii: " ")
-        // Where the last stem ends, and the one before it; 0: there is none.
         var (stemEnd, earlierEnd) = (0, 0)
-        // The letters behind the last stem, as long as its word goes on.
         var tail: UInt64?
         for byte in name {
             defer { previous = byte }
@@ -243,7 +222,6 @@ struct SensitiveNames: Sendable {
         return visible.contains(normalized) ? .harmless : meaning
     }
 
-    /// Whether a secret stands in a path behind this segment.
     func precedesSecret(_ segment: some Sequence<UInt8>) -> Bool {
         switch meaning(of: segment, isSegment: true) {
         case .harmless: false
@@ -251,8 +229,7 @@ struct SensitiveNames: Sendable {
         }
     }
 
-    /// Whether a segment of a path is a secret behind another one that says so. The numbers of a collection are IDs:
-    /// `/sessions/42`.
+    /// Whether a path segment is a secret, given the previous one. A collection's numbers are IDs: `/sessions/42`.
     static func isSecret(_ value: some Collection<UInt8>, behind segment: some Collection<UInt8>) -> Bool {
         if PlainWords.isSegment(value) { return false }
         let name = segment.map(\.lowercased)
@@ -260,14 +237,12 @@ struct SensitiveNames: Sendable {
         return !(isCollection && !isHook(name) && PlainWords.isNumber(value, upTo: 9))
     }
 
-    /// Whether all that follows this segment of a path is a secret: the address of a webhook is all that it takes to
-    /// write there.
+    /// Whether the whole rest of a path is secret, because a webhook's address allows writing there.
     static func isHook(_ segment: some Sequence<UInt8>) -> Bool {
         let name = segment.map(\.lowercased)
         return ["webhook", "webhooks", "webhookb2", "incomingwebhook"].contains { name.elementsEqual($0.utf8) }
     }
 
-    /// Whether an app said that this name is none of a secret.
     func isVisible(_ name: some Sequence<UInt8>) -> Bool {
         guard !visible.isEmpty else { return false }
         let normalized = Self.normalized(name)
@@ -278,13 +253,11 @@ struct SensitiveNames: Sendable {
         name.lazy.filter { !isIgnored($0) }.map(\.lowercased)
     }
 
-    /// Hyphens, underscores, dots, spaces, brackets and whatever else is no letter.
     private static func isIgnored(_ byte: UInt8) -> Bool { byte < 0x80 && !byte.isLetterOrDigit }
 }
 
-/// The last 16 letters of a name, as bytes, to be compared without allocating.
 struct LastLetters: Hashable, Sendable {
-    // `UInt128` is not on iOS before 18.
+    // `UInt128` requires iOS 18.
     private(set) var high: UInt64 = 0
     private(set) var low: UInt64 = 0
 
@@ -298,7 +271,6 @@ struct LastLetters: Hashable, Sendable {
         low = low << 8 | UInt64(letter)
     }
 
-    /// Whether they are the same where a mask has ones.
     @inline(__always)
     func equals(_ other: LastLetters, where mask: LastLetters) -> Bool {
         (high ^ other.high) & mask.high | (low ^ other.low) & mask.low == 0

@@ -1,6 +1,4 @@
-/// The parts of a set's envelope.
 extension JSONReader {
-    /// A secret; what is wrong with one is said without repeating it.
     mutating func identityProof() throws(JSONFailure) -> IdentityProof {
         let text = try text()
         guard let proof = IdentityProof(text.string) else {
@@ -10,9 +8,7 @@ extension JSONReader {
         return proof
     }
 
-    /// Anchors in order of time, at least one.
-    ///
-    /// - Parameter room: How many more the set may have; the same for names and for ranges.
+    /// Reads anchors in chronological order, at least one. `room` is the number that the set may still contain.
     mutating func clocks(_ room: inout Int) throws(JSONFailure) -> [ClockAnchor] {
         skipWhitespace()
         let start = offset
@@ -100,7 +96,7 @@ extension JSONReader {
                 throw invalid(key, "longer than \(Limits.nameLength) characters")
             }
             counts[reason] = try count()
-            // Bounded, so that a sum of counts cannot overflow.
+            // Bounded, because the sum of the counts must not overflow.
             guard counts.count <= Limits.attributes else {
                 throw JSONFailure(.invalid, at: start, "more than \(Limits.attributes) reasons")
             }
@@ -121,9 +117,9 @@ extension JSONReader {
                 case "reason":
                     let word = try reader.text()
                     reason = Ledger.DropReason(rawValue: word.string)
-                    // Readers of earlier versions know no other words; what is sampled has a member of its own.
-                    if reason == nil || reason == .sampled {
-                        throw reader.invalid(word, "\"quota\", \"age\", \"erased\" or \"damaged\" was expected")
+                    if reason == nil {
+                        let words = Ledger.DropReason.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+                        throw reader.invalid(word, "one of \(words) was expected")
                     }
                 default: try reader.skipValue()
                 }
@@ -138,35 +134,12 @@ extension JSONReader {
         return ranges
     }
 
-    /// Pairs of the first and the last sequence of what was sampled away.
-    mutating func sampledRanges(_ room: inout Int) throws(JSONFailure) -> [DroppedRange] {
-        skipWhitespace()
-        let list = offset
-        var ranges: [DroppedRange] = []
-        try beginArray()
-        while try nextElement() {
-            skipWhitespace()
-            let start = offset
-            var pair: [Int64] = []
-            try beginArray()
-            // One more than there may be, so that it shows.
-            while pair.count < 3, try nextElement() { pair.append(try integer(in: 1...Limits.largestInteger)) }
-            guard pair.count == 2, pair[0] <= pair[1] else {
-                throw JSONFailure(.invalid, at: start, "the first and the last sequence of a range were expected")
-            }
-            room -= 1
-            guard room >= 0 else { throw Self.tooMany("ranges of dropped facts", at: list) }
-            ranges.append(DroppedRange(first: pair[0], last: pair[1], reason: .sampled))
-        }
-        return ranges
-    }
-
     private static func tooMany(_ what: String, at start: Int) -> JSONFailure {
         JSONFailure(
             .invalid, at: start, "more than \(Limits.envelopeItems) \(what) in one set; send them in several sets")
     }
 
-    /// The same with a bound for what a hostile body can make of few bytes.
+    /// Reads an array of objects, bounded because a hostile body can make many of few bytes.
     mutating func array(
         of what: String, _ room: inout Int, _ body: (inout JSONReader, Int) throws(JSONFailure) -> Void
     ) throws(JSONFailure) {
@@ -181,7 +154,6 @@ extension JSONReader {
         room = left
     }
 
-    /// Reads an array of objects; `body` gets each after its brace, with where it starts.
     mutating func array(_ body: (inout JSONReader, Int) throws(JSONFailure) -> Void) throws(JSONFailure) {
         try beginArray()
         while try nextElement() {

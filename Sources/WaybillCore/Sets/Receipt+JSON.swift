@@ -1,6 +1,4 @@
-/// How a receipt is written and read, as `Schemas/receipt.v1.schema.json` describes it.
 extension Receipt {
-    /// The receipt as JSON of media type ``mediaType``.
     package func encoded() -> [UInt8] {
         var writer = JSONWriter(capacity: 128 + 160 * rejections.count)
         writer.beginObject()
@@ -11,7 +9,7 @@ extension Receipt {
             writer.member("source", rejection.source)
             writer.member("sequence", rejection.sequence)
             writer.member("index", rejection.index)
-            // A reason that is too long would make the receipt unreadable.
+            // A longer reason would make the receipt unreadable.
             writer.member("reason", rejection.reason.cut(to: Limits.textLength) ?? rejection.reason)
         }
         writer.array("refused", refusedSources) { refused, writer in
@@ -27,9 +25,7 @@ extension Receipt {
         return writer.bytes
     }
 
-    /// Reads a receipt; members that are not known are ignored.
-    ///
-    /// - Throws: `.malformed` for what is not JSON, `.invalid` for what is not a receipt of version 1.
+    /// Throws `.malformed` if the bytes are not JSON, and `.invalid` if they are not a receipt of version 1.
     package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> Receipt {
         try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in
             reader.skipWhitespace()
@@ -106,33 +102,31 @@ extension Receipt {
     }
 }
 
-/// How large a share of its transactions a collector would like an app to deliver; an app takes it only if it is told to
-/// (`Sampling.acceptsRatesFromCollector` of the module `Waybill`).
+/// A sampling rate that a collector requests. Apps ignore it unless `Sampling.acceptsRatesFromCollector` is true.
 public struct SamplingRate: Hashable, Sendable {
-    /// The code of the use case that it holds for; nil: for all that have no rate of their own.
+    /// The code of the use case; `nil` for all use cases without a specific rate.
     public var useCase: Int?
-    /// Of a million transactions so many: 0 to 1,000,000. One of a receipt may be anything, and is not taken then; what
-    /// cannot be read is -1.
+    /// The number of delivered transactions per million: 0 to 1,000,000.
+    ///
+    /// Apps ignore a received rate outside this range. A rate that can't be read is -1.
     public var perMillion: Int
 
-    /// Makes a rate.
+    /// Creates a rate.
     public init(useCase: Int?, perMillion: Int) {
         self.useCase = useCase
         self.perMillion = perMillion
     }
 
-    /// The same of a share from 0 to 1; nil for any other.
     package init?(useCase: Int?, share: Double) {
         guard (0...1).contains(share) else { return nil }
         self.init(useCase: useCase, perMillion: Int((share * Double(Fact.Sampling.million)).rounded()))
     }
 
-    /// Whether it can be taken.
     package var isPossible: Bool { (0...Fact.Sampling.million).contains(perMillion) }
 }
 
 extension JSONReader {
-    /// The rates of a receipt. What is wrong with one is no reason not to believe the verdicts beside it.
+    /// Reads a receipt's rates. An invalid rate does not invalidate the verdicts.
     mutating func samplingRates() throws(JSONFailure) -> [SamplingRate] {
         let unreadable = SamplingRate(useCase: nil, perMillion: -1)
         guard next == UInt8(ascii: "[") else {
@@ -149,7 +143,6 @@ extension JSONReader {
             } catch {
                 try skipValue()
             }
-            // One too many shows that there are.
             if rates.count <= Limits.samplingRates { rates.append(rate) }
         }
         return rates

@@ -1,23 +1,18 @@
-/// One running recorder: a launch of a process. After `fork`, and after the installation was reset, it is a new source.
+/// The description of a source: one launch of a process. A fork or a reset of the installation starts a new source.
 package struct SourceIdentity: Hashable, Sendable {
-    /// Its own ID.
     package var id: GUID
-    /// The random, resettable ID of one app on one device, or of one server; nil where there is none.
+    /// The random, resettable ID of one app on one device, or of one server.
     package var installation: GUID?
-    /// The app's or service's name, e.g. its bundle identifier.
+    /// The name of the app or service, e.g. its bundle identifier.
     package var app: String
-    /// Its version, e.g. `1.4.0`.
     package var appVersion: String
     /// The model, e.g. `iPhone17,1` or `x86_64`.
     package var device: String
-    /// `iOS`, `Linux`.
     package var os: String
-    /// The system's version, e.g. `18.5.0`.
     package var osVersion: String
-    /// What the app says about this launch, e.g. the environment.
+    /// The app's own attributes of this launch, e.g. the environment.
     package var attributes: Attributes
 
-    /// Makes a description.
     package init(
         id: GUID, installation: GUID? = nil, app: String = "", appVersion: String = "", device: String = "",
         os: String = "",
@@ -34,65 +29,39 @@ package struct SourceIdentity: Hashable, Sendable {
     }
 }
 
-/// Ties a source's clock to the wall: wall time = time in the source + offset, from this moment to the next anchor.
-///
-/// In whole microseconds, as facts and the format have them.
+/// Maps source time to wall time, from this moment to the next anchor: wall time = source time + offset.
 package struct ClockAnchor: Hashable, Sendable {
-    /// Microseconds since the source started.
+    /// Microseconds since the start of the source.
     package var atMicroseconds: Int64
-    /// Microseconds to add for microseconds since 1970.
     package var offsetMicroseconds: Int64
 
-    /// Makes an anchor.
     package init(atMicroseconds: Int64, offsetMicroseconds: Int64) {
         self.atMicroseconds = atMicroseconds
         self.offsetMicroseconds = offsetMicroseconds
     }
 }
 
-/// What a code was called by one version of one app.
-package struct RecordedName: Hashable, Sendable {
-    /// The use case's code.
-    package var useCase: Int
-    /// The event's code; nil for the name of the use case itself.
-    package var event: Int?
-    /// What people see.
-    package var name: String
-
-    /// Makes a name.
-    package init(useCase: Int, event: Int? = nil, name: String) {
-        self.useCase = useCase
-        self.event = event
-        self.name = name
-    }
-}
-
 extension Ledger {
-    /// Why pending facts were given up. Each is counted and told to the collector.
+    /// The reason that pending facts were dropped. Facts are counted by reason, and the collector receives the counts.
     public enum DropReason: String, Hashable, Sendable, CaseIterable, Codable {
-        /// The store was at its limit of bytes.
+        /// The store reached its size limit.
         case quota
-        /// They had been pending longer than the store keeps them.
+        /// The facts exceeded the store's maximum age.
         case age
-        /// Somebody asked for them to be erased.
+        /// A user or an operator requested erasure.
         case erased
-        /// They could not be read any more.
+        /// The facts could not be read any more.
         case damaged
-        /// Their transaction was not chosen by sampling, and ended well.
+        /// Sampling did not choose the transaction, and it ended well.
         case sampled
     }
 }
 
-/// Facts of one source, by first and last sequence, that were given up before they were delivered.
 package struct DroppedRange: Hashable, Sendable {
-    /// The first sequence, inside.
     package var first: Int64
-    /// Not below `first`.
     package var last: Int64
-    /// Why.
     package var reason: Ledger.DropReason
 
-    /// Makes a range.
     package init(first: Int64, last: Int64, reason: Ledger.DropReason) {
         self.first = first
         self.last = last
@@ -100,22 +69,22 @@ package struct DroppedRange: Hashable, Sendable {
     }
 }
 
-/// What became of a source's facts: recorded = delivered + quarantined + dropped + pending.
+/// The counts of a source's facts: recorded = delivered + quarantined + dropped + pending.
 public struct Ledger: Hashable, Sendable, Codable {
-    /// Facts that were given a sequence: the highest sequence.
+    /// Facts with a sequence; equal to the highest sequence.
     public var recorded: Int64 = 0
-    /// Accepted by the collector, or known to it already.
+    /// Facts that the collector accepted, or knew already.
     public var delivered: Int64 = 0
-    /// Rejected by the collector, and kept.
+    /// Facts that the collector rejected, kept by the sender.
     public var quarantined: Int64 = 0
-    /// Given up before they were delivered, by reason.
+    /// Facts that were dropped before delivery, by reason.
     public var dropped: [String: Int64] = [:]
-    /// Not settled yet.
+    /// Facts that are not settled yet.
     public var pending: Int64 = 0
-    /// Facts that were never taken, for want of room; they have no sequence and are not among the recorded.
+    /// Facts that were not recorded for lack of room. They have no sequence and are not part of ``recorded``.
     public var refused: Int64 = 0
 
-    /// Makes a ledger.
+    /// Creates a ledger.
     public init(
         recorded: Int64 = 0, delivered: Int64 = 0, quarantined: Int64 = 0, dropped: [String: Int64] = [:],
         pending: Int64 = 0,
@@ -132,31 +101,26 @@ public struct Ledger: Hashable, Sendable, Codable {
     /// Whether every recorded fact is accounted for.
     public var isBalanced: Bool { recorded == accountedFor }
 
-    /// All that became something: what should be ``recorded``.
     package var accountedFor: Int64 { delivered + quarantined + dropped.values.reduce(0, +) + pending }
 }
 
-/// How a source ended, as far as the next launch on its device could tell.
+/// How a source ended, as determined by the next launch on its device.
 ///
-/// nil, wherever there could be one, means that nobody can tell: it runs still, or it died of a crash or was killed while
-/// signals were not caught, or it is of a version that did not say.
+/// Optional values are `nil` if this is unknown: the process still runs, was killed or crashed without caught signals,
+/// or had an older version.
 public enum SourceEnd: Hashable, Sendable {
-    /// By itself: its process exited, or its manager went away.
+    /// The process exited, or released its manager.
     case exit
-    /// By a signal that the process had caught: its name, `SIGSEGV`.
+    /// A caught signal ended the process. The name is `SIGSEGV`, for example.
     case signal(String)
-    /// The device was started anew since: a power cut, or a restart.
-    ///
-    /// Where signals were not caught, or the process was killed before that, it may have died earlier.
+    /// The device restarted after the source's last sign of life. The process may have died earlier.
     case reboot
-    /// The system, or somebody, killed it, by a signal that no process can catch: for its memory, or its time, say.
+    /// The system or a user killed the process with an uncatchable signal, e.g. for its memory use.
     case system
-    /// What a later version of Waybill calls by this word.
+    /// A word of a later version of Waybill.
     case other(String)
 
-    /// Reads the word: `exit`, `reboot`, `system`, a signal's name, or one of a later version.
-    ///
-    /// - Returns: nil for what is none: up to 32 letters, digits and underscores.
+    /// Parses a word of ``name``; `nil` unless it has 1 to 32 letters, digits and underscores.
     package init?(name: some StringProtocol) {
         guard (1...32).contains(name.utf8.count),
             name.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "_") })
@@ -180,7 +144,7 @@ public enum SourceEnd: Hashable, Sendable {
         }
     }
 
-    /// What to say of a transaction that was interrupted by it: `its process died of SIGSEGV`.
+    /// The description of a transaction's interruption: `its process died of SIGSEGV`.
     public var phrase: String {
         switch self {
         case .exit: "its process exited"

@@ -1,7 +1,5 @@
-/// How a set is written, as `Schemas/transaction-set.v1.schema.json` describes it. What is empty, false or nil is left
-/// out.
+/// Leaves out members that are empty, false or `nil`.
 extension TransactionSet {
-    /// The set as JSON of media type ``mediaType``.
     package func encoded() -> [UInt8] {
         var writer = JSONWriter(capacity: 1024 + 192 * factCount)
         writer.beginObject()
@@ -35,12 +33,11 @@ extension TransactionSet.Share {
         }
         writer.key("ledger")
         ledger.write(to: &writer)
-        writer.array("dropped", dropped.filter { $0.reason != .sampled }) { range, writer in
+        writer.array("dropped", dropped) { range, writer in
             writer.member("first", range.first)
             writer.member("last", range.last)
             writer.member("reason", range.reason.rawValue)
         }
-        writer.pairs("sampled", dropped.filter { $0.reason == .sampled })
         writer.array("continues", continuedParts) { part, writer in
             writer.member("part", part.part)
             writer.member("transaction", part.transaction)
@@ -91,20 +88,6 @@ extension Ledger {
 }
 
 extension JSONWriter {
-    /// An array of the first and the last sequence of each range; nothing where there are none.
-    fileprivate mutating func pairs(_ name: StaticString, _ ranges: [DroppedRange]) {
-        guard !ranges.isEmpty else { return }
-        key(name)
-        beginArray()
-        for range in ranges {
-            beginArray()
-            integer(range.first)
-            integer(range.last)
-            endArray()
-        }
-        endArray()
-    }
-
     /// An array of objects; nothing where there are none.
     package mutating func array<Element>(
         _ name: StaticString, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
@@ -121,20 +104,17 @@ extension JSONWriter {
     }
 }
 
-/// How a set is read: a fault in the envelope refuses it whole, a fault in a fact rejects that fact.
+/// Reads a set. A fault in the envelope rejects the set; a fault in a fact rejects that fact.
 extension TransactionSet {
-    /// Facts of one set that cannot be read, and are rejected one by one at most: a bound for what a hostile body can
-    /// make of few bytes.
+    /// The most unreadable facts that are rejected one by one. It bounds the work that a few hostile bytes can cause.
     static let rejectionLimit = 10_000
 
-    /// Reads a set; members that are not known are ignored.
-    ///
-    /// - Throws: `.malformed` for what is not JSON, `.invalid` for what is not an envelope of version 1.
-    package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> DecodedSet {
+    /// Throws `.malformed` if the bytes are not JSON, and `.invalid` if they are not an envelope of version 1.
+    package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> TransactionSet {
         try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in try read(&reader) }
     }
 
-    private static func read(_ reader: inout JSONReader) throws(JSONFailure) -> DecodedSet {
+    private static func read(_ reader: inout JSONReader) throws(JSONFailure) -> TransactionSet {
         reader.skipWhitespace()
         let start = reader.offset
         var id: GUID?
@@ -148,13 +128,20 @@ extension TransactionSet {
             default: try reader.skipValue()
             }
         }
-        let set = TransactionSet(
-            id: try reader.required(id, "set", at: start),
-            sources: try reader.required(shares, "sources", at: start).map(\.share))
-        return DecodedSet(set: set, rejections: shares?.flatMap(\.rejections) ?? [])
+        var found = try reader.required(shares, "sources", at: start)
+        if id == nil || found.contains(where: \.isAnonymous) {
+            let digest = SHA256.hash(Array(reader.bytes))
+            for index in found.indices where found[index].isAnonymous {
+                found[index].identify(as: GUID(digest, number: index + 1))
+            }
+            id = id ?? GUID(digest, number: 0)
+        }
+        return TransactionSet(
+            id: try reader.required(id, "set", at: start), sources: found.map(\.share),
+            rejections: found.flatMap(\.rejections))
     }
 
-    /// A set of another version means something else; one that says none is of version 1.
+    /// Throws for other versions, which have another meaning. A set without a version has version 1.
     private static func checkVersion(_ reader: inout JSONReader) throws(JSONFailure) {
         reader.skipWhitespace()
         let start = reader.offset
@@ -182,7 +169,7 @@ extension TransactionSet {
                 throw JSONFailure(.invalid, at: start, "more than \(Limits.sources) sources")
             }
             let share = try ShareReader(&reader, &room)
-            guard sources.insert(share.share.source.id).inserted else {
+            guard share.isAnonymous || sources.insert(share.share.source.id).inserted else {
                 throw JSONFailure(.invalid, at: offset, "the same source a second time")
             }
             rejectionCount += share.rejections.count
@@ -196,7 +183,6 @@ extension TransactionSet {
     }
 }
 
-/// What may still stand beside the facts of a set, in this source and those that follow.
 private struct EnvelopeRoom {
     var clocks = Limits.envelopeItems
     var names = Limits.envelopeItems
@@ -204,10 +190,16 @@ private struct EnvelopeRoom {
     var continuedParts = Limits.envelopeItems
 }
 
-/// Reads what a set holds of one source.
 private struct ShareReader {
     var share: TransactionSet.Share
     var rejections: [Receipt.Rejection]
+    /// Whether the source has no ID: it gets one from a hash of the set, so that the same bytes are the same source.
+    let isAnonymous: Bool
+
+    mutating func identify(as id: GUID) {
+        share.source.id = id
+        for index in rejections.indices { rejections[index].source = id }
+    }
 
     init(_ reader: inout JSONReader, _ room: inout EnvelopeRoom) throws(JSONFailure) {
         reader.skipWhitespace()
@@ -217,7 +209,7 @@ private struct ShareReader {
         var clocks: [ClockAnchor]?
         var ledger: Ledger?
         var share = TransactionSet.Share(source: source, clocks: [])
-        var sampled: [DroppedRange] = []
+        var order = FactOrder()
         var rejected: [Rejected] = []
         try reader.beginObject()
         while let key = try reader.nextKey() {
@@ -238,17 +230,40 @@ private struct ShareReader {
             case "names": share.names = try reader.names(&room.names)
             case "ledger": ledger = try reader.ledger()
             case "dropped": share.dropped = try reader.droppedRanges(&room.dropped)
-            case "sampled": sampled = try reader.sampledRanges(&room.dropped)
             case "continues": share.continuedParts = try reader.continuedParts(&room.continuedParts)
-            case "facts": (share.facts, rejected) = try Rejected.sorting(&reader)
+            case "facts":
+                order = FactOrder()
+                (share.facts, rejected) = try Rejected.sorting(&reader, &order)
             default: try reader.skipValue()
             }
         }
-        source.id = try reader.required(id, "source", at: start)
+        isAnonymous = id == nil
+        guard id == nil || !order.hasUnnumbered else {
+            throw JSONFailure(
+                .invalid, at: start, "`sequence` is missing in a fact: omit it only in a source without `source`")
+        }
+        source.id = id ?? source.id
         share.source = source
-        if !sampled.isEmpty { share.dropped = (share.dropped + sampled).sorted { $0.first < $1.first } }
-        share.clocks = try reader.required(clocks, "clocks", at: start)
-        share.ledger = try reader.required(ledger, "ledger", at: start)
+        let anchors =
+            clocks
+            ?? order.wallIndices.first.map {
+                [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: share.facts[$0].atMicroseconds)]
+            }
+        share.clocks = try reader.required(anchors, "clocks", at: start)
+        for index in order.wallIndices {
+            let wall = share.facts[index].atMicroseconds
+            let anchor = share.clocks.last { wall - $0.offsetMicroseconds >= $0.atMicroseconds } ?? share.clocks[0]
+            share.facts[index].atMicroseconds = wall - anchor.offsetMicroseconds
+        }
+        share.names += order.names.subtracting(share.names).sorted {
+            ($0.useCase, $0.event ?? -1, $0.name) < ($1.useCase, $1.event ?? -1, $1.name)
+        }
+        let highest = share.facts.lazy.map(\.sequence).max() ?? 0
+        let count = Int64(share.facts.count + rejected.count)
+        share.ledger =
+            ledger
+            ?? Ledger(
+                recorded: max(highest, count), delivered: max(0, highest - count), pending: count)
         self.share = share
         rejections = rejected.map {
             Receipt.Rejection(source: source.id, sequence: $0.sequence, index: $0.index, reason: $0.reason)
@@ -256,14 +271,16 @@ private struct ShareReader {
     }
 }
 
-/// A fact that could not be read, in a share whose source may not be known yet.
+/// A fact that could not be read. Its source's ID may come later in the share.
 private struct Rejected {
     var sequence: Int64?
     var index: Int
     var reason: String
 
     /// Reads a list of facts, and sorts out those that are JSON but not facts.
-    static func sorting(_ reader: inout JSONReader) throws(JSONFailure) -> ([Fact], [Rejected]) {
+    static func sorting(
+        _ reader: inout JSONReader, _ order: inout FactOrder
+    ) throws(JSONFailure) -> ([Fact], [Rejected]) {
         var facts: [Fact] = []
         var rejected: [Rejected] = []
         var index = 0
@@ -272,10 +289,11 @@ private struct Rejected {
             reader.skipWhitespace()
             let before = reader
             do throws(JSONFailure) {
-                facts.append(try Fact.read(&reader))
+                facts.append(try Fact.read(&reader, in: &order))
             } catch {
                 reader = before
                 try reader.skipValue()
+                order.skip(Fact.kind(of: before))
                 guard rejected.count < TransactionSet.rejectionLimit else {
                     throw JSONFailure(
                         .invalid, at: before.offset,
@@ -293,7 +311,6 @@ private struct Rejected {
         return (facts, rejected)
     }
 
-    /// The sequence that the fact claims, if it can be read.
     private static func sequence(of reader: JSONReader) -> Int64? {
         var reader = reader
         do throws(JSONFailure) {

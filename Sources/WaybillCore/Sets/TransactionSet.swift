@@ -1,59 +1,42 @@
-/// The unit of flush: facts of one or more sources, with what is needed to understand and to count them.
-///
-/// Written as JSON of media type ``mediaType``; described by `Schemas/transaction-set.v1.schema.json`.
+/// One export request, in the format of `Schemas/transaction-set.v1.schema.json`.
 package struct TransactionSet: Hashable, Sendable {
-    /// The version of the format that is written and read, as in ``mediaType``: a file of a set says it in its body,
-    /// too.
+    /// The version of the format. A body contains it too, for sets in files.
     package static let version = 1
-    /// The media type of version 1.
     package static let mediaType = "application/vnd.waybill.transaction-set.v1+json"
 
-    /// The set's own ID, which the collector echoes.
     package var id: GUID
-    /// A share for each source.
     package var sources: [Share]
+    /// The facts that could not be read, in order of source and index. Not part of the JSON.
+    package var rejections: [Receipt.Rejection] = []
 
-    /// Makes a set.
-    package init(id: GUID, sources: [Share]) {
-        self.id = id
-        self.sources = sources
+    package init(id: GUID, sources: [Share], rejections: [Receipt.Rejection] = []) {
+        (self.id, self.sources, self.rejections) = (id, sources, rejections)
     }
 
-    /// How many facts it holds.
     package var factCount: Int { sources.reduce(0) { $0 + $1.facts.count } }
 
-    /// About how many rows it makes work of: its facts, and what stands beside them.
     package var rowCount: Int {
         sources.reduce(0) { $0 + 1 + $1.facts.count + $1.clocks.count + $1.names.count + $1.dropped.count }
     }
 
-    /// What a set holds of one source.
     package struct Share: Hashable, Sendable {
-        /// Who recorded.
         package var source: SourceIdentity
-        /// In order of time; at least one, at 0.
+        /// In chronological order; at least one, at 0.
         package var clocks: [ClockAnchor]
-        /// Whether the source has ended: what it left open was interrupted.
+        /// If true, parts that the source left open are interrupted.
         package var hasEnded: Bool
-        /// How it ended; nil: that is not known, or it has not.
         package var endedBy: SourceEnd?
-        /// What its app calls the codes it uses.
         package var names: [RecordedName]
-        /// As it stood when the set was made.
         package var ledger: Ledger
-        /// All that was ever given up; of a source with very many ranges, those that the receiver was not told before.
+        /// All dropped ranges; if a source has very many, only those that the receiver does not know yet.
         package var dropped: [DroppedRange]
-        /// The parts that its facts belong to and that it does not open; empty: none, or of a sender of before 1.5.
         package var continuedParts: [ContinuedPart]
-        /// In order of sequence.
         package var facts: [Fact]
-        /// Shows that it is the source that speaks; nil: it has none, and then nobody who has can be spoken for, nor
-        /// anything be erased, dropped or ended.
+        /// Authenticates the source. Without it, a receiver ignores drops and the source's end.
         package var sourceProof: IdentityProof?
-        /// Shows that the source belongs to the installation that it names; nil: as for the source.
+        /// Authenticates the source's claim to belong to its installation.
         package var installationProof: IdentityProof?
 
-        /// Makes a share.
         package init(
             source: SourceIdentity, clocks: [ClockAnchor], hasEnded: Bool = false, endedBy: SourceEnd? = nil,
             names: [RecordedName] = [], ledger: Ledger = Ledger(),
@@ -76,18 +59,18 @@ package struct TransactionSet: Hashable, Sendable {
 }
 
 extension Receipt {
-    /// A fact that the collector will not take, and why.
+    /// A fact that the collector rejected.
     public struct Rejection: Hashable, Sendable {
-        /// The source in whose share it stood.
+        /// The source of the fact.
         public var source: GUID
-        /// Its sequence; nil where it could not be read.
+        /// The fact's sequence; `nil` if it could not be read.
         public var sequence: Int64?
-        /// Its place in the share's list of facts, from 0.
+        /// The index in the source's list of facts, from 0.
         public var index: Int
-        /// One sentence.
+        /// The reason, in one sentence.
         public var reason: String
 
-        /// Makes a rejection.
+        /// Creates a rejection.
         public init(source: GUID, sequence: Int64?, index: Int, reason: String) {
             self.source = source
             self.sequence = sequence
@@ -95,52 +78,47 @@ extension Receipt {
             self.reason = reason
         }
 
-        /// The reason if the collector has another fact with the same source and sequence. The sender continues under a new source.
+        /// The reason if another fact has the same source and sequence. The sender then continues under a new source.
         package static let sequenceIsTaken =
             "another fact of this source has this sequence: the process was cloned, or its disk was restored from a snapshot"
     }
 }
 
-/// A source of which nothing in a set was taken, because it was not shown that it is the source that speaks.
 package struct RefusedSource: Hashable, Sendable {
-    /// The source whose share it was.
     package var source: GUID
-    /// One sentence.
+    /// The reason, in one sentence.
     package var reason: String
 
-    /// Makes a refusal.
     package init(source: GUID, reason: String) {
         self.source = source
         self.reason = reason
     }
 }
 
-/// The collector's verdicts on a set: the facts it rejects; all others are accepted or were known already.
+/// A collector's verdicts on a set. Facts without a rejection are accepted, or known already.
 ///
-/// Written as JSON of media type ``mediaType``; described by `Schemas/receipt.v1.schema.json`.
+/// Its JSON format is `Schemas/receipt.v1.schema.json`, with the media type ``mediaType``.
 public struct Receipt: Hashable, Sendable {
     /// The media type of version 1.
     public static let mediaType = "application/vnd.waybill.receipt.v1+json"
 
-    /// The set that it answers.
+    /// The ID of the set.
     public var set: GUID
-    /// Facts that were new.
+    /// The number of facts that were new.
     public var acceptedCount: Int
-    /// Facts that had been received before.
+    /// The number of facts that the collector had received before.
     public var knownCount: Int
-    /// Facts that were refused; empty: none.
+    /// The rejected facts; empty if there are none.
     public var rejections: [Receipt.Rejection]
-    /// Sources whose shares were refused whole, with all that they tell; their facts are among the rejected, too.
-    /// Empty: none.
+    /// The sources whose shares were refused as a whole. Their facts are among the rejections, too.
     package var refusedSources: [RefusedSource]
-    /// Names of codes that were new and were not taken, since there are too many already; the facts that they are of
-    /// are taken all the same. 0: none.
+    /// The number of new code names that were not stored because there are too many. Their facts are accepted.
     public var refusedNameCount: Int
-    /// The rates by which the other side would have transactions sampled from now on, at most 256; empty: those of the
-    /// app.
+    /// The sampling rates that the collector requests, at most 256; empty to leave the app's rates in effect.
     public var samplingRates: [SamplingRate]
-    /// How long the other side wants to be left alone now, at most a day; nil: it did not say. No part of the JSON:
-    /// HTTP has `Retry-After` for it (RFC 9110, section 10.2.3).
+    /// How long to wait before the next set, at most a day; `nil` if the collector did not say.
+    ///
+    /// Not part of the JSON: HTTP uses `Retry-After` (RFC 9110, section 10.2.3).
     public var retryAfter: Duration?
 
     /// Creates a receipt. The counts and `rejections` together must account for every fact of the set.
@@ -158,33 +136,20 @@ public struct Receipt: Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// Accepted, known and rejected together: must be the number of facts sent.
+    /// The number of accepted, known and rejected facts. It must equal the number of facts sent.
     public var factCount: Int { acceptedCount + knownCount + rejections.count }
 }
 
-/// A set as it was read: what could be read of it, and the facts that could not.
-package struct DecodedSet: Hashable, Sendable {
-    package var set: TransactionSet
-    /// In order of source and index.
-    package var rejections: [Receipt.Rejection]
-
-    package init(set: TransactionSet, rejections: [Receipt.Rejection] = []) {
-        self.set = set
-        self.rejections = rejections
-    }
-}
-
-/// Why a set, or a receipt, was not read at all.
 package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Sendable {
-        /// Not JSON, not UTF-8, or nested too deep: answered with 400.
+        /// Not JSON, not UTF-8, or nested too deep; answered with status 400.
         case malformed
-        /// JSON, but not the envelope: answered with 422.
+        /// JSON, but not a valid envelope; answered with status 422.
         case invalid
     }
 
     package var kind: Kind
-    /// Where, as a JSON pointer (RFC 6901); empty for the document itself.
+    /// The location as a JSON pointer (RFC 6901); empty for the document itself.
     package var pointer: String
     /// One sentence without a full stop.
     package var message: String
@@ -195,11 +160,10 @@ package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConver
         self.message = message
     }
 
-    /// Looks for where in the document a reader failed.
     init(_ failure: JSONFailure, in bytes: UnsafeBufferPointer<UInt8>) {
         var failure = failure
         if failure.kind == .invalid {
-            // The first fault may stand in front of one that makes the whole thing no JSON.
+            // A later fault can make the document malformed, which takes precedence.
             do throws(JSONFailure) {
                 try JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.skipValue() }
             } catch {
@@ -216,7 +180,6 @@ package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConver
 
     package var description: String { pointer.isEmpty ? message : "\(pointer): \(message)" }
 
-    /// Reads one whole document; what fails is told with where.
     package static func decoding<Value>(
         _ bytes: [UInt8], _ body: (inout JSONReader) throws(JSONFailure) -> Value
     ) throws(SetDecodingFailure) -> Value {
@@ -228,19 +191,13 @@ package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConver
     }
 }
 
-/// A secret by which a source, or an installation, shows that it is the one that it says it is.
-///
-/// Their IDs are no secret: a source's travels in the header field. So a collector binds a hash of the secret to the ID
-/// when it first hears of it, and takes nothing under that ID any more that comes without the secret. Sets carry it,
-/// and no export, page or log does.
+/// A secret that authenticates a source or an installation, whose IDs are public. A collector stores its hash on first
+/// use, and then requires it. Only sets contain it; exports, pages and logs never do.
 package struct IdentityProof: Hashable, Sendable {
-    /// How many characters one has.
     package static let lengths = 32...128
 
-    /// As sets carry it.
     package let text: String
 
-    /// Makes a new one of 256 random bits, of the system's.
     package init() {
         text = (0..<4).map { _ in
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -248,36 +205,27 @@ package struct IdentityProof: Hashable, Sendable {
         }.joined()
     }
 
-    /// Takes one that was made elsewhere; nil where it has fewer than 32 or more than 128 characters.
+    /// Wraps an existing proof; `nil` unless it has 32 to 128 characters.
     package init?(_ text: String) {
         guard Self.lengths.contains(text.unicodeScalars.count) else { return nil }
         self.text = text
     }
 
-    /// What the receiver of a set keeps of it: its SHA-256, 32 bytes.
+    /// The SHA-256 of the secret, 32 bytes. Receivers store only this.
     package var digest: [UInt8] { SHA256.hash(Array(text.utf8)) }
 }
 
-/// Words in place of the secret, so that a set can be printed.
 extension IdentityProof: CustomStringConvertible, CustomReflectable {
-    /// Never the secret itself.
     package var description: String { "(a secret)" }
 
-    /// Without the secret.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A part whose opening is in an earlier set, as a set that continues it names it: so each of its facts can be placed
-/// by itself, without waiting for that set.
 package struct ContinuedPart: Hashable, Sendable {
-    /// The sequence of its opening.
     package var part: Int64
-    /// The transaction that it is a part of.
     package var transaction: GUID
-    /// The transaction's use case, by its code.
     package var useCase: Int
 
-    /// Makes one.
     package init(part: Int64, transaction: GUID, useCase: Int) {
         self.part = part
         self.transaction = transaction
@@ -286,7 +234,6 @@ package struct ContinuedPart: Hashable, Sendable {
 }
 
 extension TransactionSet.Share {
-    /// The parts that its facts belong to and that it does not open, in order.
     package var earlierParts: [Int64] {
         var (opened, earlier): (Set<Int64>, Set<Int64>) = ([], [])
         for fact in facts where fact.part > 0 {
@@ -297,7 +244,6 @@ extension TransactionSet.Share {
 }
 
 extension JSONReader {
-    /// - Parameter room: How many more the set may have.
     mutating func continuedParts(_ room: inout Int) throws(JSONFailure) -> [ContinuedPart] {
         var parts: [ContinuedPart] = []
         try array(of: "continued parts", &room) { reader, start throws(JSONFailure) in

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ExchangeBody {
-    /// Which way a body went in an HTTP exchange.
+    /// The direction of a body in an HTTP exchange.
     public enum Direction: Int, Hashable, Sendable, CaseIterable {
         /// From the client to the server.
         case request = 0
@@ -10,35 +10,36 @@ extension ExchangeBody {
     }
 }
 
-/// What was kept of a body, redacted before it was kept.
+/// The kept part of a body, redacted before it was stored.
 public struct ExchangeBody: Hashable, Sendable {
-    /// Why a body was not kept whole.
+    /// The reason that a body was not kept whole.
     public enum Omission: String, Hashable, Sendable, CaseIterable {
-        /// It was longer than the policy's limit; the beginning was kept.
+        /// The body was longer than the policy's limit. Its beginning was kept.
         case limit
-        /// It is no text, or a text that cannot be read for secrets; nothing was kept.
+        /// The body was no text, or a text that can't be redacted. It was not kept.
         case type
-        /// It was compressed, and the platform did not decode it; nothing was kept.
+        /// The body was compressed, and the platform did not decode it. It was not kept.
         case encoding
-        /// Too much waited for the disk at that moment; the beginning was kept.
+        /// Too many bytes were waiting to be written. The beginning was kept.
         case room
-        /// The exchange ended before it was all there.
+        /// The exchange ended before the whole body arrived.
         case unfinished
     }
 
-    /// The value of its `Content-Type` field; nil where it has none.
+    /// The value of the `Content-Type` field; `nil` if there is none.
     public var contentType: String?
-    /// What was kept, with placeholders for secrets; empty where nothing was.
+    /// The kept bytes, with placeholders for secrets; possibly empty.
     public var bytes: [UInt8]
-    /// Bytes of the whole body as they were, kept or not; nil where its end was not recorded.
+    /// The length of the original body; `nil` if its end was not recorded.
     public var byteCount: Int64?
-    /// Why it was not kept whole; nil where it was, or its end was not recorded.
+    /// The reason that it was not kept whole; `nil` if it was, or if its end was not recorded.
     public var omission: Omission?
-    /// Of a body that was cut at a limit, 16 bytes by which two can be told to be equal: a hash under a key of this
-    /// store; else nil, and where the app changed what was kept.
+    /// A hash of 16 bytes, for comparing bodies that were cut at a limit. Its key belongs to the store.
+    ///
+    /// `nil` for other bodies, and if the app changed the kept bytes.
     public var hash: [UInt8]?
 
-    /// Makes a body.
+    /// Creates a body.
     public init(
         contentType: String?, bytes: [UInt8], byteCount: Int64?, omission: Omission? = nil, hash: [UInt8]? = nil
     ) {
@@ -49,23 +50,17 @@ public struct ExchangeBody: Hashable, Sendable {
         self.hash = hash
     }
 
-    /// Whether all of it is here, but for secrets.
+    /// Whether the whole body was kept, apart from secrets.
     public var isWhole: Bool { byteCount != nil && omission == nil }
 }
 
-/// What is kept of one message of a WebSocket: a record in the body of its direction, which is a sequence of JSON texts
-/// (RFC 7464), such as `{"number":3,"text":"..."}`, with `base64` in place of `text` where it was binary, and `cut` where
-/// it is the beginning.
+/// A kept WebSocket message, a record of a JSON text sequence (RFC 7464): `{"number":3,"text":"..."}`.
 package struct KeptMessage: Hashable, Sendable {
-    /// The number among the messages of its direction, from 1.
     package var number: Int64
-    /// With placeholders for secrets.
     package var bytes: [UInt8]
     package var isText: Bool
-    /// Whether there was more of it.
     package var isCut: Bool
 
-    /// The type of a body that has messages.
     package static let contentType = "application/vnd.waybill.messages+json-seq"
 
     private static let separator: UInt8 = 0x1E
@@ -77,7 +72,6 @@ package struct KeptMessage: Hashable, Sendable {
         self.isCut = isCut
     }
 
-    /// The record.
     package var record: [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -89,7 +83,6 @@ package struct KeptMessage: Hashable, Sendable {
         return [Self.separator] + writer.bytes + [UInt8(ascii: "\n")]
     }
 
-    /// The messages in a body; what cannot be read, in a damaged store or at the end of what was kept, is left out.
     package static func messages(in body: ExchangeBody?) -> [KeptMessage] {
         guard let body, body.contentType == contentType else { return [] }
         return body.bytes.split(separator: separator).compactMap { record in
@@ -107,7 +100,7 @@ package struct KeptMessage: Hashable, Sendable {
             case "base64":
                 let text = try reader.text().string
                 message.isText = false
-                // What was no longer base64 when a secret was taken out of it is shown as it is.
+                // If redaction broke the base64, show the text itself.
                 message.bytes = Data(base64Encoded: text).map(Array.init) ?? Array(text.utf8)
             case "cut": message.isCut = try reader.bool()
             default: try reader.skipValue()

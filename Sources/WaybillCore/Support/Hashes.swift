@@ -1,33 +1,23 @@
 import Foundation
 
-/// The hash by which a page's Content-Security-Policy names its style and its script, a collector knows its tokens, and
-/// the files of a lake are named: FIPS 180-4, section 6.2.
-///
-/// CryptoKit is not on every platform, and swift-crypto would be a package, whose first build takes longer than all of
-/// this one's. What is secret among what is hashed here are random tokens, which no time that this takes tells anything
-/// about.
+/// SHA-256 (FIPS 180-4, section 6.2), because CryptoKit is not available on all platforms. Its only secrets are random
+/// tokens, about which timing reveals nothing.
 package enum SHA256 {
-    /// Bytes of a hash.
     package static let byteCount = 32
 
-    /// The hash of some bytes, in base 64, as `'sha256-...'` takes it.
     package static func base64(_ message: [UInt8]) -> String { Data(hash(message)).base64EncodedString() }
 
-    /// The hash of some bytes, in hexadecimal digits.
     package static func hex(_ message: [UInt8]) -> String { hex(ofHash: hash(message)) }
 
-    /// A hash in hexadecimal digits.
     package static func hex(ofHash hash: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// The hash of some bytes.
     package static func hash(_ message: [UInt8]) -> [UInt8] {
         var hash: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
         ]
-        // Blocks are hashed where they are: a file of many megabytes is not copied for it.
         let whole = message.count & ~63
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
             message.withUnsafeBytes { bytes in
@@ -40,7 +30,7 @@ package enum SHA256 {
         return hash.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) } }
     }
 
-    /// Section 5.1.1: what is left of a message, a 1, zeros, and the message's length in bits.
+    /// Section 5.1.1: the rest of the message, a 1 bit, zeros, and the message's length in bits.
     private static func padded(_ rest: ArraySlice<UInt8>, of byteCount: Int) -> [UInt8] {
         let zeros = (119 - byteCount % 64) % 64
         let length = UInt64(byteCount) * 8
@@ -48,7 +38,6 @@ package enum SHA256 {
             + (0..<8).map { UInt8(truncatingIfNeeded: length >> UInt64(56 - 8 * $0)) }
     }
 
-    /// - Parameter words: Room for the 64 words of a block.
     private static func add(
         _ bytes: UnsafeRawBufferPointer, from start: Int, to hash: inout [UInt32],
         _ words: UnsafeMutableBufferPointer<UInt32>
@@ -99,20 +88,14 @@ package enum SHA256 {
     ]
 }
 
-/// SipHash-2-4 with 128 bits (Aumasson and Bernstein, 2012), of bytes that come in pieces: without its key it cannot be
-/// told what was hashed.
-///
-/// Ten times as fast as HMAC-SHA256 without help from the processor, which matters where every byte of a download is
-/// hashed.
+/// SipHash-2-4 with 128 bits (Aumasson and Bernstein, 2012), which is ten times as fast as HMAC-SHA256 in software.
 package struct SipHash: Sendable {
-    /// 128 bits.
     package typealias Value = (UInt64, UInt64)
 
     private var v0: UInt64
     private var v1: UInt64
     private var v2: UInt64
     private var v3: UInt64
-    /// The bytes of a word that is not complete.
     private var word: UInt64 = 0
     private var byteCount = 0
 
@@ -142,7 +125,6 @@ package struct SipHash: Sendable {
 
     package mutating func update(_ value: UInt64) { withUnsafeBytes(of: value.littleEndian) { update($0) } }
 
-    /// The hash of everything so far.
     package var value: Value {
         var copy = self
         copy.compress(word | UInt64(truncatingIfNeeded: byteCount) << 56)

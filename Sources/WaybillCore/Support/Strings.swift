@@ -1,19 +1,16 @@
 import Foundation
 
-/// Classes of bytes, by ASCII; a byte of a longer UTF-8 sequence belongs to none.
+/// ASCII classes. Bytes of longer UTF-8 sequences belong to none.
 extension UInt8 {
     package var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
     package var isSmallLetter: Bool { self &- UInt8(ascii: "a") < 26 }
     var isCapital: Bool { self &- UInt8(ascii: "A") < 26 }
     package var isLetter: Bool { (self | 0x20).isSmallLetter }
     package var isLetterOrDigit: Bool { isLetter || isDigit }
-    /// Whether this is a space, a tab, or part of the end of a line.
     var isBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 
-    /// A capital letter as a small one, any other byte as it is.
     var lowercased: UInt8 { isCapital ? self | 0x20 : self }
 
-    /// The value of a hexadecimal digit, in either case; nil for any other byte.
     package var hexadecimalValue: UInt8? {
         if isDigit { return self &- UInt8(ascii: "0") }
         let letter = (self | 0x20) &- UInt8(ascii: "a")
@@ -21,22 +18,17 @@ extension UInt8 {
     }
 }
 
-/// Lengths in Unicode scalars, as `Limits` counts.
 extension String {
-    /// Whether it has more scalars than this.
     func isLonger(than limit: Int) -> Bool { utf8.count > limit && unicodeScalars.dropFirst(limit).first != nil }
 
-    /// The first scalars; nil when there are no more than that.
+    /// `nil` if the string is not longer than `limit`.
     package func cut(to limit: Int) -> String? {
         isLonger(than: limit) ? String(String.UnicodeScalarView(unicodeScalars.prefix(limit))) : nil
     }
 }
 
 extension String {
-    /// The text that bytes are in UTF-8, whatever it is: with zeros in it, with a byte-order mark, or empty; nil where
-    /// they are not UTF-8.
-    ///
-    /// As `String(validating:as:)`, which is not on iOS before 18.
+    /// Decodes valid UTF-8, like `String(validating:as:)`, which requires iOS 18.
     package init?(utf8 bytes: some Collection<UInt8>) {
         let text =
             bytes.withContiguousStorageIfAvailable(Self.text) ?? Array(bytes).withUnsafeBufferPointer(Self.text)
@@ -46,7 +38,7 @@ extension String {
 
     private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
         var text = String(decoding: bytes, as: UTF8.self)
-        // What is not UTF-8 was replaced by something else.
+        // Decoding replaces invalid bytes, which changes the text.
         let isSame = text.withUTF8 { text in
             guard text.count == bytes.count else { return false }
             guard let start = text.baseAddress, let original = bytes.baseAddress else { return true }
@@ -57,17 +49,14 @@ extension String {
 }
 
 extension String {
-    /// The name that was probably meant: the one that is the fewest letters away, at most a third of its own; nil where
-    /// none is that near, or it is longer than people mistype.
-    ///
-    /// Of very many names the first are looked at: each costs as many steps as the letters of both multiplied.
+    /// The name with the smallest edit distance, at most a third of its length. Considers 2,000 names at most.
     package func nearest(among names: [String]) -> String? {
         let (longest, most) = (64, 2_000)
         let word = lowercased()
         guard word.count <= longest else { return nil }
         var nearest: (name: String, distance: Int)?
         for name in names.lazy.filter({ $0.utf8.count <= 4 * longest }).prefix(most) {
-            // What is longer or shorter by more than that is further away.
+            // A larger difference in length implies a larger distance.
             let allowed = max(1, name.count / 3)
             guard abs(name.count - word.count) <= allowed else { continue }
             let distance = word.distance(to: name.lowercased())
@@ -76,7 +65,6 @@ extension String {
         return nearest?.name
     }
 
-    /// How many letters have to be inserted, removed or replaced (Levenshtein, 1966).
     private func distance(to other: String) -> Int {
         let letters = Array(other)
         var row = Array(0...letters.count)

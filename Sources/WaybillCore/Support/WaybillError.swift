@@ -1,29 +1,28 @@
-/// What went wrong, in a sentence that says what to do about it.
+/// An error with a message that says what to do.
 ///
-/// Recording never throws one of these: they come from explicit requests (flush, snapshot, opening a store to read it)
-/// and appear in `TransactionManager.health`. No description holds a payload, a header value or an SQL argument.
+/// Recording never throws it. Explicit requests throw it, such as a flush or opening a store, and
+/// `TransactionManager.health` reports it. Descriptions never contain payloads, header values or SQL arguments.
 public struct WaybillError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of failure, to branch on.
+    /// The kind of failure, for branching.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String { case store, damaged, format, transport, refused, setting, notFound, deadline }
         private let kind: Kind
 
-        /// The store cannot be opened, read or written.
+        /// The store can't be opened, read or written.
         public static let store = Code(kind: .store)
-        /// The store's file is not what was written: damaged, replaced or taken away. A store that is recorded into is
-        /// made anew from what is left.
+        /// The store's file is damaged, replaced or missing. A recording manager rebuilds the store from the remains.
         public static let damaged = Code(kind: .damaged)
-        /// Bytes that are not what they should be: a set, a receipt, an ID.
+        /// The bytes are not in the expected format, e.g. of a set, a receipt or an ID.
         public static let format = Code(kind: .format)
-        /// A set could not be handed over; its facts stay pending.
+        /// A set could not be transmitted. Its facts stay pending.
         public static let transport = Code(kind: .transport)
-        /// The collector understood the set and refused it; its facts stay pending.
+        /// The collector refused the set. Its facts stay pending.
         public static let refused = Code(kind: .refused)
-        /// A setting that cannot work; something safe was used instead.
+        /// A setting is invalid. A safe value replaces it.
         public static let setting = Code(kind: .setting)
-        /// Nothing of that name is there.
+        /// The named item does not exist.
         public static let notFound = Code(kind: .notFound)
-        /// What was asked takes longer than it may, and was ended.
+        /// The request exceeded its time limit and was stopped.
         public static let deadline = Code(kind: .deadline)
 
         public var description: String { kind.rawValue }
@@ -31,18 +30,22 @@ public struct WaybillError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     public var code: Code
-    /// One sentence for a person.
+    /// The message, in one sentence.
     public var message: String
-    /// The error underneath, in its own words; nil where there is none.
+    /// The description of the underlying error; `nil` if there is none.
     public var cause: String?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, cause: String? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
     }
 
-    /// The message, with the cause in parentheses where there is one.
+    package init(wrapping error: any Error) {
+        self = error as? WaybillError ?? WaybillError(.store, "The store can't be used.", cause: "\(type(of: error))")
+    }
+
+    /// The message, followed by the cause in parentheses if there is one.
     public var description: String { cause.map { "\(message) (\($0))" } ?? message }
 }

@@ -3,7 +3,6 @@ package import WaybillQueries
 import WaybillStore
 
 extension UseCaseSummary.ErrorCount {
-    /// The transactions with an error of the same domain and name, or domain and code if it has no name.
     var condition: FilterCondition {
         let which = name ?? "\(code)"
         return .error(domain.isEmpty ? which : "\(domain) \(which)")
@@ -54,8 +53,7 @@ extension FunnelSegment {
         return table
     }
 
-    /// The transactions without the step's event. These are roughly the lost ones, because lists ignore the order of
-    /// events.
+    /// Roughly the lost transactions: those without the step's event. Lists ignore the order of events.
     private static func lost(_ point: TransactionPoint, after before: TransactionPoint?) -> [FilterCondition] {
         var conditions: [FilterCondition] = []
         if case .event(let name)? = before { conditions.append(.event(name)) }
@@ -77,7 +75,6 @@ extension DropOffAnswer {
                 return .text(event, .strong).listing(
                     [.event(event)], where: unfinished, hint: "Those that have this event and did not finish")
             },
-            // Without an event there are no times, but the transaction counts.
             Field("count", "Times") { .count($0.count) }, Field(nil, "Of them") { .share($0.count, of: transactions) },
         ]
         fields += Field.durations({ $0.statistics }, titles: ["p50", "p90"]).dropFirst()
@@ -90,7 +87,7 @@ extension DropOffAnswer {
 }
 
 extension DropOffQuestion {
-    /// The conditions of a list that counts the same transactions; none if the filter names outcomes.
+    /// The conditions of a list of the same transactions; none if the filter specifies outcomes.
     package var unfinishedConditions: [(name: String, value: String)] {
         filter.outcomes == nil ? [("outcome", "abandoned,interrupted,timed_out")] : []
     }
@@ -132,7 +129,6 @@ extension LegsSegment {
 }
 
 extension NetworkAnswer {
-    /// The number of the slowest exchanges, and of failing ones, that people see.
     private static let exampleLimit = 5
 
     var tables: [AnswerTable] {
@@ -167,8 +163,7 @@ extension NetworkAnswer {
         return [table, examples("slowest", \.slowest), examples("failing", \.failing)]
     }
 
-    /// Sentences on which exchanges the durations include, and on how long the others took. No percentile includes
-    /// timeouts.
+    /// Sentences about the exchanges outside the durations. No percentile includes timeouts.
     private var notes: [String] {
         let failed = groups.filter { $0.failed.count > 0 }
         let canceled = groups.reduce(0) { $0 + ($1.states[.canceled] ?? 0) }
@@ -201,7 +196,7 @@ extension NetworkAnswer {
 }
 
 extension NetworkGroup {
-    /// `▶ POST api.example.com/users/{id}`, with a mark if a server recorded it.
+    /// `▶` marks exchanges that a server recorded.
     var title: String {
         let place = (host ?? "") + (path ?? "")
         let words = [role == .server ? "▶" : nil, method, place.isEmpty ? "(unknown)" : place]

@@ -3,9 +3,7 @@ package import WaybillQueries
 import WaybillStore
 
 extension Redacted<AnyAnswer> {
-    /// The answer as tables. Files contain the first one.
-    ///
-    /// - Parameter subject: What the question is about, e.g. the use case.
+    /// Returns the answer as tables. Files contain the first one, and those with the same columns.
     package func tables(about subject: String = "") -> [AnswerTable] {
         switch value {
         case .summary(let question, let answer): [answer.table(each: question.stepMicroseconds), answer.errorsTable]
@@ -20,19 +18,18 @@ extension Redacted<AnyAnswer> {
         }
     }
 
-    /// The first table and those with the same columns, as a file.
     package var csv: [UInt8] { tables().csv }
 
     /// Whether no transaction or exchange counts; `value.whyEmpty` gives the reason.
     package var isEmpty: Bool {
-        // A funnel that nobody enters has transactions, all of them lost.
+        // A funnel without entries still has transactions, all of them lost.
         if case .funnel(_, let answer) = value { return answer.total.transactions == 0 }
         return value.whyEmpty != nil
     }
 }
 
 extension AnyAnswer {
-    /// A sentence on the outcomes of the transactions whose times count; `nil` if the answer itself says so.
+    /// A sentence about the outcomes of the counted transactions; `nil` if the answer has its own.
     package var outcomesSentence: String? {
         switch self {
         case .summary, .duration, .measure, .network: nil
@@ -55,21 +52,14 @@ extension AnyAnswer {
 }
 
 extension Segmentation {
-    /// The title of a segment; `(none)` for transactions without a value.
     package static func title(of value: String?) -> String { value ?? "(none)" }
 }
 
 extension SegmentedAnswer {
-    /// All transactions and each segment, as files name them.
     func named(_ value: KeyPath<Segment, String?>) -> [(title: String, segment: Segment)] {
         [("all", total)] + segments.map { (Segmentation.title(of: $0[keyPath: value]), $0) }
     }
 
-    /// A table for all transactions and one for each segment, with times in one unit.
-    ///
-    /// - Parameters:
-    ///   - count: The number of transactions of a segment.
-    ///   - heading: The heading of the first table.
     func tables(
         _ value: KeyPath<Segment, String?>, by segmentation: Segmentation?, counting count: KeyPath<Segment, Int>,
         _ heading: (subject: String, text: String), _ scale: TimeScale, table: (Segment, _ title: String) -> AnswerTable
@@ -86,16 +76,13 @@ extension SegmentedAnswer {
 }
 
 extension TimeScale {
-    /// The unit for the times of some rows.
-    ///
-    /// The maximum may be a night during which a phone was suspended, and doesn't count.
+    /// Selects the unit from p99, since a phone that was suspended overnight may distort the maximum.
     init(_ statistics: [DurationStatistics]) {
         self.init(column: statistics.compactMap(\.p99Microseconds).max() ?? 0)
     }
 }
 
 extension SummaryAnswer {
-    /// The greatest number of columns in a picture of the runs over time.
     private static let seriesLimit = 24
 
     func table(each step: Int64) -> AnswerTable {
@@ -131,7 +118,7 @@ extension SummaryAnswer {
         return table
     }
 
-    /// The runs of each step, including empty steps. If there are too many steps, several are put together.
+    /// If there are too many steps, several are combined.
     private func runs(_ rates: [UseCaseSummary.Rate], each step: Int64, from starts: [Int64]) -> [Int] {
         guard let first = starts.min(), let last = starts.max() else { return [] }
         let count = (last - first) / step + 1
@@ -143,10 +130,8 @@ extension SummaryAnswer {
         return runs
     }
 
-    /// The number of errors that people see.
     private static let errorLimit = 20
 
-    /// The number of transactions with each error.
     package var errorsTable: AnswerTable {
         let errors = useCases.flatMap { summary in summary.errors.map { (summary: summary, error: $0) } }
             .sorted { $0.error.count > $1.error.count }
@@ -200,7 +185,7 @@ extension DurationAnswer {
         return table
     }
 
-    /// The number of transactions by duration. A range of empty bars is one row.
+    /// Consecutive empty bars are one row.
     func histogramTable(_ question: DurationQuestion) -> AnswerTable {
         let bars = total.histogram
         let shown = bars.indices.filter { bars[$0].count > 0 || bars[max(0, $0 - 1)].count > 0 }.map { bars[$0] }
@@ -219,13 +204,12 @@ extension DurationAnswer {
 }
 
 extension DurationSegment.Bar {
-    /// `20 ms to 50 ms`.
     package var range: String { "\(Words.roundDuration(fromMicroseconds)) to \(Words.roundDuration(toMicroseconds))" }
 
-    /// The transactions of the bar; `nil` if the question isn't about whole durations, which alone a list can ask for.
+    /// The transactions of the bar; `nil` unless the question is about whole durations, since lists filter only these.
     package func listing(_ question: DurationQuestion) -> AnswerTable.Listing? {
         guard question.from == .begun, question.to == .finished else { return nil }
-        // Durations are whole microseconds, so these are exactly the ones of the bar.
+        // Durations are whole microseconds, which makes these conditions exact.
         var conditions = [FilterCondition.tookLessThan(.microseconds(toMicroseconds))]
         if fromMicroseconds > 0 { conditions.insert(.tookMoreThan(.microseconds(fromMicroseconds - 1)), at: 0) }
         return AnswerTable.Listing(terms: conditions)

@@ -9,7 +9,7 @@ extension AnyAnswer: Redactable {
         case .measure(let question, let answer): return .measure(question, answer.redacted(by: redactor))
         case .transitions(let question, let answer): return .transitions(question, answer.redacted(by: redactor))
         case .funnel(var question, let answer):
-            // Steps that were not chosen are names that were recorded.
+            // The default steps are recorded names.
             question.steps = question.steps.redacted(by: redactor)
             return .funnel(question, answer.redacted(by: redactor))
         case .dropOff(let question, let answer): return .dropOff(question, answer.redacted(by: redactor))

@@ -2,14 +2,12 @@ package import Foundation
 package import WaybillCore
 package import WaybillQueries
 
-/// The time ranges of the columns of a chart. They are seconds, minutes or hours, depending on the data, or one or more
-/// days of a time zone.
+/// The time ranges of a chart's columns: seconds, minutes or hours, or one or more days in a time zone.
 package struct TimeSteps: Sendable, Equatable {
-    /// The beginning of each step, in microseconds since 1970, and the end of the last one.
+    /// The start of each step, in microseconds since 1970, and the end of the last one.
     package let borders: [Int64]
     /// The number of days in a step; 0 if steps are an hour or less.
     let days: Int
-    /// The length of a step in microseconds, if it is an hour or less.
     private let step: Int64
     private let first: Int64
     private let zone: TimeZone
@@ -18,26 +16,21 @@ package struct TimeSteps: Sendable, Equatable {
     private static let minute = 60 * second
     private static let hour = 60 * minute
     private static let day = 24 * hour
-    /// The greatest number of columns that people can tell apart on a narrow screen.
+    /// The maximum number of columns that people can distinguish on a narrow screen.
     private static let limit = 96
-    /// The number of hours above which steps are days.
+    /// Steps are days for more hours than this.
     private static let hourLimit = 72
-    /// The least number of steps, which keeps a single column from being as wide as the page.
+    /// The minimum number of steps, which prevents a single column as wide as the page.
     package static let leastCount = 12
 
-    /// The length of the steps of a ``SummaryQuestion`` that suits the time between two times, in microseconds. It is at
-    /// most an hour.
+    /// Returns a suitable step for a ``SummaryQuestion``, at most an hour, in microseconds.
     package static func step(from least: Int64, to greatest: Int64) -> Int64 {
         let lengths = [1, 5, 15, 60, 300, 900].map { $0 * second }
         return lengths.first { floor(greatest, $0) - floor(least, $0) < hourLimit } ?? hour
     }
 
-    /// Makes steps that cover some times, however far apart they are.
-    ///
-    /// - Parameters:
-    ///   - times: Times in microseconds since 1970, each a multiple of `step`.
-    ///   - step: The shortest length of a step, in microseconds. An hour is used instead of more.
-    ///   - leastCount: The least number of steps that are shorter than a day. Empty steps follow the last time.
+    /// Creates steps for times that are multiples of `step`, the minimum length in microseconds. Unless steps are days,
+    /// there are at least `leastCount`.
     package init(
         covering times: [Int64], each step: Int64 = 3_600_000_000, atLeast leastCount: Int = 1, in zone: TimeZone
     ) {
@@ -61,10 +54,8 @@ package struct TimeSteps: Sendable, Equatable {
         borders = (0...(lastDay - firstDay) / length + 1).map { Self.midnight(of: firstDay + $0 * length, zone) }
     }
 
-    /// The number of steps.
     package var count: Int { max(0, borders.count - 1) }
 
-    /// The step that contains one of the times.
     func index(of microseconds: Int64) -> Int {
         Int(
             clamping: days == 0
@@ -72,12 +63,9 @@ package struct TimeSteps: Sendable, Equatable {
         )
     }
 
-    /// The label below a column: `14:00`, `14:00:05`, `2026-03-01`.
     package func label(_ index: Int) -> String { days == 0 ? clock(index) : WallTime(borders[index], in: zone).date }
 
-    /// A step in words: `2026-03-01 14:00 UTC`, `2026-03-01 UTC`, `7 days from 2026-03-01 UTC`.
-    ///
-    /// It names the time zone because browsers show other times of the page in their own.
+    /// Includes the time zone, because browsers convert other times to the reader's zone.
     package func title(_ index: Int) -> String {
         let time = WallTime(borders[index], in: zone)
         return switch days {
@@ -87,15 +75,13 @@ package struct TimeSteps: Sendable, Equatable {
         }
     }
 
-    /// The time zone, with the offset of the last step.
     package var zoneName: String { WallTime(borders.last ?? 0, in: zone).zone }
 
-    /// The time of day, with seconds if there are several steps in a minute.
     private func clock(_ index: Int) -> String {
         String(WallTime(borders[index], in: zone).time.prefix(step < Self.minute ? 8 : 5))
     }
 
-    /// The length of a step after the word “each”: `5 seconds`, `minute`, `hour`, `day`, `7 days`.
+    /// The length of a step after the word “each”, for example `5 seconds` or `hour`.
     package var length: String {
         let (count, noun) =
             switch days {
@@ -111,7 +97,6 @@ package struct TimeSteps: Sendable, Equatable {
         microseconds.quotientAndRemainder(flooringBy: step).quotient
     }
 
-    /// The number of days since 1970 in the calendar of a time zone.
     private static func localDay(of microseconds: Int64, _ zone: TimeZone) -> Int64 {
         floor(microseconds + offset(of: zone, at: microseconds), day)
     }
@@ -127,13 +112,10 @@ package struct TimeSteps: Sendable, Equatable {
     }
 }
 
-/// The number of transactions in each step, by outcome.
 package struct OutcomeSteps {
     package let steps: TimeSteps
-    /// The counts of each step, without outcomes that no transaction has.
     package let outcomes: [[TransactionOutcome: Int]]
 
-    /// - Parameter steps: Steps that cover the rates.
     package init(_ rates: [UseCaseSummary.Rate], steps: TimeSteps) {
         var outcomes = [[TransactionOutcome: Int]](repeating: [:], count: steps.count)
         for rate in rates {
@@ -142,7 +124,6 @@ package struct OutcomeSteps {
         (self.steps, self.outcomes) = (steps, outcomes)
     }
 
-    /// A table with a row for each step. People see only steps with runs.
     package var table: AnswerTable {
         var fields: [Field<Int>] = [
             Field("start") { .text(Words.iso8601(steps.borders[$0])) },
@@ -160,7 +141,7 @@ package struct OutcomeSteps {
         return AnswerTable(Array(outcomes.indices), fields, isShown: { !outcomes[$0].isEmpty })
     }
 
-    /// The conditions of a list of the transactions that began in a step. Steps begin at whole seconds.
+    /// Returns list conditions for the transactions of a step. Steps begin at whole seconds.
     package func window(_ index: Int) -> [(name: String, value: String)] {
         zip(["since", "until"], steps.borders[index...]).map { ($0, "\(Words.iso8601($1).prefix(19))Z") }
     }

@@ -3,18 +3,15 @@ import WaybillCore
 package import WaybillQueries
 import WaybillStore
 
-/// One HTTP exchange, unfolding to its timing, sizes, redirects, header fields, bodies, and the request as a cURL
-/// command.
 package struct ExchangeDetails {
     let exchange: TransactionRecord.Exchange
     let bodies: ExchangeBodies
-    /// To tell who recorded it; nil where that goes without saying.
+    /// The names of sources; `nil` if the recording source is obvious.
     let names: SourceNames?
-    /// The part that it caused at its other end; nil where none is known.
+    /// The part that the exchange caused; `nil` if none is known.
     let caused: TransactionRecord.Part?
-    /// What addresses within the page call it; nil where none leads to it.
     var anchor: String?
-    /// The address of its own page; nil where there is none.
+    /// The address of its page; `nil` for none.
     var page: String?
 
     package init(
@@ -46,14 +43,13 @@ package struct ExchangeDetails {
 
     private var toPage: HTML { page.map { " · <a href=\"\($0)\">On its own page</a>" } ?? "" }
 
-    /// How long it took, how large it was, over what it went.
     package var words: [String] {
         var facts: [String] = []
         if let closed = exchange.closedMicroseconds {
             let duration = closed - exchange.openedMicroseconds
             facts.append(Words.duration(duration))
             if let caused, let end = caused.closedMicroseconds {
-                // Two durations by two clocks: their difference needs no common clock.
+                // No clock alignment is needed: one clock measures each duration.
                 let inServer = end - caused.openedMicroseconds
                 facts.append("server \(Words.duration(inServer))")
                 if inServer <= duration { facts.append("way there and back \(Words.duration(duration - inServer))") }
@@ -67,7 +63,7 @@ package struct ExchangeDetails {
                     .joined(separator: ", ")
             )
         }
-        // Where no body is kept, one word for each says so: a report may have thousands.
+        // A short remark about missing bodies is enough, since a report may have thousands.
         if let count = exchange.sentByteCount {
             facts.append(
                 "sent \(Words.byteCount(count))\(count > 0 && bodies.request == nil && transfer.webSocket == nil ? ", not kept" : "")"
@@ -88,7 +84,7 @@ package struct ExchangeDetails {
         return facts
     }
 
-    /// A bar for the whole, in proportion, and its phases in words; where there are two, their border is told already.
+    /// For two phases, `words` already contains their border.
     private var phases: HTML {
         guard let timing = ExchangeTiming(exchange), timing.total > 0, timing.phases.count > 2 else { return "" }
         let rects = HTML.segments(timing.phases.map { ("", $0.duration) }, of: timing.total, least: 1)
@@ -107,7 +103,6 @@ package struct ExchangeDetails {
         return "<h4>Redirects</h4><dl>\(items)</dl>"
     }
 
-    /// Those that are no messages.
     private var shown: ExchangeBodies { bodies.withoutMessages }
 
     private var messages: HTML {
@@ -133,8 +128,6 @@ package struct ExchangeDetails {
         return "<h4>\(title)</h4>\(shown)\(body.lack.map { "<p>\($0)" } ?? HTML())"
     }
 
-    /// As a command that says everything; where there is none, the header fields. JSON is shown on lines of its own as
-    /// well.
     private var request: HTML {
         guard let command = CurlCommand(exchange, body: bodies.request) else {
             return "\(fields("Request", exchange.requestHeaderFields))\(body("Request body", shown.request))"
@@ -144,26 +137,20 @@ package struct ExchangeDetails {
     }
 }
 
-/// Where the time of an exchange went: phases, one after the other, that add up to the whole.
+/// The timing of an exchange: phases in microseconds that add up to the total; `nil` if unmeasured.
 package struct ExchangeTiming: Sendable, Hashable {
-    /// Looking up the host's name, in microseconds; nil where it was not measured.
     package let lookup: Int64?
-    /// Connecting, without TLS.
     package let connect: Int64?
-    /// The TLS handshake.
     package let secure: Int64?
-    /// Until the request's last byte was handed over, without the phases before; nil where that was not measured.
     package let send: Int64?
-    /// Until the first byte of the response came, or the end where none came; with the sending where that was not
-    /// measured.
+    /// The time to the first byte, or to the end without a response. It includes unmeasured sending.
     package let wait: Int64
-    /// Until the last byte; nil where the first was not measured.
     package let receive: Int64?
 
-    /// nil while the exchange is in progress.
+    /// Returns `nil` while the exchange is in progress.
     package init?(_ exchange: TransactionRecord.Exchange) {
         guard let closed = exchange.closedMicroseconds else { return nil }
-        // Clocks of a platform's metrics may differ by a little: no phase reaches beyond those that follow.
+        // Clocks of platform metrics may differ slightly. Later phases limit earlier ones.
         var rest = max(0, closed - exchange.openedMicroseconds)
         let firstByte = exchange.firstByteMicroseconds.map { min(max(0, $0 - exchange.openedMicroseconds), rest) }
         receive = firstByte.map { rest - $0 }
@@ -184,10 +171,8 @@ package struct ExchangeTiming: Sendable, Hashable {
         wait = rest
     }
 
-    /// The sum of all phases.
     package var total: Int64 { phases.reduce(0) { $0 + $1.duration } }
 
-    /// Those that were measured, in order, with their names.
     package var phases: [(name: String, duration: Int64)] {
         [
             ("lookup", lookup), ("connect", connect), ("TLS", secure), ("send", send), ("wait", wait as Int64?),
@@ -197,33 +182,31 @@ package struct ExchangeTiming: Sendable, Hashable {
 }
 
 extension TransactionRecord.Exchange {
-    /// With the port; empty where it is not known.
+    /// The host with its port; empty if unknown.
     package var host: String { String(place.prefix { $0 != "/" }) }
 
-    /// Without scheme, host and query.
     package var path: String { place.firstIndex(of: "/").map { String(place[$0...]) } ?? "/" }
 
     private var place: Substring {
         let rest = url.prefix { $0 != "?" }
-        // Byte by byte: Foundation, which compares what looks alike, takes ten times as long.
+        // Foundation's comparison by canonical equivalence takes ten times as long as bytes.
         let start = rest.utf8.indices.first { rest.utf8[$0...].starts(with: "://".utf8) }
         return start.map { rest[$0...].dropFirst(3) } ?? rest
     }
 
-    /// `401`, `failed`, of a WebSocket `closed 1000`; `no end recorded` while it is in progress.
+    /// The result, for example `401`, `failed` or, for a WebSocket, `closed 1000`.
     package var result: String {
         closing ?? status.map { "\($0)" } ?? state?.name ?? "no end recorded"
     }
 
-    /// `closed 1000`; nil where it was no WebSocket, or no close frame was seen.
     package var closing: String? { transfer.webSocket?.closeCode.map { "closed \($0)" } }
 
-    /// Whether no whole response came, or one that tells an error.
+    /// Whether the response is missing, incomplete or an error.
     package var hasFailed: Bool { state == .failed || (status ?? 0) >= 400 }
 }
 
 extension ExchangeBody {
-    /// What is missing and why, in a sentence: `The first 64.0 kB of 1.3 MB were kept.`; nil for a whole one.
+    /// Explains why the body is incomplete; `nil` if it is complete.
     package var lack: String? {
         guard !isWhole else { return nil }
         let (kept, all) = (Words.byteCount(bytes.count), byteCount.map { " of \(Words.byteCount($0))" } ?? "")

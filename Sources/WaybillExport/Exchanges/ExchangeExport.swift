@@ -3,14 +3,14 @@ package import WaybillCore
 public import WaybillQueries
 package import WaybillStore
 
-/// Exchanges as one document, a file as a rule.
+/// An export of exchanges as one document, usually a file.
 public struct ExchangeExport: Sendable {
-    /// Hands its argument one exchange after the other.
+    /// A function that passes exchanges to its argument, one after the other.
     public typealias Source = ((ExchangeRecord, ExchangeBodies) throws -> Void) throws -> Void
 
     /// The format of the document.
     public var format: ExchangeFormat
-    /// Whether it is compressed (RFC 1952).
+    /// Whether the document is compressed with gzip (RFC 1952).
     public var isCompressed: Bool
     package var redactor: Redactor
 
@@ -20,15 +20,12 @@ public struct ExchangeExport: Sendable {
         self.redactor = redactor
     }
 
-    /// Makes a document; secrets are taken out of it by the well-known names and shapes.
+    /// Creates an export that redacts secrets by well-known names and shapes. By default it is not compressed.
     public init(as format: ExchangeFormat, isCompressed: Bool = false) {
         self.init(as: format, isCompressed: isCompressed, redactor: Redactor())
     }
 
-    /// Writes the file, in place of one of that name.
-    ///
-    /// - Throws: `.setting` where it cannot be written, `.notFound` where there is nothing to export: then there is no
-    ///   file.
+    /// - Throws: `.setting` if the file can't be written, `.notFound` if there is nothing to export.
     package func write(_ source: Source, to file: URL) throws -> ExportSummary {
         let partial = try PartialFile(file)
         let factCount = try write(source, to: partial.write)
@@ -36,10 +33,10 @@ public struct ExchangeExport: Sendable {
         return ExportSummary(file: file, factCount: factCount, byteCount: partial.byteCount)
     }
 
-    /// Hands the bytes over in pieces.
+    /// Writes the document in pieces, and passes them to `put`.
     ///
-    /// - Returns: How many facts are in them.
-    /// - Throws: `.notFound` where there is nothing to export, before anything was handed over.
+    /// - Returns: The number of exported facts.
+    /// - Throws: `.notFound` if there is nothing to export. `put` was not called then.
     @discardableResult
     public func write(_ source: Source, to put: @escaping ([UInt8]) throws -> Void) throws -> Int {
         let gzip = isCompressed ? try Gzip() : nil
@@ -71,9 +68,7 @@ public struct ExchangeExport: Sendable {
 }
 
 extension StoreReader {
-    /// The exchanges that pass a filter, the oldest first, with what was kept of their bodies.
-    ///
-    /// - Parameter now: Microseconds since 1970: decides which transactions have timed out.
+    /// Returns the matching exchanges with their stored bodies, oldest first.
     package func exchanges(matching filter: ExchangeFilter, now: Int64) -> ExchangeExport.Source {
         { body in
             var count = 0
@@ -86,54 +81,44 @@ extension StoreReader {
     }
 }
 
-/// What exchanges are handed over as.
+/// A format of exported exchanges.
 public enum ExchangeFormat: String, Sendable, CaseIterable {
-    /// HTTP Archive 1.2: for the network panels of browsers, proxies, and everything else that reads one.
+    /// HTTP Archive 1.2, for browsers' network panels, proxies and other HAR tools.
     ///
-    /// It has what clients sent. What servers received is in it only if no client's exchange matches.
+    /// It contains exchanges of clients. It contains those of servers only if no client's exchange matches.
     case har
-    /// Commands for a POSIX shell and curl, one for each request that can be sent again.
+    /// Commands for a POSIX shell and curl, one per request that can be repeated.
     case curl
-    /// For people to read.
+    /// Text for people.
     case text
-    /// For programs: the records, indented.
+    /// Indented JSON records for programs.
     case json
 
-    /// The roles whose exchanges a document has if there are some.
+    /// The preferred roles. The others are exported only if none of these match.
     package var roles: Set<ExchangeRole> {
         switch self {
-        // A server's copy would be a second entry for the same request, under a scheme that servers often do not know.
+        // A server's record would duplicate the request, often with an unknown scheme.
         case .har: [.client]
         case .curl, .text, .json: [.client, .server]
         }
     }
 }
 
-/// Writes exchanges one after the other, each redacted once more.
 package struct ExchangeWriter {
-    /// Exchanges written so far; of commands, those that could be made.
     package private(set) var count = 0
 
     private let format: ExchangeFormat
     private let redactor: Redactor
     private let roles: Set<ExchangeRole>
     private var writer = JSONWriter()
-    /// The pages of an HTTP Archive.
     private var pages = HARPages()
 
-    /// Makes a writer.
-    ///
-    /// - Parameters:
-    ///   - format: The format of the document.
-    ///   - redactor: Redacts each exchange.
-    ///   - roles: The roles whose exchanges are written. Default: both.
     package init(
         as format: ExchangeFormat, redactor: Redactor = Redactor(), roles: Set<ExchangeRole> = [.client, .server]
     ) {
         (self.format, self.redactor, self.roles) = (format, redactor, roles)
     }
 
-    /// What stands before the first.
     package var beginning: [UInt8] {
         switch format {
         case .har: Array(#"{"log":{"version":"1.2","creator":{"name":"Waybill","version":"1"},"entries":["#.utf8)
@@ -142,7 +127,6 @@ package struct ExchangeWriter {
         }
     }
 
-    /// What stands behind the last.
     package var end: [UInt8] {
         switch format {
         case .har: Array("\n],\"pages\":".utf8) + pages.json + Array("}}\n".utf8)
@@ -151,7 +135,7 @@ package struct ExchangeWriter {
         }
     }
 
-    /// The next exchange, with what stands between it and the one before; empty for what the format cannot say.
+    /// Returns the next exchange with its separator; empty if the format can't express it.
     package mutating func next(_ record: ExchangeRecord, bodies: ExchangeBodies) -> [UInt8] {
         guard roles.contains(record.exchange.role) else { return [] }
         guard let bytes = bytes(redactor.redacted(record), redactor.redacted(bodies)) else { return [] }
@@ -192,7 +176,6 @@ package struct ExchangeWriter {
         return (try? encoder.encode(document)).map(Array.init)
     }
 
-    /// A record with what was kept of its bodies.
     private struct Document: Encodable {
         struct Body: Encodable {
             var contentType: String?

@@ -2,21 +2,14 @@ package import WaybillCore
 package import WaybillQueries
 import WaybillStore
 
-/// An exchange as lines for people: what was asked and answered, where the time went, header fields, bodies.
 package struct ExchangeText {
-    /// A line, told apart by what it is, for those who can show that.
     package enum Line: Sendable, Hashable {
-        /// The first: method and URL.
         case title(String)
-        /// What follows belongs together.
         case heading(String)
-        /// A name and its value, and whether that tells of something wrong.
+        /// A name and its value, which may indicate a problem.
         case fact(String, String, isBad: Bool = false)
-        /// A header field.
         case field(String, String)
-        /// A phase of the time: its name, how long it took, and a bar.
         case phase(String, String, bar: String)
-        /// A line of a body, or a remark on it.
         case text(String)
         case empty
     }
@@ -32,7 +25,6 @@ package struct ExchangeText {
         webSocketMessages = WebSocketMessages(of: record.value.exchange, bodies.value)
     }
 
-    /// All lines.
     package var lines: [Line] {
         [.title("\(exchange.method) \(exchange.url)"), .empty] + facts + timing
             + message("REQUEST", exchange.requestHeaderFields, bodies.request, exchange.sentByteCount)
@@ -40,7 +32,6 @@ package struct ExchangeText {
             + messages
     }
 
-    /// The lines in one piece, without emphasis.
     package var text: String {
         let width = names.map(\.count).max() ?? 0
         return lines.map { line in
@@ -55,7 +46,6 @@ package struct ExchangeText {
         }.joined(separator: "\n")
     }
 
-    /// The names of the facts, which stand in a column.
     package var names: [String] {
         facts.compactMap { line in if case .fact(let name, _, _) = line { name } else { nil } }
     }
@@ -118,7 +108,6 @@ package struct ExchangeText {
         return [.empty, .heading("TIME")] + phases
     }
 
-    /// Forty columns are the whole.
     private static func bar(from start: Int64, to end: Int64, of total: Int64) -> String {
         let left = Int(start * 40 / total)
         let right = max(left + 1, Int(end * 40 / total))
@@ -134,7 +123,7 @@ package struct ExchangeText {
             + (body.isEmpty ? [] : [.empty] + body)
     }
 
-    /// One message on a line; of a long one, and of one of several lines, the beginning.
+    /// Returns one line per message, with the beginning of a long or multi-line text.
     private var messages: [Line] {
         guard !webSocketMessages.rows.isEmpty else { return [] }
         var lines = webSocketMessages.rows.map { row -> Line in
@@ -155,7 +144,6 @@ package struct ExchangeText {
         return [.empty, .heading("MESSAGES")] + lines
     }
 
-    /// Characters of a message that are shown.
     private static let messageLength = 200
 
     private func lines(of body: ExchangeBody?) -> [Line] {
@@ -171,21 +159,17 @@ package struct ExchangeText {
 }
 
 extension String {
-    /// Filled up with spaces.
     package func padded(to width: Int, onLeft: Bool = false) -> String {
         let padding = String(repeating: " ", count: max(0, width - count))
         return onLeft ? padding + self : self + padding
     }
 }
 
-/// JSON on several lines, as people read it.
 package enum PrettyJSON {
-    /// Indents JSON in an element that keeps the line breaks, and returns any other text as it is.
+    /// Returns indented JSON in a `<pre>` element, and any other text unchanged.
     package static func html(_ text: String) -> HTML { self.text(text).map { "<pre>\($0)</pre>" } ?? "\(text)" }
 
-    /// The text of a JSON object or array, indented by two spaces for each level; nil for anything else.
-    ///
-    /// Members keep their order and numbers their digits: only the white space between them is another.
+    /// Returns an indented JSON object or array; `nil` for other text. Only whitespace changes.
     package static func text(_ json: String) -> String? {
         guard let first = json.utf8.first(where: { !" \t\r\n".utf8.contains($0) }),
             first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
@@ -197,7 +181,7 @@ package enum PrettyJSON {
         return String(decoding: indented(bytes), as: UTF8.self)
     }
 
-    /// `bytes` are valid JSON, so that it is enough to tell strings from what stands between them.
+    /// Valid JSON needs only a distinction between strings and other bytes.
     private static func indented(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var depth = 0

@@ -5,13 +5,12 @@ import WaybillStore
 
 /// An exchange as an entry of an HTTP Archive: http://www.softwareishard.com/blog/har-12-spec.
 ///
-/// Sizes that are not known are -1. Its page is the transaction. What HAR has no place for stands under `_waybill`, in the words and units of an
-/// export. Cookies are never listed: their fields are redacted whole, names and all.
+/// Unknown sizes are -1. Cookies are not listed, since their header fields are redacted.
 struct HAREntry {
     private let record: ExchangeRecord
     private let bodies: ExchangeBodies
     private let messages: WebSocketMessages
-    /// The number of the redirect that this entry ends with, from 1; `nil` for the entry that has the response.
+    /// The number of the redirect that this entry ends with, from 1; `nil` for the entry with the response.
     private let redirect: Int?
 
     private var exchange: TransactionRecord.Exchange { record.exchange }
@@ -23,15 +22,14 @@ struct HAREntry {
         self.redirect = redirect
     }
 
-    /// The entries of an exchange: one for each redirect that was followed, and one for the response.
+    /// Returns one entry per followed redirect, and one for the response.
     ///
-    /// Only the first request was recorded. The others get its header fields and body, as far as a client repeats them
-    /// (Fetch standard, "HTTP-redirect fetch"): a request that became a GET has no body.
+    /// Only the first request was recorded. Others repeat it as in the Fetch standard, "HTTP-redirect fetch".
     static func entries(of record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>) -> [HAREntry] {
         var (rest, bodies, entries) = (record.value, bodies.value, [HAREntry]())
         for (index, redirect) in record.value.exchange.transfer.redirects.enumerated() {
             var hop = rest
-            // The clock of a damaged record may have gone back.
+            // A damaged record may have times out of order.
             let end = min(
                 max(redirect.atMicroseconds, hop.exchange.openedMicroseconds), hop.exchange.closedMicroseconds ?? .max)
             (hop.state, hop.exchange.state, hop.exchange.status) = (.completed, .completed, redirect.status)
@@ -99,7 +97,7 @@ struct HAREntry {
         writer.endObject()
     }
 
-    /// The URL with scheme and host, which HAR requires. A server may know neither.
+    /// HAR requires scheme and host, but a server may know neither.
     private var absoluteURL: String {
         if exchange.url.contains("://") { return exchange.url }
         return exchange.url.hasPrefix("/") ? "http://unknown.invalid\(exchange.url)" : "http://\(exchange.url)"
@@ -122,7 +120,7 @@ struct HAREntry {
     private func writeResponse(to writer: inout JSONWriter) {
         let wireByteCount = exchange.transfer.receivedWireByteCount
         writer.beginObject()
-        // Browsers, too, say 0 where no response came.
+        // Browsers also write 0 without a response.
         writer.member("status", exchange.status ?? 0)
         writer.key("statusText")
         writer.string("")
@@ -147,7 +145,7 @@ struct HAREntry {
         writer.endObject()
     }
 
-    /// The size of a body that was not compressed on the wire; `nil` if that is not known.
+    /// The size of an uncompressed body; `nil` if unknown.
     private var plainByteCount: Int64? {
         let fields = exchange.responseHeaderFields
         guard !fields.isEmpty, fields.value(for: "Content-Encoding").map({ $0.lowercased() == "identity" }) ?? true
@@ -185,10 +183,10 @@ struct HAREntry {
         writer.beginObject()
         writer.member("blocked", -1)
         writer.member("dns", milliseconds: timing?.lookup)
-        // With TLS, as HAR has it for the sake of its version 1.1.
+        // HAR includes TLS in this time, for compatibility with version 1.1.
         writer.member("connect", milliseconds: connecting.isEmpty ? nil : connecting.reduce(0, +))
         writer.member("ssl", milliseconds: timing?.secure)
-        // These three are never left out; what was not measured is in the one that follows.
+        // HAR requires these three; unmeasured time counts toward the next one.
         writer.member("send", milliseconds: timing?.send ?? 0)
         writer.member("wait", milliseconds: timing?.wait ?? 0)
         writer.member("receive", milliseconds: timing?.receive ?? 0)
@@ -209,7 +207,7 @@ struct HAREntry {
         }
     }
 
-    /// As browsers write them; the data is empty where it was not kept.
+    /// Writes messages as browsers do.
     private func writeMessages(to writer: inout JSONWriter) {
         writer.member("_resourceType", word: "websocket")
         writer.key("_webSocketMessages")
@@ -255,7 +253,6 @@ struct HAREntry {
 }
 
 extension JSONWriter {
-    /// `[{"name": ..., "value": ...}]`
     fileprivate mutating func pairs(_ pairs: [(String, String)]) {
         beginArray()
         for (name, value) in pairs {
@@ -269,11 +266,11 @@ extension JSONWriter {
         endArray()
     }
 
-    /// Exact: whole milliseconds without a fraction, others with the three digits of their microseconds; -1 for nil.
+    /// Writes exact milliseconds, with up to three decimals; -1 for `nil`.
     fileprivate mutating func member(_ name: StaticString, milliseconds microseconds: Int64?) {
         guard let microseconds else { return member(name, -1) }
         key(name)
-        // The double nearest to the quotient is the one that the decimal digits stand for.
+        // Division yields the `Double` nearest to the exact decimal value.
         if microseconds.isMultiple(of: 1000) {
             integer(microseconds / 1000)
         } else {
@@ -282,15 +279,12 @@ extension JSONWriter {
     }
 }
 
-/// The pages of an HTTP Archive: one for each transaction, which its entries refer to.
 struct HARPages {
     private var known: Set<GUID> = []
     private var writer = JSONWriter()
 
     init() { writer.beginArray() }
 
-    /// Adds the page of an exchange's transaction, unless it is there already. An exchange outside any transaction has
-    /// no page.
     mutating func add(_ record: ExchangeRecord) {
         guard let transaction = record.transaction, known.insert(transaction).inserted else { return }
         writer.beginObject()
@@ -305,7 +299,7 @@ struct HARPages {
         writer.endObject()
     }
 
-    /// The array. Firefox's importer requires it, also if it is empty.
+    /// The pages as a JSON array. Firefox's importer requires it, even if it is empty.
     var json: [UInt8] {
         var whole = writer
         whole.endArray()

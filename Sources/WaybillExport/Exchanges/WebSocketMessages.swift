@@ -1,30 +1,25 @@
 package import WaybillCore
 package import WaybillQueries
 
-/// The messages of a WebSocket, each with what was kept of it.
 package struct WebSocketMessages {
-    /// One message.
     package struct Row {
-        /// From 1, among those of its direction.
+        /// The number within its direction, from 1.
         package var number: Int64
         package var isSent: Bool
         package var isText: Bool
-        /// Microseconds since 1970; nil where the end of the WebSocket was not recorded.
+        /// Microseconds since 1970; `nil` without a recorded end of the WebSocket.
         package var timeMicroseconds: Int64?
-        /// nil for the same reason.
         package var byteCount: Int64?
-        /// nil where nothing was kept of it.
         package var kept: KeptMessage?
 
-        /// As RFC 6455, section 5.2, counts them: 1 for text, 2 for binary.
+        /// The opcode according to RFC 6455, section 5.2.
         var opcode: Int { isText ? 1 : 2 }
 
-        /// What was kept, as text; nil where there is none, or it is no text.
         package var text: String? {
             kept.flatMap { kept in kept.isText ? String(decoding: kept.bytes, as: UTF8.self) : nil }
         }
 
-        /// What is missing and why; nil where it is all there.
+        /// Why the content is incomplete; `nil` if it is complete.
         package var lack: String? {
             guard let kept else { return "not kept" }
             guard kept.isCut else { return kept.isText ? nil : "no text" }
@@ -32,16 +27,16 @@ package struct WebSocketMessages {
         }
     }
 
-    /// In order; those of which nothing but their number is known are left out.
+    /// The messages in order, without those that were only counted.
     package let rows: [Row]
-    /// After how many rows messages are left out, and how many; nil where none are.
+    /// The number of omitted messages, and the index of the following row; `nil` if there are none.
     package let omission: (place: Int, count: Int64)?
 
     package init(of exchange: TransactionRecord.Exchange, _ bodies: ExchangeBodies) {
         let sent = KeptMessage.messages(in: bodies.request)
         let received = KeptMessage.messages(in: bodies.response)
         guard let socket = exchange.transfer.webSocket else {
-            // It never ended: what was kept until then is all that is known.
+            // The WebSocket has no recorded end; only the stored messages are known.
             rows = [(true, sent), (false, received)].flatMap { isSent, messages in
                 messages.map { Row(number: $0.number, isSent: isSent, isText: $0.isText, kept: $0) }
             }
@@ -63,7 +58,6 @@ package struct WebSocketMessages {
 }
 
 extension ExchangeBodies {
-    /// Without those that hold messages, which are shown one by one.
     package var withoutMessages: ExchangeBodies {
         let isBody = { (body: ExchangeBody?) in body?.contentType != KeptMessage.contentType }
         return ExchangeBodies(request: isBody(request) ? request : nil, response: isBody(response) ? response : nil)
@@ -71,7 +65,6 @@ extension ExchangeBodies {
 }
 
 extension Fact.WebSocket {
-    /// `3 messages sent, 5 received, 1 ping, closed 1000 (bye)`.
     package var words: String {
         var words = [
             "\(Words.count(sentMessageCount, "message")) sent", "\(receivedMessageCount) received",
@@ -82,12 +75,10 @@ extension Fact.WebSocket {
     }
 }
 
-/// The messages of a WebSocket as a table: which way, when, how long, and what was kept of them.
 package struct WebSocketTable {
     private let messages: WebSocketMessages
     private let opened: Int64
 
-    /// nil where there are none.
     package init?(exchange: TransactionRecord.Exchange, bodies: ExchangeBodies) {
         messages = WebSocketMessages(of: exchange, bodies)
         opened = exchange.openedMicroseconds

@@ -2,7 +2,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// The columns in which the facts of one part differ; nil where a kind of fact has no such thing.
+/// The columns that differ between facts of a part; `nil` if a kind of fact lacks the value.
 struct ExportRow {
     var sequence: Int64
     var kind: String
@@ -31,11 +31,11 @@ struct ExportRow {
     var transfer = Fact.Transfer()
     var sampling: Fact.Sampling?
     var timeout: Int64?
-    /// Whether it is no event, though its kind and code say so to readers who do not know the column.
-    var setsAttributes = false
     var removed: [String] = []
+    /// The members of a fact of an unknown kind, as the text of a JSON object.
+    var members: String?
 
-    /// - Parameter opening: What the fact closes; nil where it closes nothing, or that has not arrived.
+    /// - Parameter opening: The fact that this one closes; `nil` if there is none, or if it has not arrived.
     init(_ fact: Redacted<Fact>, opening: Redacted<Fact?>, in clock: WallClock) {
         let (fact, opening) = (fact.value, opening.value)
         sequence = fact.sequence
@@ -45,7 +45,7 @@ struct ExportRow {
         duration = opening.map { fact.atMicroseconds - $0.atMicroseconds }
         switch fact.content {
         case .opened(let content):
-            kind = "opened"
+            kind = content.isJoined ? "joined" : "begun"
             attributes = content.attributes
             cause = content.cause
             sampling = content.sampling
@@ -58,24 +58,24 @@ struct ExportRow {
             error = content.error
             attributes = content.attributes
         case .attributesSet(let content):
-            // A word that readers know, and what says that it is no event in a column of its own.
-            kind = "event"
-            code = Limits.largestInteger
+            kind = "attributes_set"
             attributes = content.attributes
-            setsAttributes = true
             removed = content.removed
+        case .unknown(let content):
+            kind = content.kind
+            members = content.members
         case .closed(let content):
-            kind = "closed"
+            kind = "finished"
             outcome = content.outcome.name
             error = content.error
             attributes = content.attributes
         case .exchangeOpened(let content):
-            kind = "exchange_opened"
+            kind = "exchange_begun"
             exchange = fact.sequence
             take(content)
             headerFields = content.headerFields
         case .exchangeClosed(let content):
-            kind = "exchange_closed"
+            kind = "exchange_finished"
             exchange = content.exchange
             if case .exchangeOpened(let request) = opening?.content { take(request) }
             state = content.state.name
@@ -98,7 +98,6 @@ struct ExportRow {
         url = request.url
     }
 
-    /// The columns that say when it happened, and what it is called.
     func writeHeading(to row: inout some RowFormat) {
         row.integer("sequence", sequence)
         row.text("kind", kind)
@@ -108,7 +107,6 @@ struct ExportRow {
         row.text("name", name?.value)
     }
 
-    /// The columns behind those up to those of exchanges.
     func write(to row: inout some RowFormat) {
         row.text("outcome", outcome)
         row.integer("duration_us", duration)
@@ -120,7 +118,6 @@ struct ExportRow {
         row.integer("cause_sequence", cause?.sequence)
     }
 
-    /// The columns of exchanges, behind which those of the transaction come.
     func writeExchange(to row: inout some RowFormat) {
         row.integer("exchange", exchange)
         row.text("role", role)
@@ -144,24 +141,20 @@ struct ExportRow {
         row.text("rule", transfer.rule)
     }
 
-    /// How it was sampled.
     func writeSampling(to row: inout some RowFormat) {
         row.integer("sample_ppm", sampling?.perMillion)
         row.bool("sample_kept", sampling?.isChosen == false ? true : nil)
         row.integer("slow_us", sampling?.slowMicroseconds)
     }
 
-    /// Whether all columns of exchanges are without a value.
     var isOfNoExchange: Bool { exchange == nil }
 
     /// Whether all columns of ``writeLater(to:)`` are without a value.
-    var hasNothingLater: Bool { error == nil && !setsAttributes && removed.isEmpty && transfer.webSocket == nil }
+    var hasNothingLater: Bool { error == nil && members == nil && removed.isEmpty && transfer.webSocket == nil }
 
-    /// The columns behind those of the row's heading and of the transaction.
     func writeLater(to row: inout some RowFormat) {
         row.text("error_name", error?.name)
         row.underlying("error_underlying", error?.underlying ?? [])
-        row.bool("sets_attributes", setsAttributes ? true : nil)
         row.texts("removed_attributes", removed)
         row.integer("messages_sent", transfer.webSocket?.sentMessageCount)
         row.integer("messages_received", transfer.webSocket?.receivedMessageCount)
@@ -171,7 +164,7 @@ struct ExportRow {
     }
 }
 
-/// The columns of a row, in their order: see `Schemas/export.v1.schema.json`.
+/// The columns in order; see `Schemas/export.v1.schema.json`.
 enum ExportColumns {
     static let all: [StaticString] = [
         "transaction_id", "use_case", "use_case_name", "source", "app", "app_version", "device", "os", "os_version",
@@ -184,9 +177,9 @@ enum ExportColumns {
         "http_version", "received_wire_bytes", "lookup_us", "connect_us", "secure_us", "sent_after_us", "is_reused",
         "redirects",
         "is_mocked",
-        "rule", "support_code", "error_name", "error_underlying", "sets_attributes", "removed_attributes",
+        "rule", "support_code", "error_name", "error_underlying", "removed_attributes",
         "messages_sent", "messages_received", "pings", "close_code", "close_reason",
         "ended_by", "sample_ppm", "sample_kept", "slow_us",
-        "parent", "parent_part", "timeout_us", "ended",
+        "parent", "parent_part", "timeout_us", "ended", "members",
     ]
 }

@@ -2,8 +2,7 @@ package import WaybillCore
 import WaybillQueries
 package import WaybillStore
 
-/// Writes each fact as one row that needs no other: with what its source, its part and its opening say of it, redacted
-/// once more.
+/// Writes each fact as a self-contained row with its source, part and opening, redacted again.
 struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private(set) var rows = Format()
     private(set) var count = 0
@@ -14,26 +13,18 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private let nameOfEvent: NameOfEvent
     private var source = ScannedSource(
         share: ScannedShare(row: 0), source: SourceIdentity(id: GUID(high: 0, low: 0)), clock: WallClock([]))
-    /// The columns that all facts of a source share.
     private var sourceColumns: [UInt8] = []
     private var useCase: Int?
-    /// What the use case is called as it was read, and as rows tell it.
     private var useCaseName: (read: String?, redacted: Redacted<String?>)
-    /// Of the part's transaction.
     private var supportCode: String?
     private var eventNames: [EventCode: EventName] = [:]
-    /// The columns of the names of the use case whose codes are small, at the places of their codes: looked up for each
-    /// event. Empty where one is not known yet.
+    /// The name columns of events with small codes, indexed by code, to speed up the lookup. Unknown columns are empty.
     private var smallCodes: (useCase: Int, columns: [[UInt8]]) = (-1, [])
-    /// The columns that all facts of a part share.
     private var head: [UInt8] = []
     private var line = EventLine(as: Format.self)
-    /// Columns that most rows have without values: written once, where each of thirty would be a call for each row.
+    /// Columns without values, written in advance: most rows need them, and thirty calls per row would be slow.
     private let empty: (exchange: ArraySlice<UInt8>, later: ArraySlice<UInt8>)
-    /// Of a row whose columns behind the name are empty but for the support code: those before that, and those behind
-    /// it.
     private var plainColumns: (before: [UInt8], behind: [UInt8]) = ([], [])
-    /// Whether ``line`` is of the part that the facts are of.
     private var isLineBegun = false
 
     private struct EventCode: Hashable {
@@ -46,10 +37,9 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         var column: [UInt8]
     }
 
-    /// What a source calls an event of a use case; -1 is a use case that is not known.
+    /// Returns a source's name of an event; use case -1 is unknown.
     typealias NameOfEvent = (_ code: Int, _ useCase: Int, _ source: SourceIdentity) throws(WaybillError) -> String
 
-    /// - Parameter limit: Bytes after which it is full.
     init(limit: Int, redactor: Redactor, eventName: @escaping NameOfEvent) {
         self.limit = limit
         self.redactor = redactor
@@ -62,14 +52,12 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         describeSource()
     }
 
-    /// Of an event that has nothing but its code.
     private static func plainRow(_ redactor: Redactor, in clock: WallClock) -> ExportRow {
         ExportRow(
             redactor.redacted(Fact(sequence: 0, part: 0, atMicroseconds: 0, content: .event(Fact.Event(code: 0)))),
             opening: redactor.redacted(nil), in: clock)
     }
 
-    /// Names events as the store does.
     init(limit: Int, redactor: Redactor, _ connection: Connection) {
         let names = NameTable(connection)
         self.init(limit: limit, redactor: redactor) { code, useCase, source throws(WaybillError) in
@@ -77,7 +65,6 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         }
     }
 
-    /// Takes what was written away.
     mutating func removeAll() { rows.removeAll() }
 
     mutating func enter(_ source: ScannedSource) {
@@ -93,7 +80,6 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         plainColumns.behind = empty.later + plainColumns.behind
     }
 
-    /// Writes what all rows of the source say of it.
     private mutating func describeSource() {
         eventNames = [:]
         smallCodes = (-1, [])
@@ -147,9 +133,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
 
     mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError) {
         var row = ExportRow(redactor.redacted(fact), opening: redactor.redacted(opening), in: source.clock)
-        if row.setsAttributes {
-            row.name = redactor.redacted("attributes set")
-        } else if let code = row.code {
+        if let code = row.code {
             row.name = try name(ofEvent: Int(clamping: code), useCase ?? -1).redacted
         }
         rows.beginRow(head)
@@ -163,7 +147,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         count += 1
     }
 
-    /// The last columns of a row. Of the type: to ask a writer while its rows change would copy all of it.
+    /// This is static because access to the writer while its rows change would copy all rows.
     private static func writeLast(of row: ExportRow, _ source: ScannedSource, to rows: inout Format) {
         rows.text("ended_by", source.endedBy?.name)
         row.writeSampling(to: &rows)
@@ -171,6 +155,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         rows.integer("parent_part", row.parentPart)
         rows.integer("timeout_us", row.timeout)
         rows.bool("ended", source.hasEnded ? true : nil)
+        rows.text("members", row.members)
     }
 
     private mutating func column(ofEvent code: Int) throws(WaybillError) -> [UInt8] {
@@ -197,8 +182,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private func text(_ text: String) -> String? { text.isEmpty ? nil : text }
 }
 
-/// A writer as a type without parameters: the scan is in another module, and for a generic visitor the compiler makes
-/// one code for all formats, which looks up each thing that it does.
+/// A writer without generic parameters. The compiler can't specialize generic visitors across modules.
 protocol RowVisitor: FactVisitor {
     associatedtype Format: RowFormat
     var writer: ExportRowWriter<Format> { get set }
@@ -221,12 +205,7 @@ struct NDJSONRows: RowVisitor { var writer: ExportRowWriter<NDJSONFormat> }
 struct CSVRows: RowVisitor { var writer: ExportRowWriter<CSVFormat> }
 
 extension TextFormat {
-    /// Facts as lines of NDJSON, redacted once more, in the order in which they are given: for a store that has them at
-    /// hand and not in SQLite.
-    ///
-    /// - Parameters:
-    ///   - facts: Each with what a line says of its source, of its part, and of what it closes.
-    ///   - eventName: What a source calls an event of a use case; -1 is a use case that is not known.
+    /// Returns facts as redacted NDJSON lines in the given order, for stores that don't use SQLite.
     package static func ndjson(
         _ facts: [(source: ScannedSource, part: ScannedPart, fact: Fact, opening: Fact?)],
         eventName: @escaping (_ code: Int, _ useCase: Int, _ source: SourceIdentity) -> String
@@ -241,24 +220,17 @@ extension TextFormat {
     }
 }
 
-/// The row of an event that has nothing but its code: within a part, its numbers and its name are all that differs.
-///
-/// What stands around them is written once, by the format that writes all rows. What stands before them stays where it
-/// is from one event to the next, and what stands behind is put there anew.
+/// The row of a plain event. Only its numbers and its name are written anew within a part.
 struct EventLine: Sendable {
-    /// The row of the last event, and room for a longer one.
     private var row: [UInt8] = []
-    /// What stands behind the columns up to the sequence: what is between the numbers, and behind the name the end of
-    /// the row. In one array, since each array that is read costs as much as a number.
+    /// The text around the numbers, in one array because each array access costs as much as a number.
     private var text: [UInt8] = []
     private var ends: (time: Int, at: Int, code: Int) = (0, 0, 0)
-    /// Where the sequence begins in ``row``.
     private var head = 0
-    /// ``text`` without what a part decides.
     private let between: (sequence: [UInt8], time: [UInt8], at: [UInt8], code: [UInt8])
 
     init<Format: RowFormat>(as format: Format.Type) {
-        // A number of one digit stands for all of them, and is left out.
+        // A one-digit number is a placeholder, which `dropLast` removes.
         let digit: Int64 = 0
         let sequence = format.columns { $0.integer("sequence", digit) }
         let time = format.columns {
@@ -270,11 +242,7 @@ struct EventLine: Sendable {
         between = (sequence.dropLast(), time.dropLast(), at.dropLast(), code.dropLast())
     }
 
-    /// Begins a part.
-    ///
-    /// - Parameters:
-    ///   - head: The row up to `is_joined`.
-    ///   - tail: The row from `outcome` to its end.
+    /// Begins a part, with the row up to `is_joined` and the row from `outcome` to its end.
     mutating func begin(head: [UInt8], tail: [UInt8]) {
         row.removeAll(keepingCapacity: true)
         row += head
@@ -290,17 +258,12 @@ struct EventLine: Sendable {
         text += tail
     }
 
-    /// The row of an event, until the next one is asked for.
-    ///
-    /// - Parameters:
-    ///   - time: Microseconds since 1970.
-    ///   - name: The column.
+    /// Returns the row of an event, valid until the next call.
     mutating func row(of event: PlainEvent, time: Int64, name: [UInt8]) -> ArraySlice<UInt8> {
         let most = head + text.count + name.count + 4 * DecimalDigits.mostByteCount
         if row.count < most { row.append(contentsOf: repeatElement(0, count: most - row.count)) }
         var end = head
-        // In place, with one look whether the row is ours alone and long enough: ten appends, each with its own, took
-        // twice as long. All that is put there fits, by the sum above.
+        // Unsafe for speed: ten appends took twice as long. `most` guarantees that everything fits.
         row.withUnsafeMutableBufferPointer { row in
             text.withUnsafeBufferPointer { text in
                 end = DecimalDigits.write(event.sequence, to: row, at: end)
@@ -319,9 +282,6 @@ struct EventLine: Sendable {
 }
 
 extension UnsafeMutableBufferPointer<UInt8> {
-    /// Copies bytes for which there is room.
-    ///
-    /// - Returns: The place behind them.
     fileprivate func put(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, at start: Int) -> Int {
         let end = start + bytes.count
         _ = UnsafeMutableBufferPointer(rebasing: self[start..<end]).update(fromContentsOf: bytes)
@@ -330,7 +290,7 @@ extension UnsafeMutableBufferPointer<UInt8> {
 }
 
 extension RowFormat {
-    /// Columns as they stand behind others.
+    /// Returns columns as they appear after other columns.
     static func columns(_ write: (inout Self) -> Void) -> [UInt8] {
         var row = Self()
         row.bool("is_joined", true)

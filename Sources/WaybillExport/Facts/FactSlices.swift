@@ -2,21 +2,15 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// The facts of an export as rows, read by several threads: each reads a slice, and rows come in the order of slices.
+/// The facts of an export as rows. Several threads each read a slice; rows keep the order of slices.
 struct FactSlices<Rows: RowVisitor> {
     private var workers: [Worker]
     private var slices: ArraySlice<[ScannedShare]>
-    /// Those whose rows were not all handed over, by the order of their slices.
     private var inLine: ArraySlice<Int> = []
 
-    /// Facts in what was read so far.
     var factCount: Int { workers.reduce(0) { $0 + $1.visitor.writer.count } }
 
-    /// - Parameters:
-    ///   - connections: One for each thread. Only the first has the temporary table of chosen transactions, so that it
-    ///     reads alone where there is one.
-    ///   - partCount: Of a slice; together they take about a megabyte.
-    ///   - byteCount: After which a thread stops, also within its slice.
+    /// Filtered exports use only the first connection, which has the temporary table of selected transactions.
     init(
         _ selection: ExportSelection, redactor: Redactor, by connections: [Connection], ofParts partCount: Int64 = 250,
         limit byteCount: Int = 64 * TextExport.pieceByteCount
@@ -31,9 +25,7 @@ struct FactSlices<Rows: RowVisitor> {
         }
     }
 
-    /// The next pieces; none after the last.
-    ///
-    /// - Parameter meanwhile: Is done on a thread of its own beside those that read.
+    /// - Parameter meanwhile: Runs on another thread while the workers read.
     mutating func read(meanwhile: () -> Void = {}) throws(WaybillError) -> [[UInt8]] {
         let interruption = workers.first?.connection.interruption
         for worker in workers { worker.connection.interruption = interruption }
@@ -51,7 +43,7 @@ struct FactSlices<Rows: RowVisitor> {
             let isFirst = !isDone
             isDone = true
             try workers.withUnsafeMutableBufferPointer { (workers) throws(WaybillError) in
-                // Right because each worker is given to one thread.
+                // Each worker is used by one thread only.
                 nonisolated(unsafe) let workers = workers
                 _ = try onThreads(1 + reading.count) { (number) throws(WaybillError) in
                     if number > 0 { return try workers[reading[reading.startIndex + number - 1]].read() }
@@ -67,7 +59,6 @@ struct FactSlices<Rows: RowVisitor> {
         return pieces
     }
 
-    /// What one thread reads.
     private struct Worker {
         let connection: Connection
         let isFiltered: Bool
@@ -79,14 +70,12 @@ struct FactSlices<Rows: RowVisitor> {
             (self.connection, self.isFiltered, self.visitor) = (connection, isFiltered, visitor)
         }
 
-        /// Whether all of its slice was read.
         var isDone: Bool { scan == nil }
 
         mutating func begin(_ slice: [ScannedShare]) throws(WaybillError) {
             scan = try FactScan(slice, isFiltered: isFiltered, connection)
         }
 
-        /// Reads as much of its slice as a piece holds.
         mutating func read() throws(WaybillError) {
             guard var scan else { return }
             visitor.writer.removeAll()
@@ -106,7 +95,6 @@ struct FactSlices<Rows: RowVisitor> {
 }
 
 extension ExportSelection {
-    /// The shares, cut where so many parts are together.
     fileprivate func slices(ofParts partCount: Int64, by connection: Connection) throws(WaybillError)
         -> [[ScannedShare]]
     {
@@ -117,7 +105,7 @@ extension ExportSelection {
         var slice: [ScannedShare] = []
         var room = partCount
         for var share in shares {
-            // Of an increment few parts are meant, and all would be looked through to cut it.
+            // Don't cut increments: they contain few parts, and counting them would scan all parts.
             let isWhole = share.window.lowerBound <= 1
             func next() throws(WaybillError) -> Int64? {
                 try cut.first(share.row, share.parts.lowerBound, room) { row in row.int(0) }

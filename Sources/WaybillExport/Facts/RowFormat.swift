@@ -1,21 +1,19 @@
 import WaybillCore
 
-/// Writes rows, column by column, always in the same order; what is nil or empty is a column without a value.
+/// A format of rows with columns in a fixed order. `nil` and empty values leave a column empty.
 protocol RowFormat: Sendable {
-    /// What stands before the first row.
     static func header(_ columns: [StaticString]) -> [UInt8]
 
     init()
-    /// What was written so far.
     var bytes: [UInt8] { get }
     mutating func removeAll()
 
-    /// Begins a row with columns that were written before, by ``bytes`` of a row that was not ended.
+    /// Begins a row with columns that were written in advance.
     mutating func beginRow(_ first: [UInt8])
     mutating func endRow()
-    /// Columns that were written before, by ``bytes`` of a row that was not begun.
+    /// Appends columns that were written in advance, as ``bytes`` of a row that was not begun.
     mutating func columns(_ written: [UInt8])
-    /// What was written before, as it is to stand there: a whole row, or columns behind others.
+    /// Copies bytes that were written in advance, without a separator.
     mutating func copy(_ written: ArraySlice<UInt8>)
 
     mutating func integer(_ column: StaticString, _ value: Int64?)
@@ -33,7 +31,7 @@ extension RowFormat {
     mutating func integer(_ column: StaticString, _ value: Int?) { integer(column, value.map { Int64($0) }) }
 }
 
-/// One JSON object a line: https://github.com/ndjson/ndjson-spec.
+/// One JSON object per line: https://github.com/ndjson/ndjson-spec.
 struct NDJSONFormat: RowFormat {
     private var writer = JSONWriter()
 
@@ -86,12 +84,9 @@ struct NDJSONFormat: RowFormat {
     }
 }
 
-/// RFC 4180, with a header line; JSON where a column has several values, `""` for a text that is empty rather than
-/// absent.
+/// CSV according to RFC 4180, with a header line. Columns with several values contain JSON. Empty texts are `""`.
 ///
-/// Spreadsheets compute a cell that begins with one of a few characters, and a formula may send what the other cells
-/// hold to somebody: a text that begins so, or with an apostrophe, has an apostrophe before it. A reader takes away the
-/// one that a text begins with, and has what was recorded. Numbers are left as they are.
+/// Spreadsheets could run texts that look like formulas. Such texts get an apostrophe in front, which readers remove.
 package struct CSVFormat: RowFormat {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -151,7 +146,7 @@ package struct CSVFormat: RowFormat {
         value.withUTF8 { append($0, isMarked: $0.first.map(Self.marked.contains) ?? false) }
     }
 
-    /// What a text begins with that has an apostrophe put before it (OWASP, "CSV Injection").
+    /// First bytes of texts that get an apostrophe (OWASP, "CSV Injection").
     private static let marked: [UInt8] = Array("=+-@\t\r\n'".utf8)
 
     mutating func attributes(_ column: StaticString, _ value: Attributes) {
@@ -187,7 +182,6 @@ package struct CSVFormat: RowFormat {
         needsComma = true
     }
 
-    /// Whether a text of such bytes stands without quotation marks.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: ","), UInt8(ascii: "\""), UInt8(ascii: "\r"), UInt8(ascii: "\n"): false
@@ -208,64 +202,93 @@ package struct CSVFormat: RowFormat {
     }
 }
 
-/// How a CSV is written for the program that reads it.
+/// What a CSV file of facts contains, and how.
 package struct CSVStyle: Sendable, Hashable {
-    /// Whether the file begins with a byte order mark, without which Excel does not read UTF-8. Default: false.
+    /// Whether the file begins with a byte order mark, which Excel needs to detect UTF-8.
     package var hasByteOrderMark = false
-    /// Whether a moment is a text in ISO 8601, in UTC, rather than microseconds since 1970, of whose 16 digits Excel keeps
-    /// 15. The column's name is then without `_us`. Default: false.
+    /// Whether the file is for people and spreadsheets: times are ISO 8601 texts in UTC, and false is an empty cell.
+    /// Excel keeps only 15 of the 16 digits of microseconds since 1970.
     package var hasISOTimes = false
+    /// Whether the file has events only, without the columns of other facts.
+    package var hasOnlyEvents = false
 
     package init() {}
 
-    /// The bytes that a file begins with.
     var beginning: [UInt8] { hasByteOrderMark ? [0xEF, 0xBB, 0xBF] : [] }
 }
 
-/// Writes the facts of a CSV in another style: any store's, piece by piece, wherever the pieces are cut.
+/// Converts CSV facts to another style, regardless of piece boundaries.
 struct StyledFacts {
     private let style: CSVStyle
+    /// The places of the columns to write.
+    private let columns: [Int]
     private var isBegun = false
     private var isHeader = true
     private var isQuoted = false
-    private var column = 0
-    /// What the cell of a moment has so far.
-    private var cell: [UInt8] = []
+    /// The row so far, and where its cells end.
+    private var row: [UInt8] = []
+    private var ends: [Int] = []
 
-    private static let timeColumn = ExportColumns.all.firstIndex { $0.description == "time_us" }
+    private static let names = ExportColumns.all.map(\.description)
+    private static let timeColumn = names.firstIndex(of: "time_us")
+    private static let kindColumn = names.firstIndex(of: "kind")
+    private static let columnsOfEvents = [
+        "transaction_id", "support_code", "use_case", "use_case_name", "time_us", "app", "app_version", "source",
+        "sequence", "code", "name", "error_domain", "error_code", "error_name", "error_text", "attributes",
+    ]
 
-    init(_ style: CSVStyle) { self.style = style }
+    init(_ style: CSVStyle) {
+        self.style = style
+        columns =
+            style.hasOnlyEvents ? Self.columnsOfEvents.compactMap(Self.names.firstIndex) : Array(Self.names.indices)
+    }
 
-    /// The next bytes in this style.
     mutating func next(_ piece: [UInt8]) -> [UInt8] {
         var bytes = isBegun ? [] : style.beginning
         isBegun = true
-        guard style.hasISOTimes else { return bytes + piece }
+        guard style.hasISOTimes || style.hasOnlyEvents else { return bytes + piece }
         bytes.reserveCapacity(piece.count + piece.count / 8)
         for byte in piece {
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            let endsCell = !isQuoted && (byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n"))
-            if column != Self.timeColumn {
-                bytes.append(byte)
-            } else if endsCell {
-                bytes += moment
-                bytes.append(byte)
-                cell = []
-            } else {
-                cell.append(byte)
+            switch byte {
+            case UInt8(ascii: ",") where !isQuoted: ends.append(row.count)
+            case UInt8(ascii: "\n") where !isQuoted:
+                ends.append(row.count - 1)  // before the carriage return
+                write(to: &bytes)
+                row.removeAll(keepingCapacity: true)
+                ends.removeAll(keepingCapacity: true)
+                isHeader = false
+                continue
+            default: break
             }
-            guard endsCell else { continue }
-            if byte == UInt8(ascii: ",") {
-                column += 1
-            } else {
-                (column, isHeader) = (0, false)
-            }
+            row.append(byte)
         }
         return bytes
     }
 
-    private var moment: [UInt8] {
+    private func cell(_ column: Int) -> ArraySlice<UInt8> {
+        guard ends.indices.contains(column) else { return [] }
+        return row[(column == 0 ? 0 : ends[column - 1] + 1)..<ends[column]]
+    }
+
+    private func write(to bytes: inout [UInt8]) {
+        if style.hasOnlyEvents, !isHeader, let kind = Self.kindColumn, !cell(kind).elementsEqual("event".utf8) {
+            return
+        }
+        for (index, column) in columns.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            let cell = cell(column)
+            if style.hasISOTimes, column == Self.timeColumn {
+                bytes += moment(cell)
+            } else if !style.hasISOTimes || !cell.elementsEqual("false".utf8) {
+                bytes += cell
+            }
+        }
+        bytes += "\r\n".utf8
+    }
+
+    private func moment(_ cell: ArraySlice<UInt8>) -> [UInt8] {
         if isHeader { return Array("time".utf8) }
-        return Int64(String(decoding: cell, as: UTF8.self)).map { Array(Words.iso8601($0).utf8) } ?? cell
+        return Int64(String(decoding: cell, as: UTF8.self)).map { Array(Words.iso8601($0).utf8) } ?? Array(cell)
     }
 }

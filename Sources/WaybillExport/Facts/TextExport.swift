@@ -3,16 +3,16 @@ package import WaybillCore
 package import WaybillQueries
 package import WaybillStore
 
-/// The formats that are lines of text; see `Schemas/README.md`.
+/// A text format of exports, described in `Schemas/README.md`.
 public enum TextFormat: String, Sendable, CaseIterable {
-    /// One fact a line, as a JSON object.
+    /// One JSON object per fact and line.
     case ndjson
-    /// One fact a line, after a header line: RFC 4180.
+    /// A header line, then one line per fact (RFC 4180).
     case csv
-    /// Spans of OpenTelemetry: some dozens a line, which is a request of OTLP/HTTP in JSON.
+    /// OpenTelemetry spans: each line is an OTLP/HTTP request in JSON with some dozens of spans.
     case otlp
 
-    /// What stands before the first row; empty for none.
+    /// The bytes before the first row; empty if the format has no header.
     public var header: [UInt8] {
         switch self {
         case .ndjson: NDJSONFormat.header(ExportColumns.all)
@@ -21,8 +21,7 @@ public enum TextFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the names of its files end with; for OTLP the one of
-    /// https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/.
+    /// The file name extension. For OTLP, it follows https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/.
     public var suffix: String {
         switch self {
         case .ndjson, .csv: rawValue
@@ -30,7 +29,7 @@ public enum TextFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// RFC 4180 for CSV; NDJSON has none that is registered.
+    /// The media type. For CSV, it follows RFC 4180; NDJSON has no registered type.
     public var mediaType: String {
         switch self {
         case .ndjson, .otlp: "application/x-ndjson"
@@ -39,23 +38,18 @@ public enum TextFormat: String, Sendable, CaseIterable {
     }
 }
 
-/// An export as text, in pieces: what it takes was decided when it began.
-///
-/// Confined to its reader's thread. No SQLite transaction is open between two pieces, so that a slow receiver holds up
-/// no checkpoint.
+/// An export, confined to its reader's thread. It has no SQLite transaction open between pieces, because a slow
+/// receiver would block checkpoints.
 package final class TextExport {
-    /// Behind everything that this export takes.
     package let cursor: ExportCursor
-    /// Facts in the pieces so far.
     package private(set) var factCount = 0
 
     private let connection: Connection
-    /// Reads on: some pieces; none after the last. Does something else meanwhile.
+    /// Returns the next pieces, or none after the last. It calls `meanwhile` while other threads read.
     private let read: (_ factCount: inout Int, _ meanwhile: () -> Void) throws(WaybillError) -> [[UInt8]]
-    /// That were read and not handed over.
     private var ready: ArraySlice<[UInt8]> = []
 
-    /// About how many bytes a piece has that one thread has read alone; where several read, it may have more.
+    /// The approximate size of a piece. Pieces read by several threads may be larger.
     package static let pieceByteCount = 64 << 10
 
     fileprivate init<Rows: RowVisitor>(
@@ -96,7 +90,6 @@ package final class TextExport {
         }
     }
 
-    /// The next piece, of whole lines; nil after the last.
     package func piece() throws(WaybillError) -> [UInt8]? {
         if ready.isEmpty {
             ready = try connection.transaction("BEGIN") { () throws(WaybillError) in try read(&factCount, {}) }[...]
@@ -104,7 +97,7 @@ package final class TextExport {
         return ready.popFirst()
     }
 
-    /// Hands over all pieces, within one state of the store: some while the next are read.
+    /// Passes all pieces of one snapshot to `body`, and reads the next ones meanwhile.
     fileprivate func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
         var pieces = try read(&factCount, {})
         while !pieces.isEmpty {
@@ -116,9 +109,7 @@ package final class TextExport {
 }
 
 extension StoreReader {
-    /// Begins an export that is read in pieces; for scopes other than a filter's.
-    ///
-    /// - Throws: `.format` for a cursor of another store.
+    /// Begins an export in pieces. Throws `.format` for a cursor of another store.
     package func export(_ scope: ExportScope, as format: TextFormat, redactor: Redactor = Redactor())
         throws(WaybillError) -> TextExport
     {
@@ -127,10 +118,7 @@ extension StoreReader {
         }
     }
 
-    /// Exports within one read of the store, piece by piece.
-    ///
-    /// - Parameter body: Takes a piece of whole rows; on another thread, where several read.
-    /// - Returns: The export, at its end.
+    /// - Parameter body: Receives pieces of whole rows, on another thread if several threads read.
     @discardableResult
     package func export(
         _ scope: ExportScope, as format: TextFormat, redactor: Redactor, to body: ([UInt8]) throws -> Void
@@ -144,7 +132,7 @@ extension StoreReader {
         }.get()
     }
 
-    /// None for what one thread reads: transactions that are looked up, and spans.
+    /// Exports of looked-up transactions and of spans use a single thread.
     private func otherCount(for scope: ExportScope, as format: TextFormat) throws(WaybillError) -> Int {
         switch (scope, format) {
         case (.transactions, _), (.transaction, _), (_, .otlp): 0
@@ -167,14 +155,10 @@ extension StoreReader {
     }
 }
 
-/// An export that is read a piece at a time, with the connection that it reads from; confined to its thread.
 final class StreamedExport {
     private var reader: StoreReader?
     private var export: TextExport?
 
-    /// Decides what the export takes.
-    ///
-    /// - Returns: The cursor behind it.
     func begin(
         _ scope: ExportScope, as format: TextFormat, of place: ResolvedLocation, _ redactor: Redactor,
         until interruption: Interruption
@@ -187,7 +171,6 @@ final class StreamedExport {
         return export.cursor
     }
 
-    /// The next piece; nil after the last.
     func piece(until interruption: Interruption) throws -> ExportStream.Piece? {
         guard let reader, let export else { return nil }
         let before = export.factCount
@@ -196,26 +179,22 @@ final class StreamedExport {
     }
 }
 
-/// What `GET /v1/export` is asked for.
+/// The parameters of `GET /v1/export`.
 package struct ExportQuery: Sendable, Hashable {
     package var format = TextFormat.ndjson
-    /// Received at or after this time; see ``TimeExpression``.
+    /// Only facts received at or after this time; see ``TimeExpression``.
     package var since: String?
-    /// The cursor of the export before.
     package var after: String?
-    /// Only transactions that pass this ``FilterExpression``.
     package var filter: String?
-    /// Only this transaction, by its ID.
     package var transaction: String?
 
-    /// The header field of the answer that holds the cursor behind everything in it.
     package static let cursorField = "Waybill-Next-Cursor"
 
     package static let parameters = ["format", "since", "after", "filter", "transaction"]
 
     package init() {}
 
-    /// Reads the parameters of a URL, decoded; where one is given twice, the last one counts.
+    /// Parses decoded URL parameters. The last of repeated parameters counts.
     package init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
         for item in items {
             switch item.name {
@@ -235,16 +214,13 @@ package struct ExportQuery: Sendable, Hashable {
         }
     }
 
-    /// The parameters, not percent-encoded.
     package var items: [(name: String, value: String)] {
         [("format", format.rawValue)]
             + [("since", since), ("after", after), ("filter", filter), ("transaction", transaction)]
             .compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// The facts that are meant.
-    ///
-    /// - Parameter now: microseconds since 1970.
+    /// - Parameter now: The current time in microseconds since 1970.
     package func facts(now: Int64) throws(QueryFailure) -> ExportedFacts {
         if let transaction {
             guard let id = GUID(transaction), since == nil, after == nil, filter == nil else {

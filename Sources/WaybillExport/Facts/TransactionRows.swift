@@ -1,95 +1,132 @@
-package import Foundation
+import Foundation
 package import WaybillCore
 package import WaybillQueries
 import WaybillStore
 
-/// A CSV with one row for each transaction, for people with a spreadsheet.
-struct TransactionRows {
-    private var rows = CSVFormat()
-    private let style: CSVStyle
-    private let redactor: Redactor
+/// A record that is a row of a CSV file for people.
+package protocol CSVRecord: Redactable, Sendable {
+    static func columns(_ style: CSVStyle) -> [StaticString]
+    func write(to row: inout CSVFormat, _ style: CSVStyle)
+}
 
-    init(_ style: CSVStyle, redactor: Redactor) { (self.style, self.redactor) = (style, redactor) }
-
-    /// What stands before the first row.
-    var header: [UInt8] {
-        let begun: StaticString = style.hasISOTimes ? "begun" : "begun_us"
-        return style.beginning
-            + CSVFormat.header([
-                "transaction_id", "support_code", "use_case", "use_case_name", "outcome", begun, "duration_us",
-                "ended_by", "error_domain", "error_code", "error_name", "error_text", "attributes", "sources", "events",
-                "exchanges", "parent", "children", "waiting_for_beginner",
-            ])
+extension CSVFormat {
+    fileprivate mutating func time(_ microseconds: Int64, _ style: CSVStyle) {
+        if style.hasISOTimes { text("", Words.iso8601(microseconds)) } else { integer("", microseconds) }
     }
 
-    /// The row of a transaction. What has no value is an empty cell.
-    mutating func row(of summary: TransactionSummary) -> [UInt8] {
-        let summary = redactor.redacted(summary).value
-        rows.removeAll()
-        rows.guid("", summary.id)
-        rows.text("", summary.id.supportCode.description)
-        rows.integer("", summary.useCase)
-        rows.text("", summary.useCaseName)
-        rows.text("", summary.outcome.name)
-        if style.hasISOTimes {
-            rows.text("", Words.iso8601(summary.begunMicroseconds))
-        } else {
-            rows.integer("", summary.begunMicroseconds)
-        }
-        rows.integer("", summary.durationMicroseconds)
-        rows.text("", summary.endedBy?.name)
-        rows.text("", summary.error.flatMap { $0.domain.isEmpty ? nil : $0.domain })
-        rows.integer("", summary.error?.code)
-        rows.text("", summary.error?.name)
-        rows.text("", summary.error?.text)
-        rows.attributes("", summary.attributes)
-        rows.integer("", summary.sourceCount)
-        rows.integer("", summary.eventCount)
-        rows.integer("", summary.exchangeCount)
-        rows.guid("", summary.parent)
-        rows.integer("", summary.children?.count)
-        rows.bool("", summary.isWaitingForBeginner ? true : nil)
-        rows.endRow()
-        return rows.bytes
+    fileprivate mutating func error(_ error: RecordedError?) {
+        text("", error.flatMap { $0.domain.isEmpty ? nil : $0.domain })
+        integer("", error?.code)
+        text("", error?.name)
+        text("", error?.text)
+    }
+}
+
+extension TransactionSummary: CSVRecord {
+    package static func columns(_ style: CSVStyle) -> [StaticString] {
+        [
+            "transaction_id", "support_code", "use_case", "use_case_name", "outcome",
+            style.hasISOTimes ? "begun" : "begun_us", "duration_us", "ended_by", "error_domain", "error_code",
+            "error_name", "error_text", "attributes", "sources", "events", "exchanges", "parent", "children",
+            "waiting_for_beginner",
+        ]
+    }
+
+    package func write(to row: inout CSVFormat, _ style: CSVStyle) {
+        row.guid("", id)
+        row.text("", id.supportCode.description)
+        row.integer("", useCase)
+        row.text("", useCaseName)
+        row.text("", outcome.name)
+        row.time(begunMicroseconds, style)
+        row.integer("", durationMicroseconds)
+        row.text("", endedBy?.name)
+        row.error(error)
+        row.attributes("", attributes)
+        row.integer("", sourceCount)
+        row.integer("", eventCount)
+        row.integer("", exchangeCount)
+        row.guid("", parent)
+        row.integer("", children?.count)
+        row.bool("", isWaitingForBeginner ? true : nil)
+    }
+}
+
+extension ExchangeRecord: CSVRecord {
+    package static func columns(_ style: CSVStyle) -> [StaticString] {
+        [
+            "exchange_id", "transaction_id", "support_code", "use_case", "use_case_name", "app", "app_version", "role",
+            style.hasISOTimes ? "begun" : "begun_us", "method", "url", "state", "status", "duration_us",
+            "first_byte_after_us", "sent_bytes", "received_bytes", "error_domain", "error_code", "error_name",
+            "error_text",
+        ]
+    }
+
+    package func write(to row: inout CSVFormat, _ style: CSVStyle) {
+        row.text("", id.description)
+        row.guid("", transaction)
+        row.text("", transaction?.supportCode.description)
+        row.integer("", useCase)
+        row.text("", useCaseName)
+        row.text("", source.app)
+        row.text("", source.appVersion)
+        row.text("", exchange.role.name)
+        row.time(exchange.openedMicroseconds, style)
+        row.text("", exchange.method)
+        row.text("", exchange.url)
+        row.text("", state.rawValue)
+        row.integer("", exchange.status)
+        row.integer("", exchange.durationMicroseconds)
+        row.integer("", exchange.firstByteMicroseconds.map { $0.subtracting(exchange.openedMicroseconds) })
+        row.integer("", exchange.sentByteCount)
+        row.integer("", exchange.receivedByteCount)
+        row.error(exchange.error)
     }
 }
 
 extension ExportingStore {
-    /// Writes a CSV with one row for each transaction of a request, of all its pages, in their order.
-    ///
-    /// - Returns: The number of transactions.
-    /// - Throws: `.notFound` if there is none, before anything was handed over.
+    /// Writes a CSV file with one row per matching transaction. Throws `.notFound` if there are none.
     package func writeTransactions(
         _ request: ListRequest, style: CSVStyle, isCompressed: Bool, redactor: Redactor,
         to put: ([UInt8]) throws -> Void
     ) async throws -> Int {
+        try await writeRows(request, style, isCompressed, redactor, to: put) { try await transactions($0) }
+    }
+
+    /// Writes a CSV file with one row per matching exchange. Throws `.notFound` if there are none.
+    package func writeExchanges(
+        _ request: ListRequest, style: CSVStyle, isCompressed: Bool, redactor: Redactor,
+        to put: ([UInt8]) throws -> Void
+    ) async throws -> Int {
+        try await writeRows(request, style, isCompressed, redactor, to: put) { try await exchanges($0) }
+    }
+
+    private func writeRows<Record: CSVRecord>(
+        _ request: ListRequest, _ style: CSVStyle, _ isCompressed: Bool, _ redactor: Redactor,
+        to put: ([UInt8]) throws -> Void, of page: (ListRequest) async throws -> RecordPage<Record>
+    ) async throws -> Int {
         let gzip = isCompressed ? try Gzip() : nil
-        var (rows, request, count) = (TransactionRows(style, redactor: redactor), request, 0)
+        var (request, count) = (request, 0)
         request[.limit] = "\(ListRequest.limits.upperBound)"
         repeat {
-            let page = try await transactions(request)
+            let page = try await page(request)
             guard count > 0 || !page.rows.isEmpty else {
                 throw WaybillError(
                     .notFound,
                     (["Nothing was exported."] + [page.whyEmpty].compactMap(\.self)).joined(separator: " "))
             }
-            let bytes = (count == 0 ? rows.header : []) + page.rows.flatMap { rows.row(of: $0) }
-            try put(gzip?.compress(bytes) ?? bytes)
+            var rows = CSVFormat()
+            if count == 0 { rows.copy((style.beginning + CSVFormat.header(Record.columns(style)))[...]) }
+            for record in page.rows {
+                rows.beginRow([])
+                redactor.redacted(record).value.write(to: &rows, style)
+                rows.endRow()
+            }
+            try put(gzip?.compress(rows.bytes) ?? rows.bytes)
             count += page.rows.count
             request[.cursor] = page.next
         } while request[.cursor] != nil
         if let gzip { try put(gzip.finish()) }
-        return count
-    }
-
-    /// Writes the same into a file, in place of one of that name; it appears whole or not at all.
-    package func writeTransactions(
-        _ request: ListRequest, style: CSVStyle, isCompressed: Bool, redactor: Redactor, to file: URL
-    ) async throws -> Int {
-        let partial = try PartialFile(file)
-        let count = try await writeTransactions(
-            request, style: style, isCompressed: isCompressed, redactor: redactor, to: partial.write)
-        try partial.finish()
         return count
     }
 }

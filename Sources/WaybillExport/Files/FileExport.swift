@@ -4,17 +4,15 @@ package import WaybillQueries
 package import WaybillStore
 
 extension URL {
-    /// Whether what is written there is compressed, where nothing else is said: the name ends with `.gz`.
     package var endsInGzip: Bool { pathExtension.lowercased() == "gz" }
 }
 
-/// An export into one file, which appears whole or not at all.
 package struct FileExport: Sendable {
     package var format: ExportFormat
     package var isCompressed: Bool
     package var redactor: Redactor
 
-    /// - Parameter isCompressed: Whether text is compressed (RFC 1952); nil: where the file's name ends with `.gz`.
+    /// - Parameter isCompressed: Whether to compress text; `nil` compresses if the file name ends with `.gz`.
     package init(as format: ExportFormat, to file: URL, isCompressed: Bool? = nil, redactor: Redactor = Redactor())
         throws(WaybillError)
     {
@@ -28,11 +26,7 @@ package struct FileExport: Sendable {
         }
     }
 
-    /// Writes the file, in place of one of that name.
-    ///
-    /// - Parameter now: Microseconds since 1970.
-    /// - Throws: `.setting` where it cannot be written, `.notFound` where there is nothing to export: then there is no
-    ///   file.
+    /// - Throws: `.setting` if the file can't be written, `.notFound` if there is nothing to export.
     package func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int64) throws -> ExportSummary {
         guard let text = format.text else {
             return try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file, now: now)
@@ -56,7 +50,6 @@ package struct FileExport: Sendable {
 }
 
 extension StoreReader {
-    /// Why an export is empty, as an error.
     package func nothingToExport(_ scope: ExportScope, as format: TextFormat? = nil) throws -> WaybillError {
         let why =
             switch scope {
@@ -71,32 +64,30 @@ extension StoreReader {
     }
 }
 
-/// What an export is written as; `Schemas/README.md` describes each.
+/// A format of exports, described in `Schemas/README.md`.
 public enum ExportFormat: String, Sendable, CaseIterable {
-    /// One fact a line, as a JSON object: for DuckDB, `jq` and programs.
+    /// One JSON object per fact and line, for DuckDB, `jq` and programs.
     case ndjson
-    /// One fact a line, the same columns: for spreadsheets and data frames.
+    /// One row per fact with fixed columns, for spreadsheets and data frames.
     case csv
-    /// Spans of OpenTelemetry, some dozens a line, each of which is a request of OTLP/HTTP in JSON: for tracing
-    /// backends.
+    /// OpenTelemetry spans for tracing backends: each line is an OTLP/HTTP request in JSON with some dozens of spans.
     case otlp
-    /// A store in one file: for `waybill`, `sqlite3` and everything else that reads one.
+    /// A store in one SQLite file, for `waybill`, `sqlite3` and other SQLite tools.
     case sqlite
 
-    /// nil for a format that is not text.
     package var text: TextFormat? { TextFormat(rawValue: rawValue) }
 }
 
-/// What an export has written.
+/// The result of an export.
 public struct ExportSummary: Sendable, Hashable {
-    /// The file.
+    /// The written file.
     public var file: URL
-    /// Facts in it.
+    /// The number of exported facts.
     public var factCount: Int
-    /// Its length in bytes.
+    /// The length of the file in bytes.
     public var byteCount: Int64
 
-    /// Makes a summary.
+    /// Creates a summary.
     public init(file: URL, factCount: Int, byteCount: Int64) {
         self.file = file
         self.factCount = factCount
@@ -104,22 +95,20 @@ public struct ExportSummary: Sendable, Hashable {
     }
 }
 
-/// An export as a store of its own, in one file: facts go through the front door, as a collector's do.
+/// An export to a one-file store. It ingests facts like a collector does.
 struct SQLiteExport {
     var redactor: Redactor
 
-    /// Writes the file, in place of one of that name.
-    ///
-    /// - Parameter now: Microseconds since 1970, when the store in it has heard of everything.
+    /// - Parameter now: The receive time of all facts in the new store, in microseconds since 1970.
     func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int64) throws -> ExportSummary {
-        // Holds the name and shows early whether it can be written.
+        // Reserves the name, and fails early if the file can't be written.
         let partial = try PartialFile(file)
         let work = try partial.makeFolder()
         defer { withExtendedLifetime(partial) {} }
         let store = try Store(.folder(work))
         var factCount = 0
         try reader.export(scope, redactor: redactor) { set in
-            factCount += try store.ingest(DecodedSet(set: set), receivedAt: now, isVouchedFor: true)
+            factCount += try store.ingest(set, receivedAt: now, isVouchedFor: true)
                 .acceptedCount
         }
         guard factCount > 0 else { throw try reader.nothingToExport(scope) }
@@ -130,11 +119,9 @@ struct SQLiteExport {
     }
 }
 
-/// Bytes that become a file at once, which only its owner may read: whole and on the disk, or not at all.
+/// Files that are written atomically and readable only by their owner.
 package enum WholeFile {
-    /// Reads a file that says what we do; nil where there is none.
-    ///
-    /// - Throws: `.setting` where it cannot be read, or where somebody else may have put it there.
+    /// Reads a configuration file; `nil` if it is missing. Throws `.setting` if another user may have placed it there.
     package static func read(_ file: URL) throws(WaybillError) -> [UInt8]? {
         let path = file.path(percentEncoded: false)
         do { return try DurableFile.trustedBytes(of: path) } catch {
@@ -147,19 +134,13 @@ package enum WholeFile {
         }
     }
 
-    /// Checks that nobody else can have put a folder there.
-    ///
-    /// - Throws: `.setting`
     package static func checkFolder(_ folder: URL) throws(WaybillError) {
         guard let reason = DurableFile.reasonToDistrust(folder: folder) else { return }
         throw WaybillError(
             .setting, "The folder \(folder.path(percentEncoded: false)) \(reason). Name another place.")
     }
 
-    /// Writes it in place of one of that name.
-    ///
-    /// - Parameter bytes: Called when no other writer can come in between.
-    /// - Throws: `.setting` where it cannot be written.
+    /// - Parameter bytes: Called while no other process can write the file.
     package static func write(to file: URL, _ bytes: () throws(WaybillError) -> [UInt8]) throws(WaybillError) {
         let partial = try PartialFile(file)
         try partial.write(bytes())
@@ -167,20 +148,15 @@ package enum WholeFile {
     }
 }
 
-/// Where exports go that name no file.
 package enum StandardOutput {
-    /// Whether a person reads it, on a terminal, and no program.
     package static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Writes text as it is; on a terminal without what it would obey.
-    ///
-    /// - Parameter bytes: Whole characters: what is no UTF-8 shows as U+FFFD on a terminal.
-    /// - Throws: `.setting` where it is not read any more, or has no room.
+    /// Writes text, on a terminal without control characters. Throws `.setting` if standard output is closed or full.
     @Sendable package static func write(_ bytes: [UInt8]) throws(WaybillError) {
         try writePainted(isTerminal ? Array(shown(bytes).utf8) : bytes)
     }
 
-    /// Writes what has its colours already, of text that was made printable before.
+    /// Writes text with color codes, without other control characters.
     package static func writePainted(_ bytes: [UInt8]) throws(WaybillError) {
         do {
             try DurableFile.write(bytes, to: STDOUT_FILENO)
@@ -189,7 +165,7 @@ package enum StandardOutput {
         }
     }
 
-    /// Lines of CSV end with CR LF, which is one end of a line on a terminal, too.
+    /// CSV lines end with CR LF, which a terminal shows as one line end.
     static func shown(_ bytes: [UInt8]) -> String {
         String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n").printableLines
     }

@@ -3,18 +3,16 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// Exports what is new in a store into a lake, as one more increment.
+/// Exports new facts of a store to a lake, as one increment.
 ///
-/// First the files of facts are put there, then, under the one name that follows the last increment's, what makes them
-/// count. Killed before that, a run has done nothing; killed behind it, everything.
+/// The increment makes the fact files count. A run killed before it has no effect.
 package struct IncrementalExport {
-    /// Where a test may end the process.
+    /// Points at which a test may end the process.
     package enum Step: String, Sendable, CaseIterable { case begun, written, noted }
 
     package var format: TextFormat
     package var isCompressed: Bool
-    /// Bytes after which another file begins: it is in memory until it is put there, and readers divide their work by
-    /// files.
+    /// The size of a file in bytes, which limits memory. Readers distribute work by files.
     package var longestFile = 32 << 20
 
     package init(as format: TextFormat, isCompressed: Bool = false) {
@@ -22,11 +20,9 @@ package struct IncrementalExport {
         self.isCompressed = isCompressed
     }
 
-    /// Exports.
+    /// Returns the increment; `nil` if there are no new facts.
     ///
-    /// - Returns: nil where nothing is new: then nothing is added.
-    /// - Throws: `.setting` where the lake cannot be written, or another run was faster; `.format` where what is there
-    ///   cannot be understood.
+    /// - Throws: `.setting` if the lake can't be written, or another run was faster; `.format` for invalid content.
     package func run(
         of store: some ExportingStore, into lake: some Lake, at step: (Step) -> Void = { _ in }
     ) async throws -> Increment? {
@@ -43,17 +39,9 @@ package struct IncrementalExport {
         return increment
     }
 
-    /// The increment to go on from; nil for none.
     private func last(in lake: some Lake) async throws -> Increment? {
         let numbers = try await lake.names(in: Increment.folder).compactMap(Increment.number(ofName:))
-        guard let number = numbers.max() else {
-            guard let earlier = try await lake.earlier() else { return nil }
-            try await put(earlier, into: lake)
-            try await lake.endEarlier()
-            return earlier
-        }
-        // Again, for a run that was killed before it came to that.
-        try await lake.endEarlier()
+        guard let number = numbers.max() else { return nil }
         let name = Increment(number: number, cursor: "", files: []).name
         let place = lake.place(of: name)
         guard let json = try await lake.bytes(of: name) else {
@@ -67,7 +55,7 @@ package struct IncrementalExport {
     }
 
     private func put(_ increment: Increment, into lake: some Lake) async throws {
-        // What is there already is this one where it came there and the answer was lost.
+        // An identical increment is from this run: it was stored, but the response was lost.
         guard try await !lake.put(increment.json, as: increment.name),
             try await lake.bytes(of: increment.name) != increment.json
         else { return }
@@ -80,7 +68,7 @@ package struct IncrementalExport {
     private func write(_ stream: ExportStream, into lake: some Lake) async throws -> [Increment.File] {
         var (files, file, isFirst) = ([Increment.File](), try FactsFile(format, isCompressed), true)
         while var piece = try await stream.next() {
-            // Each file has a header of its own.
+            // Each file has its own header.
             if isFirst { piece.bytes.removeFirst(piece.bytes.starts(with: format.header) ? format.header.count : 0) }
             isFirst = false
             file.add(piece)
@@ -95,13 +83,12 @@ package struct IncrementalExport {
     private func put(_ file: inout FactsFile, into lake: some Lake) async throws -> Increment.File {
         let (bytes, factCount) = file.finish()
         let name = "facts/\(SHA256.hex(bytes)).\(format.suffix)\(isCompressed ? ".gz" : "")"
-        // Of these very bytes where it is there already: a run that was killed has left it.
+        // An existing file has the same bytes, since its name is their hash.
         _ = try await lake.put(bytes, as: name)
         return Increment.File(name: name, bytes: Int64(bytes.count), facts: factCount == 0 ? nil : factCount)
     }
 }
 
-/// One file of facts as it grows in memory.
 private struct FactsFile {
     private(set) var hasFacts = false
     private var bytes: [UInt8]
@@ -128,24 +115,19 @@ private struct FactsFile {
     }
 }
 
-/// What one run adds to a lake: the files that count, and the cursor behind them.
-///
-/// Its name is its number alone, and it is put once: so of two runs that go on from the same cursor one counts, whatever
-/// has come in between.
+/// The files that one run adds to a lake, and the cursor after them. Names are unique, and only one of two concurrent
+/// runs counts.
 package struct Increment: Codable, Sendable, Hashable {
-    /// From 1, without gaps.
+    /// The number, from 1, without gaps.
     package var number: Int
-    /// Behind all facts in its files, as the exported store names it.
+    /// The exported store's cursor after all facts in the files.
     package var cursor: String
     package var files: [File]
 
-    /// A file of facts.
     package struct File: Codable, Sendable, Hashable {
-        /// In the lake.
         package var name: String
-        /// Its length in bytes.
         package var bytes: Int64
-        /// How many are in it; nil where that was not told.
+        /// The number of facts; `nil` if unknown.
         package var facts: Int?
     }
 
@@ -157,7 +139,7 @@ package struct Increment: Codable, Sendable, Hashable {
 
     static let folder = "increments"
 
-    /// In the lake. Of always as many digits, since a bucket lists names in the order of their characters.
+    /// The name in the lake. It has a fixed number of digits, since buckets sort names as text.
     package var name: String { "\(Self.folder)/\(Self.digits(number)).json" }
 
     private static func digits(_ number: Int) -> String {
@@ -165,7 +147,6 @@ package struct Increment: Codable, Sendable, Hashable {
         return String(repeating: "0", count: max(0, 9 - digits.count)) + digits
     }
 
-    /// The number that a name tells; nil where it is no increment's.
     static func number(ofName name: String) -> Int? {
         guard name.hasSuffix(".json"), let number = Int(name.dropLast(".json".count)), number > 0,
             name == digits(number) + ".json"
@@ -173,7 +154,6 @@ package struct Increment: Codable, Sendable, Hashable {
         return number
     }
 
-    /// The same bytes for the same increment.
     var json: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -189,20 +169,17 @@ package struct Increment: Codable, Sendable, Hashable {
     }
 }
 
-/// `lake.json`: by what rules the rest is to be read.
 struct LakeVersion: Codable {
     static let name = "lake.json"
     static let current = 1
 
     var version = current
 
-    /// Puts it there where it is missing, and makes sure that the lake keeps what it has: a store that ignores
-    /// `If-None-Match` would replace it, and a run that goes on late would double facts.
-    ///
-    /// - Throws: `.setting` for a lake that replaces, `.format` for one of another version.
+    /// Creates `lake.json`, and throws `.setting` if the lake replaces it. A store that ignores `If-None-Match` could
+    /// duplicate facts.
     static func check(_ lake: some Lake) async throws {
         let json = Array(try JSONEncoder().encode(LakeVersion())) + [0x0A]
-        // The second time it is there.
+        // The second call must find the file.
         if try await lake.put(json, as: name), try await lake.put(json, as: name) {
             throw WaybillError(
                 .setting,

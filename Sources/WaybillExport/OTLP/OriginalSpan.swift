@@ -1,15 +1,15 @@
 import WaybillCore
 
-/// A span as it came by OTLP, in OTLP's JSON: what a store keeps of it beside its facts.
+/// A span received by OTLP, in OTLP's JSON. A store keeps it beside its facts.
 struct OriginalSpan {
-    /// Its members, with their values as JSON; without its attributes and its scope.
+    /// The members with their values as JSON, without attributes and scope.
     private(set) var members: [(name: String, json: [UInt8])] = []
-    /// The attributes, as elements of an array.
+    /// The attributes as array elements.
     private(set) var attributes: [UInt8] = []
-    /// What made it, as an object; `nil` if that was not told.
+    /// The instrumentation scope as a JSON object; `nil` if there was none.
     private(set) var scope: [UInt8]?
 
-    /// `nil` if it is no JSON object, as in a damaged store.
+    /// Returns `nil` for invalid JSON, as in a damaged store.
     init?(_ json: [UInt8]) {
         var (members, attributes, scope): ([(String, [UInt8])], [UInt8], [UInt8]?) = ([], [], nil)
         do throws(JSONFailure) {
@@ -34,7 +34,6 @@ struct OriginalSpan {
         (self.members, self.attributes, self.scope) = (members, attributes, scope)
     }
 
-    /// The same JSON without secrets; `nil` if it is none.
     static func redacting(_ json: [UInt8], by redactor: Redactor) -> [UInt8]? {
         var redaction = Redaction(redactor: redactor)
         do throws(JSONFailure) {
@@ -45,19 +44,19 @@ struct OriginalSpan {
         return redaction.writer.bytes
     }
 
-    /// Copies JSON, in which each text goes by the name of the attribute that it stands under.
+    /// Copies JSON, and redacts each text under the name of its attribute.
     private struct Redaction {
         let redactor: Redactor
         var writer = JSONWriter()
 
         init(redactor: Redactor) { self.redactor = redactor }
 
-        /// Members whose values are digits of IDs and times, which look like numbers of cards.
+        /// Members with digits of IDs and times, which could look like card numbers.
         private static let digits: Set = [
             "traceId", "spanId", "startTimeUnixNano", "endTimeUnixNano", "timeUnixNano",
         ]
 
-        /// Calls itself as deep as a reader lets JSON be nested.
+        /// The reader limits the depth of the recursion.
         mutating func copy(_ reader: inout JSONReader, under name: String) throws(JSONFailure) {
             switch reader.next {
             case UInt8(ascii: "{"):

@@ -1,7 +1,7 @@
 import WaybillCore
 import WaybillStore
 
-/// A span of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/trace/api/#span.
+/// An OpenTelemetry span: https://opentelemetry.io/docs/specs/otel/trace/api/#span.
 struct Span {
     /// The numbers of OTLP's `SpanKind`.
     enum Kind: Int {
@@ -12,7 +12,7 @@ struct Span {
         case consumer = 5
     }
 
-    /// The numbers of OTLP's `StatusCode`; what is neither stays unset.
+    /// The numbers of OTLP's `StatusCode`.
     enum Status: Int {
         case ok = 1
         case error = 2
@@ -20,18 +20,16 @@ struct Span {
 
     struct Parent {
         var id: SpanID
-        /// Whether another process made it: it may come later, or never.
+        /// Whether another process created it. It may arrive later, or never.
         var isRemote: Bool
     }
 
-    /// A span of another trace, or one further up in this, that has to do with it.
     struct Link {
         var trace: GUID
         var id: SpanID
         var flags: Int
     }
 
-    /// Something that happened during it.
     struct Event {
         var name: String
         var timeMicroseconds: Int64
@@ -40,41 +38,33 @@ struct Span {
 
     var trace: GUID
     var id: SpanID
-    /// What W3C's header field of that name would say; nil: nothing.
+    /// The value of W3C's `tracestate` header field; `nil` if there is none.
     var traceState: String?
-    /// nil: the trace begins with it.
     var parent: Parent?
     var name: String
     var kind: Kind
-    /// Microseconds since 1970.
     var startMicroseconds: Int64
-    /// Microseconds since 1970, not before the start.
+    /// Microseconds since 1970, at or after the start.
     var endMicroseconds: Int64
     var attributes: Attributes
     var events: [Event] = []
     var links: [Link] = []
-    /// The span as it came by OTLP, which is written in place of what was made of its facts; `nil` if it was recorded by
-    /// Waybill.
+    /// The span received by OTLP, which is exported instead; `nil` if Waybill recorded the span.
     var original: OriginalSpan?
-    /// nil: unset.
     var status: Status?
-    /// Why it failed; nil where nothing was said.
     var statusMessage: String?
 
-    /// W3C's flag for sampled, and in bits 8 and 9 whether the parent is remote
-    /// (opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`).
+    /// W3C's sampled flag; bits 8 and 9 say whether the parent is remote (`SpanFlags` in OTLP's trace.proto).
     var flags: Int { 0x101 | (parent?.isRemote == true ? 0x200 : 0) }
 }
 
 extension Span.Link {
-    /// As the bits of a span have it: it was recorded elsewhere.
     init(_ traceParent: TraceParent) {
         self.init(trace: traceParent.trace, id: traceParent.parent, flags: 0x300 | Int(traceParent.flags))
     }
 }
 
 extension Attributes {
-    /// What went wrong, under the names of the semantic conventions where these have some.
     mutating func add(_ error: RecordedError?, type: String? = nil) {
         guard let error else {
             if let type { self["error.type"] = .string(type) }
@@ -90,15 +80,15 @@ extension Attributes {
 }
 
 extension RecordedError {
-    /// `NSURLErrorDomain:-1001`, `Shop.CheckoutError:rejected`; `3` for a bare number.
+    /// The error type, for example `NSURLErrorDomain:-1001` or `Shop.CheckoutError:rejected`.
     fileprivate var type: String { (domain.isEmpty ? "" : "\(domain):") + (name ?? "\(code)") }
 }
 
 extension Span {
-    /// A part as a span: its events are the span's, its outcome is the status.
+    /// Creates the span of a part.
     ///
-    /// A joined part is the child of the exchange that caused it; where none was told, of the span that its request named,
-    /// else of the part that began the transaction. One that began a transaction below another is the child of the part that it was begun in.
+    /// A joined part's parent is the exchange that caused it, or else the span of its request, or else the beginner's
+    /// part.
     init(_ part: ClosedPart) {
         let (start, closing) = (part.openedMicroseconds, part.closed.content)
         self.init(
@@ -138,7 +128,7 @@ extension Span {
         guard part.opened.content.isJoined else {
             return part.parent.map { Parent(id: SpanID($0), isRemote: $0.source != part.source.id) }
         }
-        // Joined by W3C Trace Context alone: by a span that is not ours.
+        // This part joined by W3C Trace Context alone, below a foreign span.
         if part.opened.content.cause == nil, let told = part.opened.content.traceParent, told.trace == part.root {
             return Parent(id: told.parent, isRemote: true)
         }
@@ -147,7 +137,6 @@ extension Span {
 }
 
 extension Fact.Opened {
-    /// What the request that it was joined by said of its trace; nil where that was nothing new.
     fileprivate var traceParent: TraceParent? {
         guard isJoined, case .string(let text)? = attributes[TraceParent.fieldName] else { return nil }
         return TraceParent(parsing: text)
@@ -166,8 +155,7 @@ extension Span.Event {
 }
 
 extension Span {
-    /// An exchange as a span, by the stable semantic conventions:
-    /// https://opentelemetry.io/docs/specs/semconv/http/http-spans/.
+    /// Creates the span of an exchange: https://opentelemetry.io/docs/specs/semconv/http/http-spans/.
     init(_ exchange: ClosedPart.Exchange, of part: ClosedPart) {
         let (request, answer) = (exchange.opened.content, exchange.closed.content)
         let method = Self.knownMethods.contains(request.method) ? request.method : nil
@@ -184,7 +172,7 @@ extension Span {
         if part.root != part.transaction { attributes["waybill.transaction"] = .string(part.transaction.description) }
         attributes["waybill.state"] = .string(answer.state.name)
         attributes["waybill.sequence"] = .integer(exchange.opened.sequence)
-        // What was there before, the caller's own: ours is not among the fields that are recorded.
+        // The caller's own trace context. The one that Waybill adds is not among the recorded fields.
         if request.role == .client,
             let told = request.headerFields.value(for: TraceParent.fieldName).flatMap({ TraceParent(parsing: $0) })
         {
@@ -203,7 +191,7 @@ extension Span {
         if Self.isError(answer, as: request.role) {
             status = .error
             statusMessage = answer.error?.text
-            // The status code says it, where one came: "Error type", same place.
+            // "Error type" in the conventions: the status code has precedence.
             attributes.add(answer.error, type: answer.status.map { "\($0)" } ?? (answer.error == nil ? "_OTHER" : nil))
         } else {
             attributes.add(answer.error)
@@ -211,12 +199,12 @@ extension Span {
         if let original = part.spans[exchange.opened.sequence] { take(original) }
     }
 
-    /// Those of RFC 9110, section 9, and RFC 5789: the list of the conventions.
+    /// The methods that the conventions list (RFC 9110, section 9, and RFC 5789).
     private static let knownMethods: Set<String> = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
     ]
 
-    /// "Status", same place: for a server, a 4xx is the client's error.
+    /// "Status" in the conventions: for a server, 4xx is the client's error.
     private static func isError(_ answer: Fact.ExchangeClosed, as role: ExchangeRole) -> Bool {
         answer.state == .failed || (answer.status ?? 0) >= (role == .client ? 400 : 500)
     }
@@ -239,7 +227,7 @@ extension Span {
 }
 
 extension Span {
-    /// A span that came by OTLP and has become an event goes out as the span that it was.
+    /// Restores a span that was received by OTLP and stored as an event.
     init(_ event: ClosedPart.Event, as original: SpanRows.Span, of part: ClosedPart) {
         let (start, content) = (part.time(of: event.entry), event.entry.content)
         var (attributes, duration) = (content.attributes, Int64(0))
@@ -258,7 +246,6 @@ extension Span {
         take(original)
     }
 
-    /// Goes by the IDs and the kind under which it came, and by all that was kept of it.
     mutating func take(_ original: SpanRows.Span) {
         id = original.id
         parent = original.parent.map { Parent(id: $0, isRemote: original.part == original.fact) }
@@ -268,11 +255,10 @@ extension Span {
 }
 
 extension SourceIdentity {
-    /// A source as a resource, by the semantic conventions (https://opentelemetry.io/docs/specs/semconv/resource/);
-    /// what the app says about its launch stands beside it under its own names, e.g. `deployment.environment.name`.
+    /// The resource of a source, with the app's own attributes: https://opentelemetry.io/docs/specs/semconv/resource/.
     var resource: Attributes {
         var resource = attributes
-        // Required, with this value for what has no name.
+        // The conventions require a name, with this fallback.
         resource["service.name"] = .string(app.isEmpty ? "unknown_service" : app)
         resource["service.instance.id"] = .string(id.description)
         let texts = [
@@ -293,18 +279,12 @@ extension SourceIdentity {
 }
 
 extension Fact.Sampling {
-    /// What `tracestate` says of a sampled span, so that backends count it for as many as it stands for:
-    /// https://opentelemetry.io/docs/specs/otel/trace/tracestate-probability-sampling/.
+    /// Returns `tracestate`: https://opentelemetry.io/docs/specs/otel/trace/tracestate-probability-sampling/.
     ///
-    /// `th` is the threshold of the weight that answers give it: 0 for what is delivered because of its end, whether it
-    /// was chosen or not. `rv` is the place of its root among a million, since that, and not the trace's ID, is what
-    /// goes by the rate.
+    /// Backends use it to weight a sampled span. `th` is the rejection threshold: 0 for transactions kept because of
+    /// their end. `rv` is the root's place among a million, since that decides sampling, and not the trace ID.
     ///
-    /// - Parameters:
-    ///   - root: Of the transactions that are one trace.
-    ///   - microseconds: From its opening to its closing.
-    /// - Returns: nil where the threshold would be wrong: of what was not to be delivered, and where the root by which it
-    ///   was chosen is not known.
+    /// - Returns: `nil` if the threshold would be wrong, for a dropped transaction or an unknown root.
     func traceState(root: GUID, outcome: TransactionOutcome, tookMicroseconds microseconds: Int64) -> String? {
         let isKept = isKept(for: outcome, tookMicroseconds: microseconds)
         guard isChosen || isKept, root.isChosen(perMillion: perMillion) == isChosen else { return nil }
@@ -315,11 +295,11 @@ extension Fact.Sampling {
         return "ot=th:\(digits);rv:\(Self.digits(random))"
     }
 
-    /// Of 2^56 numbers the least that is let through at a rate, if these are uniform.
+    /// Returns the rejection threshold of 56 bits for a sampling rate.
     private static func threshold(perMillion: Int) -> UInt64 {
         let (all, million) = (UInt64(1) << 56, UInt64(Self.million))
         let product = all.multipliedFullWidth(by: UInt64(min(max(0, perMillion), Self.million)))
-        // What is not let through at all has the largest number that 56 bits have.
+        // A rate of 0 has the largest 56-bit number.
         return min(all - million.dividingFullWidth(product).quotient, all - 1)
     }
 

@@ -2,25 +2,20 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// Reads parts that have become spans since an export's scope begins: each closed part, and each exchange of one that
-/// has ended, once.
+/// Reads new spans since the beginning of an export's scope: closed parts and their ended exchanges, each once.
 ///
-/// A span is made of two to four facts: its opening and closing, and for an exchange those of its part. It is wanted
-/// where all of them are there and the scope holds at least one: then an earlier export, which ended where this one
-/// begins, did not have them all. Parts are read in the order of their rows, one at a time.
+/// A span is exported if all its facts have arrived, and at least one is in the scope. Earlier exports lacked that one.
 struct SpanScan {
     private let selection: ExportSelection
     private let connection: Connection
     private let redactor: Redactor
     private let parts: Statement
     private let names: NameTable
-    /// nil where the store is of an older version, and has no rows of spans.
-    private let spans: SpanRows?
+    private let spans: SpanRows
     private var clocks: ClockOffsets
     private var share = 0
     private var nextPart = Int64.min
 
-    /// - Parameter alignment: What is known of the clocks of a transaction's sources.
     init(
         _ selection: ExportSelection, redactor: Redactor, _ connection: Connection,
         alignment: @escaping (GUID) throws(WaybillError) -> ClockAlignment?
@@ -31,10 +26,10 @@ struct SpanScan {
         self.redactor = redactor
         parts = try connection.statement(selection.isFiltered ? FactScan.chosenParts : FactScan.allParts)
         names = NameTable(connection)
-        spans = try SpanRows.areThere(connection) ? SpanRows(connection) : nil
+        spans = SpanRows(connection)
     }
 
-    /// Hands spans over until the writer is full; false when there are no more.
+    /// Passes spans to the writer until it is full; returns false after the last span.
     mutating func run(_ writer: inout SpanWriter) throws(WaybillError) -> Bool {
         while share < selection.shares.count {
             if let source = try ScannedSource(selection.shares[share], connection) {
@@ -59,7 +54,7 @@ struct SpanScan {
         return false
     }
 
-    /// Facts that came after the export began, and belong to the next one.
+    /// Returns the facts that arrived after the export began, which belong to the next one.
     private func newcomers(of source: ScannedSource) throws(WaybillError) -> SequenceRanges {
         if let recorded = selection.cursor.recorded[source.source.id] {
             return SequenceRanges([(recorded + 1)...Int64.max - 1])
@@ -68,7 +63,7 @@ struct SpanScan {
             source.share.row] ?? SequenceRanges()
     }
 
-    /// A part with those of its exchanges that are wanted; nil where nothing is.
+    /// Returns a part with its exportable exchanges; `nil` if there is nothing to export.
     private func closedPart(
         _ scanned: ScannedPart, of source: ScannedSource, without newcomers: SequenceRanges
     ) throws(WaybillError) -> ClosedPart? {
@@ -77,7 +72,7 @@ struct SpanScan {
             .filter { !newcomers.contains($0.sequence) }
         guard var part = try closedPart(of: facts, scanned, of: source) else { return nil }
         part.isWanted = source.includes(part.opened) || source.includes(part.closed)
-        if let spans, source.isReceived { part.spans = try spans.spans(of: scanned.sequence, in: source.share.row) }
+        if source.isReceived { part.spans = try spans.spans(of: scanned.sequence, in: source.share.row) }
         if !part.isWanted {
             part.exchanges.removeAll { !source.includes($0.opened) && !source.includes($0.closed) }
             part.events.removeAll { part.spans[$0.entry.sequence] == nil || !source.includes($0.entry) }
@@ -85,7 +80,7 @@ struct SpanScan {
         return part.isWanted || !part.exchanges.isEmpty || !part.events.isEmpty ? part : nil
     }
 
-    /// nil where the part is not closed, or its transaction's ID is none that a trace can have.
+    /// Returns `nil` if the part is open, or if its transaction's ID is not a valid trace ID.
     private func closedPart(
         of facts: [Fact], _ scanned: ScannedPart, of source: ScannedSource
     ) throws(WaybillError) -> ClosedPart? {
@@ -99,13 +94,14 @@ struct SpanScan {
             case .opened(let content): opened = .init(fact, content)
             case .closed(let content): closed = .init(fact, content)
             case .attributesSet(let content): attributesSet.append(content)
+            case .unknown: break
             case .event(let content): events.append(.init(fact, content))
             case .exchangeOpened(let content): openings.append(.init(fact, content))
             case .exchangeClosed(let content): closings[content.exchange] = .init(fact, content)
             }
         }
         guard var opened, let closed, opened.content.transaction.traceID != nil else { return nil }
-        // The span has the attributes that counted at its end.
+        // The span has the attributes at its end.
         for content in attributesSet { opened.content.attributes.apply(content) }
         let (transaction, useCase) = (opened.content.transaction, opened.content.useCase)
         var part = ClosedPart(
@@ -126,14 +122,14 @@ struct SpanScan {
         return part
     }
 
-    /// A part of the same source is named; of others the one that began the transaction is.
+    /// Returns the part named as parent, or else the part that began the parent transaction.
     private func parent(of opened: Fact.Opened, in source: GUID) throws(WaybillError) -> FactID? {
         guard !opened.isJoined, let parent = opened.parent else { return nil }
         if let part = opened.parentPart { return FactID(source: source, sequence: part) }
         return try beginner(of: parent)
     }
 
-    /// Itself where nothing is above it, or no end to it.
+    /// Returns the topmost transaction; the part's own transaction if there is no parent, or a cycle.
     private func root(of opened: Fact.Opened) throws(WaybillError) -> GUID {
         guard opened.isJoined || opened.parent != nil else { return opened.transaction }
         var root = opened.isJoined ? opened.transaction : opened.parent
@@ -158,8 +154,8 @@ struct SpanScan {
     }
 }
 
-/// The clocks of sources beside those that called them. They hardly change within minutes, and to estimate them for each
-/// part would take longer than all else.
+/// The clock offsets of sources relative to their callers, cached because an estimate per part would dominate an
+/// export.
 private struct ClockOffsets {
     private struct Key: Hashable {
         var source: GUID
@@ -168,7 +164,6 @@ private struct ClockOffsets {
     }
 
     private static let periodMicroseconds: Int64 = 600_000_000
-    /// Estimates that are kept at a time.
     private static let limit = 10_000
 
     private let alignment: (GUID) throws(WaybillError) -> ClockAlignment?
@@ -194,39 +189,33 @@ extension ScannedSource {
     }
 }
 
-/// A part that has its outcome, with all that was recorded of it: what becomes spans, once it is redacted.
+/// A closed part with its facts, which becomes spans after redaction.
 struct ClosedPart {
     var source: SourceIdentity
     var transaction: GUID
-    /// The topmost transaction above it, as far as they name each other: all below that are one trace.
+    /// The topmost known ancestor, which identifies the trace.
     var root: GUID
-    /// The part below which it was begun; nil where it stands by itself, was joined, or that has not arrived.
+    /// The parent part; `nil` for roots and joined parts, and if the parent has not arrived.
     var parent: FactID?
     var useCase: Int
     var useCaseName: String
     var opened: Entry<Fact.Opened>
     var closed: Entry<Fact.Closed>
-    /// In order of sequence.
     var events: [Event] = []
-    /// Those that have ended, in order of sequence.
+    /// The ended exchanges.
     var exchanges: [Exchange] = []
-    /// The part that began the transaction, where this one was joined without being told by which exchange; nil where
-    /// that has not arrived.
+    /// The beginner's part, if this one joined without a known exchange; `nil` if it has not arrived.
     var beginner: FactID?
-    /// Whether others of its use case may have been kept from coming here: they were, if any, where it was recorded
-    /// elsewhere.
+    /// Whether the source is remote. Sampling may have dropped other transactions of its use case.
     var isReceived = false
-    /// Its opening in microseconds since 1970.
     var openedMicroseconds: Int64
-    /// The spans that came by OTLP, by the first of their facts. They go out as they came, under their own IDs.
+    /// The spans received by OTLP, by their first fact. They are exported unchanged, with their IDs.
     var spans: [Int64: SpanRows.Span] = [:]
-    /// What is to be added to the times of its source to get those of the transaction's leading part; `nil` for that part,
-    /// and if it is not known.
+    /// The offset to the clock of the transaction's leading part; `nil` for that part, and if unknown.
     var clockOffset: ClockAlignment.Offset?
-    /// Whether the part itself is to become a span, rather than only exchanges that ended after it.
+    /// Whether the part itself becomes a span, and not only exchanges that ended later.
     var isWanted = true
 
-    /// A fact of one kind.
     struct Entry<Content: Redactable> {
         var sequence: Int64
         var atMicroseconds: Int64
@@ -249,13 +238,11 @@ struct ClosedPart {
 
     var id: FactID { id(of: opened) }
 
-    /// The span that the part came as; nil: it was recorded as a part.
     var original: SpanRows.Span? { spans[opened.sequence] }
 
-    /// Whether an exchange is told by the part's own span: it came as one span.
+    /// Whether the part's own span includes the exchange, because both were received as one span.
     func isOwn(_ exchange: Exchange) -> Bool { original != nil && spans[exchange.opened.sequence] == nil }
 
-    /// What its spans say of sampling; nil: nothing.
     var traceState: String? {
         guard isReceived else { return nil }
         return opened.content.sampling?.traceState(
@@ -265,8 +252,7 @@ struct ClosedPart {
 
     func id<Content>(of entry: Entry<Content>) -> FactID { FactID(source: source.id, sequence: entry.sequence) }
 
-    /// When a fact happened, in microseconds since 1970: counted from the part's opening by the source's own clock, so
-    /// that a wall clock that is set meanwhile makes no span longer, shorter or end before its start.
+    /// Counts monotonic time from the opening, because the wall clock may be changed in between.
     func time<Content>(of entry: Entry<Content>) -> Int64 {
         openedMicroseconds + max(0, entry.atMicroseconds - opened.atMicroseconds)
     }

@@ -1,25 +1,19 @@
 import WaybillCore
 import WaybillQueries
 
-/// Writes spans as lines of OTLP's JSON encoding, each of which is a whole request: `TracesData` of
-/// opentelemetry/proto/trace/v1/trace.proto.
+/// Writes spans as lines of OTLP JSON, each a `TracesData` of opentelemetry/proto/trace/v1/trace.proto.
 ///
-/// Its rules (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): names in camelCase, IDs in
-/// hexadecimal, enums as numbers, and integers of 64 bits as strings.
+/// The encoding is https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding.
 struct SpanWriter {
-    /// Facts that are in the spans.
     private(set) var factCount = 0
-    /// Whether the line is long enough.
     var isFull: Bool { json.bytes.count >= limit }
 
     private let limit: Int
     private var json = JSONWriter()
-    /// The source whose spans are being written; nil: the line is empty.
     private var resource: GUID?
-    /// What made the spans that are being written, as a JSON object; `nil` before the first.
+    /// The instrumentation scope of the current spans as a JSON object; `nil` before the first.
     private var scope: [UInt8]?
 
-    /// - Parameter limit: Bytes after which it is full.
     init(limit: Int) { self.limit = limit }
 
     mutating func write(_ part: Redacted<ClosedPart>) {
@@ -38,7 +32,7 @@ struct SpanWriter {
         }
     }
 
-    /// Ends the line and hands it over; empty where it has no spans.
+    /// Ends and returns the line; empty without spans.
     mutating func takeLine() -> [UInt8] {
         guard resource != nil else { return [] }
         endResource()
@@ -69,7 +63,6 @@ struct SpanWriter {
         json.beginArray()
     }
 
-    /// Goes on among the spans of a scope.
     private mutating func begin(scope: [UInt8]) {
         guard self.scope != scope else { return }
         endScope()
@@ -96,7 +89,7 @@ struct SpanWriter {
 
     private static let ownScope = Array(#"{"name":"waybill"}"#.utf8)
 
-    /// Writes a span as it came. Only what leads back to the store is added.
+    /// Writes a received span unchanged, except for Waybill's own attributes.
     private mutating func write(_ original: OriginalSpan, of span: Span) {
         begin(scope: original.scope ?? Array("{}".utf8))
         json.beginObject()
@@ -118,7 +111,7 @@ struct SpanWriter {
 
     private mutating func write(_ span: Span, of part: ClosedPart) {
         var span = span
-        // Times stay as the source's own clock said; a backend that compares them needs to know.
+        // Times remain those of the source's clock, and these attributes let backends align them.
         if let offset = part.clockOffset {
             span.attributes["waybill.clock_offset_us"] = .integer(offset.microseconds)
             span.attributes["waybill.clock_uncertainty_us"] = .integer(offset.uncertaintyMicroseconds)
@@ -131,7 +124,6 @@ struct SpanWriter {
         json.member("traceState", span.traceState)
         json.member("parentSpanId", span.parent?.id.description)
         json.member("flags", span.flags)
-        // A name must not be empty.
         json.member("name", span.name.isEmpty ? "unnamed" : span.name)
         json.member("kind", span.kind.rawValue)
         json.nanoseconds("startTimeUnixNano", span.startMicroseconds)
@@ -159,13 +151,13 @@ struct SpanWriter {
 }
 
 extension JSONWriter {
-    /// Microseconds since 1970 as nanoseconds, which must not be negative; before 1970 is 1970.
+    /// OTLP has no negative times, and times before 1970 become 1970.
     fileprivate mutating func nanoseconds(_ name: StaticString, _ microseconds: Int64) {
         let nanoseconds = min(max(0, microseconds), Limits.largestInteger) * 1000
         member(name, "\(nanoseconds)")
     }
 
-    /// By name; nothing where there are none. A name must not be empty: what has none is left out.
+    /// OTLP forbids empty names, and such attributes are omitted.
     fileprivate mutating func keyValues(_ attributes: Attributes) {
         let attributes = attributes.filter { !$0.key.isEmpty }
         guard !attributes.isEmpty else { return }

@@ -7,11 +7,9 @@ import WaybillStore
 import FoundationNetworking
 #endif
 
-/// Posts spans to a backend by OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp): Jaeger, Tempo, an
-/// OpenTelemetry Collector.
+/// A client that posts spans by OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp).
 package final class TraceBackend: Sendable {
-    /// How often a line is sent at most, and the longest wait before it is sent again, even where `Retry-After` asks
-    /// for more.
+    /// The limits of attempts per line, and of the wait between them, even if `Retry-After` is longer.
     package static let attemptLimit = 5
     package static let longestWait = Duration.seconds(60)
 
@@ -21,12 +19,7 @@ package final class TraceBackend: Sendable {
     private let wait: @Sendable (Duration) async throws -> Void
     private let http = HTTPSession(configuration: .ephemeral)
 
-    /// - Parameters:
-    ///   - url: Where requests go as they are; without a path, to `/v1/traces` there.
-    ///   - headers: Sent with each request, e.g. for authorization.
-    ///   - clock: By which a `Retry-After` that is a date is understood, in an answer without a `Date`.
-    ///   - wait: Waits before something is sent again.
-    /// - Throws: `.setting` for what is no HTTP address.
+    /// Creates a client; a URL without a path gets `/v1/traces`. Throws `.setting` for a URL other than HTTP.
     package init(
         _ url: URL, headers: [String: String] = [:], clock: any TransactionClock = SystemClock(),
         wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -42,11 +35,10 @@ package final class TraceBackend: Sendable {
         self.wait = wait
     }
 
-    /// Sends one line of an export as OTLP, again where the backend asks for that, and says what became of its spans.
+    /// Sends one line of an OTLP export, and retries if the backend asks for it.
     ///
-    /// - Throws: `.transport` where the backend cannot be reached or has no time for it, `.refused` where it does not
-    ///   take what we are: both without anything booked. A line that it finds malformed or too large counts as
-    ///   rejected: it would be so the next time, too.
+    /// - Throws: `.transport` if the backend is unreachable or overloaded, `.refused` if it rejects us. A line that it
+    ///   calls malformed counts as rejected, since a retry would fail too.
     package func send(_ line: [UInt8]) async throws -> SpanReceipt {
         var attempt = 1
         while true {
@@ -98,26 +90,24 @@ package final class TraceBackend: Sendable {
         return request
     }
 
-    /// Host and port, for messages: the rest of a URL may hold secrets.
+    /// Host and port for messages. Other parts of the URL may contain secrets.
     private var place: String { [url.host(), url.port?.description].compactMap(\.self).joined(separator: ":") }
 }
 
 extension TraceBackend {
-    /// The fields of OpenTelemetry's variables `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or else
-    /// `OTEL_EXPORTER_OTLP_HEADERS`.
+    /// Returns the header fields in `OTEL_EXPORTER_OTLP_TRACES_HEADERS`, or else in `OTEL_EXPORTER_OTLP_HEADERS`.
     package static func headers(of environment: [String: String]) -> [String: String] {
         headers(environment["OTEL_EXPORTER_OTLP_TRACES_HEADERS"] ?? environment["OTEL_EXPORTER_OTLP_HEADERS"] ?? "")
     }
 
-    /// The fields of a text as those variables have it: `name=value`, separated by commas, percent-encoded
-    /// (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
+    /// Parses percent-encoded header fields (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
     package static func headers(_ text: String) -> [String: String] {
         var headers: [String: String] = [:]
         for item in text.split(separator: ",") {
             let pair = item.split(separator: "=", maxSplits: 1).map {
                 $0.trimmingCharacters(in: .whitespaces).removingPercentEncoding ?? ""
             }
-            // What could not stand in a header field would end it, and begin another.
+            // Other characters would allow header injection.
             guard pair.count == 2, !pair[0].isEmpty,
                 pair.joined().unicodeScalars.allSatisfy({ (0x20...0x7E).contains($0.value) })
             else {
@@ -129,14 +119,12 @@ extension TraceBackend {
     }
 }
 
-/// A backend's answer: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response.
+/// A backend's response: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response.
 struct TraceResponse {
     let status: Int
-    /// nil where it says none that can be read.
     let retryAfter: Duration?
     private let data: Data
 
-    /// - Parameter now: By the own clock, for an answer without a `Date`.
     init(_ data: Data, _ response: URLResponse, now: Date) {
         let response = response as? HTTPURLResponse
         status = response?.statusCode ?? 0
@@ -146,22 +134,22 @@ struct TraceResponse {
         self.data = data
     }
 
-    /// Those that the specification lists as "retryable response codes".
+    /// The specification's "retryable response codes".
     var isTemporary: Bool { [429, 502, 503, 504].contains(status) }
 
-    /// nil where nothing was said about the spans themselves.
+    /// Returns `nil` if the response does not concern the spans themselves.
     func receipt(forSpans count: Int) -> SpanReceipt? {
         switch status {
         case 200...299:
             let rejected = min(max(0, partialSuccess?.rejectedSpans?.value ?? 0), count)
             return SpanReceipt(acceptedCount: count - rejected, rejectedCount: rejected, message: message)
-        // "Bad data" must not be sent again.
+        // The specification forbids retries of "bad data".
         case 400, 413, 422: return SpanReceipt(rejectedCount: count, message: message ?? "status \(status)")
         default: return nil
         }
     }
 
-    /// Its words, redacted, shortened and without what a terminal would obey; nil for none.
+    /// The backend's message, redacted, shortened and without control characters.
     var message: String? {
         let text = partialSuccess?.errorMessage ?? (try? JSONDecoder().decode(Status.self, from: data))?.message ?? ""
         return text.isEmpty ? nil : String(Redactor().text(text).prefix(300)).printable
@@ -176,10 +164,9 @@ struct TraceResponse {
         var rejectedSpans: Count?
         var errorMessage: String?
     }
-    /// google.rpc.Status
     private struct Status: Decodable { var message: String? }
 
-    /// An integer of 64 bits, which may be a string.
+    /// A 64-bit integer, which may be a string.
     private struct Count: Decodable {
         var value: Int
 
@@ -190,13 +177,10 @@ struct TraceResponse {
     }
 }
 
-/// What a backend says about spans that it was sent.
 package struct SpanReceipt: Sendable, Hashable {
-    /// Spans that it has taken.
     package var acceptedCount = 0
-    /// Spans that it has not, and will not.
     package var rejectedCount = 0
-    /// Its words about those, or a warning where it has taken all, redacted; nil: none.
+    /// The redacted message about rejected spans, or a warning; `nil` if there is none.
     package var message: String?
 
     package init(acceptedCount: Int = 0, rejectedCount: Int = 0, message: String? = nil) {
@@ -211,14 +195,12 @@ package struct SpanReceipt: Sendable, Hashable {
         total.message = one.message ?? total.message
     }
 
-    /// For people.
     package var sentence: String {
         let rejected = rejectedCount > 0 ? ", \(rejectedCount) rejected" : ""
         return "\(Words.count(acceptedCount, "span")) sent\(rejected)\(message.map { ": \($0)" } ?? ".")"
     }
 
-    /// How many spans a line of an export has: inside a string the quotation marks would be escaped. Each has a start,
-    /// where a link has an ID, too.
+    /// In strings, quotation marks are escaped, and links have no start time.
     static func spanCount(of line: [UInt8]) -> Int {
         Data(line).ranges(of: Data("\"startTimeUnixNano\":".utf8)).count
     }

@@ -2,12 +2,9 @@ import Foundation
 package import WaybillCore
 import WaybillQueries
 
-/// How a report is laid out: what it is about, how the transactions ended, then one after the other under the day on
-/// which they began.
 struct ReportPage {
     private let report: TransactionReport
 
-    /// - Parameter report: In order.
     init(_ report: Redacted<TransactionReport>) { self.report = report.value }
 
     var page: HTMLPage {
@@ -45,15 +42,14 @@ struct ReportPage {
         return .cells(cells.filter { !$0.1.bytes.isEmpty })
     }
 
-    /// From the oldest to the newest.
     private var period: HTML {
         guard let first = report.records.last, let last = report.records.first else { return "" }
-        // The date stands twice even where it is the same: by another clock it need not be.
+        // Both ends need a date, since a browser may convert them to another time zone.
         let ends = [first, last].map { HTML.moment($0.summary.begunMicroseconds, .dateAndTime, in: report.timeZone) }
         return "\(ends[0]) to \(ends[1])"
     }
 
-    /// Different ones in the order in which they come; a few of many.
+    /// Returns up to four distinct texts, and the number of the others.
     private static func listed(_ texts: [String]) -> String {
         var seen: Set<String> = []
         let different = texts.map { $0.split(separator: " ").joined(separator: " ") }.filter {
@@ -71,7 +67,7 @@ struct ReportPage {
     private var days: HTML {
         var html = HTML()
         var day: String?
-        // What they unfold into takes nearly all of the time that a report takes.
+        // The sections take nearly all of the time of a report.
         let (bodies, timeZone) = (report.bodies, report.timeZone)
         let linked = Set(report.records.flatMap(\.links).map(\.transaction)).intersection(
             report.records.map(\.summary.id))
@@ -93,7 +89,6 @@ struct ReportPage {
     }
 }
 
-/// How many transactions ended how: a bar in proportion, and the counts in words.
 package struct OutcomeBar {
     private let counts: [(outcome: TransactionOutcome, count: Int)]
     private let total: Int
@@ -101,16 +96,13 @@ package struct OutcomeBar {
 
     init(_ outcomes: [TransactionOutcome]) { self.init(Dictionary(grouping: outcomes, by: \.self).mapValues(\.count)) }
 
-    /// - Parameters:
-    ///   - outcomes: How many ended how.
-    ///   - address: Where the count of an outcome leads; nil: nowhere.
+    /// - Parameter address: Returns the link target of a count; `nil` for no links.
     package init(_ outcomes: [TransactionOutcome: Int], address: ((TransactionOutcome) -> String)? = nil) {
         counts = Self.order.compactMap { outcome in outcomes[outcome].map { (outcome, $0) } }
         total = outcomes.values.reduce(0, +)
         self.address = address
     }
 
-    /// What went well first, what went wrong last.
     package static let order: [TransactionOutcome] = [
         .succeeded, .open, .canceled, .abandoned, .interrupted, .timedOut, .failed,
     ]
@@ -128,15 +120,11 @@ package struct OutcomeBar {
     }
 }
 
-/// What a report is drawn and moved with: files beside this one, which the build puts into the program, so that no
-/// bundle goes with it.
+/// The assets of a report. The build embeds these files, which avoids a resource bundle.
 package enum ReportAssets {
-    /// CSS. Colours first: everything after them, here and in the inspector, is drawn with these.
+    /// The CSS begins with the colors that the inspector uses, too.
     package static let style = PackageResources.report_css
-    /// The signs of the outcomes, drawn once, used by their IDs: see `TransactionOutcome.icon`.
     package static let icons = HTML.raw(PackageResources.icons_svg)
-    /// JavaScript in front of the report's and of the inspector's: copying, and moments by the reader's clock.
     package static let sharedScript = PackageResources.shared_js
-    /// JavaScript of a report: it searches, filters by outcome, unfolds all, and copies.
     static let script = sharedScript + PackageResources.report_js
 }

@@ -2,22 +2,17 @@ package import WaybillCore
 package import WaybillQueries
 import WaybillStore
 
-/// The comparison of two transactions, fact by fact: what both have, what one has alone, and what is different.
+/// The comparison of two transactions, whose facts are matched by name and order.
 ///
-/// Facts are joined by their names: events by that of the event, exchanges by method and path with its IDs folded,
-/// openings and closings as such; what the beginner did with what the other beginner did, and what joined sources did
-/// with the same. Of one that comes several times, the first belongs to the first, and so on.
+/// Exchanges match by method and path with folded IDs. Facts of joined sources match only those of joined sources.
 package struct TransactionComparison {
-    /// With the times that are compared.
     package let first: ShownRecord
-    /// With the times that are compared.
     package let second: ShownRecord
-    /// In the order of the first, with what the second has alone behind what came before it there.
+    /// Rows in the order of the first. A fact only in the second follows its predecessor there.
     package private(set) var rows: [Row] = []
-    /// Of the longer one, as far as something is known to have happened; in microseconds.
+    /// The time to the last fact of the longer transaction, in microseconds.
     let length: Int64
 
-    /// Joins two records.
     package init(_ first: ShownRecord, _ second: ShownRecord) {
         self.first = first
         self.second = second
@@ -26,7 +21,7 @@ package struct TransactionComparison {
                 one.timeline.map { $0.timeMicroseconds.subtracting(one.summary.begunMicroseconds) }
             }.max() ?? 0
         let sides = (Side(first), Side(second))
-        // Of each name, where it stands in the second, and how many of these have been joined.
+        // Per name: the indexes in the second, and how many of them are matched.
         var places: [Name: (all: [Int], used: Int)] = [:]
         for (index, name) in sides.1.names.enumerated() { places[name, default: ([], 0)].all.append(index) }
         var partners = [Int?](repeating: nil, count: sides.0.names.count)
@@ -37,7 +32,7 @@ package struct TransactionComparison {
             owners[place.all[place.used]] = index
             places[name]?.used += 1
         }
-        // What the second has alone, by the row of the first that it follows; -1: in front of all.
+        // Unmatched facts of the second by the row of the first that they follow; -1 for the beginning.
         var following: [Int: [Int]] = [:]
         var last = -1
         for (index, owner) in owners.enumerated() {
@@ -51,29 +46,23 @@ package struct TransactionComparison {
         }
     }
 
-    /// What a fact is joined by.
     struct Name: Hashable {
         var kind: TransactionRecord.Kind
-        /// Whether it was recorded by a source that joined the transaction.
         var isJoined: Bool
-        /// Of the event; `client POST /orders/{id}` of an exchange; nothing for openings and closings.
+        /// The event's name, or `client POST /orders/{id}` for an exchange; empty for openings and closings.
         var text: String
     }
 
-    /// One fact of one of the two.
     package struct Fact {
         package var entry: TransactionRecord.Entry
-        /// Microseconds since the transaction was begun.
         package var time: Int64
-        /// By how many microseconds that may be wrong.
+        /// The uncertainty of `time`, in microseconds.
         package var uncertainty: Int64
         var name: Name
         package var exchange: TransactionRecord.Exchange?
-        /// The place of its source among the sources.
         package var lane: Int
     }
 
-    /// A fact of the first with the same fact of the second; one of them may be missing.
     package struct Row {
         package var first: Fact?
         package var second: Fact?
@@ -82,12 +71,10 @@ package struct TransactionComparison {
     }
 }
 
-/// One of the two, ready to be joined.
 private struct Side {
     private let record: ShownRecord
     private let lanes: SourceNames
     private let exchanges: [FactID: TransactionRecord.Exchange]
-    /// Of each entry of the timeline.
     let names: [TransactionComparison.Name]
 
     init(_ record: ShownRecord) {
@@ -100,9 +87,9 @@ private struct Side {
             let exchange = entry.exchange.flatMap { exchanges[$0] }
             let text =
                 switch entry.kind {
-                case .event, .attributesSet: entry.label
-                case .opened, .closed: ""
-                case .exchangeOpened, .exchangeClosed:
+                case .event, .attributesSet, .unknown: entry.label
+                case .begun, .joined, .finished: ""
+                case .exchangeBegun, .exchangeFinished:
                     exchange.map { "\($0.role) \($0.method) \(PathTemplate($0.path))" } ?? ""
                 }
             return TransactionComparison.Name(
@@ -120,28 +107,23 @@ private struct Side {
     }
 }
 
-/// What is different between two transactions.
 extension TransactionComparison {
-    /// Something that is not the same for a fact of both.
     package enum Difference: Hashable {
-        /// The second has no such fact, or not as many.
+        /// The second transaction lacks this fact, or has fewer of them.
         case onlyInFirst
-        /// The first has no such fact, or not as many.
+        /// The first transaction lacks this fact, or has fewer of them.
         case onlyInSecond
-        /// How an exchange ended: a status code, or why there is none.
+        /// The results of an exchange: a status code, or why there is none.
         case status(String, String)
         case outcome(String, String)
-        /// nil where nothing went wrong.
         case error(RecordedError?, RecordedError?)
-        /// nil where there is no such attribute.
+        /// The name of an attribute and its values; `nil` if it is missing.
         case attribute(String, String?, String?)
     }
 
-    /// How many rows have a difference, or are so much earlier or later that it matters.
     package var differentCount: Int { rows.count { !$0.differences.isEmpty || isFarOff($0) } }
 
-    /// Whether a fact of the second is earlier or later by a good part of the whole, and by more than clocks are
-    /// uncertain.
+    /// Whether a fact's time differs by more than the clocks' uncertainty and a twentieth of the length.
     package func isFarOff(_ row: Row) -> Bool {
         guard let later = row.laterMicroseconds else { return false }
         return abs(later) > max(row.uncertaintyMicroseconds, length / 20)
@@ -149,18 +131,18 @@ extension TransactionComparison {
 }
 
 extension TransactionComparison.Row {
-    /// In a fixed order; empty where nothing but the time is different.
+    /// The differences in a fixed order; empty if only the time differs.
     package var differences: [TransactionComparison.Difference] {
         guard let first else { return [.onlyInSecond] }
         guard let second else { return [.onlyInFirst] }
         var differences: [TransactionComparison.Difference] = []
         switch first.entry.kind {
-        case .exchangeClosed:
+        case .exchangeFinished:
             let (one, other) = (
                 first.exchange?.result ?? first.entry.label, second.exchange?.result ?? second.entry.label
             )
             if one != other { differences.append(.status(one, other)) }
-        case .closed where first.entry.label != second.entry.label:
+        case .finished where first.entry.label != second.entry.label:
             differences.append(.outcome(first.entry.words, second.entry.words))
         default: break
         }
@@ -173,18 +155,16 @@ extension TransactionComparison.Row {
         return differences
     }
 
-    /// How much later it came in the second than in the first, each since its opening, in microseconds; nil where one
-    /// of them has it alone.
+    /// How much later the fact occurred in the second, relative to each beginning; `nil` if only one has it.
     package var laterMicroseconds: Int64? {
         guard let first, let second else { return nil }
         return second.time - first.time
     }
 
-    /// By how much that may be wrong, since clocks were aligned; 0 where no other clock has a part in it.
+    /// The uncertainty of ``laterMicroseconds`` due to clock alignment.
     package var uncertaintyMicroseconds: Int64 { (first?.uncertainty ?? 0) + (second?.uncertainty ?? 0) }
 }
 
 extension TransactionRecord.Entry {
-    /// Its label as people read it.
     package var words: String { label.spaced }
 }

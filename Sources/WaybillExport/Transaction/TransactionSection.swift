@@ -2,7 +2,7 @@ package import Foundation
 package import WaybillCore
 package import WaybillQueries
 
-/// One transaction: a line of the list that unfolds into a waterfall, what happened, and the requests; or these alone.
+/// One transaction as a list line that expands to a waterfall, a timeline and requests.
 package struct TransactionSection {
     private let record: ShownRecord
     private let names: SourceNames
@@ -11,12 +11,7 @@ package struct TransactionSection {
     private let hasAnchors: Bool
     private let linked: Set<GUID>
 
-    /// - Parameters:
-    ///   - record: Redacted: nothing is taken out here.
-    ///   - bodies: By exchange, redacted.
-    ///   - clocks: By which times it is shown.
-    ///   - linked: Transactions on the same page that others there have links to.
-    ///   - hasAnchors: Whether bars and rows lead to the requests that they show: only where it is alone on a page.
+    /// Creates a section of redacted data. Only pages with one transaction have anchors.
     package init(
         _ record: TransactionRecord, bodies: [FactID: ExchangeBodies] = [:], clocks: ShownClocks = .aligned,
         timeZone: TimeZone, linked: Set<GUID> = [],
@@ -30,7 +25,6 @@ package struct TransactionSection {
         names = SourceNames(record.sources)
     }
 
-    /// A `<details>`, closed.
     package var html: HTML {
         """
         <details class="t \(record.summary.outcome.name)"\(anchor)>\(line)
@@ -39,7 +33,6 @@ package struct TransactionSection {
         """
     }
 
-    /// What it unfolds into.
     package var content: HTML {
         """
         \(facts)\(Waterfall(record, names: names).html(hasAnchors: hasAnchors))<div>\
@@ -70,7 +63,6 @@ package struct TransactionSection {
             """
     }
 
-    /// Below which others it was begun, the topmost first.
     private var above: HTML {
         guard let parent = record.summary.parent else { return "" }
         let known = record.family?.above ?? []
@@ -87,7 +79,6 @@ package struct TransactionSection {
         linked.contains(record.summary.id) ? " id=\"t-\(record.summary.id.description)\"" : ""
     }
 
-    /// To other transactions: on pages of their own, or on this one.
     private var links: HTML {
         let links = record.links.map { link -> HTML in
             let (id, code) = (link.transaction.description, link.transaction.supportCode.description)
@@ -112,7 +103,6 @@ package struct TransactionSection {
             "<li\(names.laneAttribute(of: part.id.source))><b>\(names[part.id.source])</b> \(words)"
     }
 
-    /// Nothing for the one that the others are compared with.
     private func clock(of part: TransactionRecord.Part) -> String? {
         guard let clocks = record.offsets, part.id.source != clocks.reference else { return nil }
         return "clock \(Words.clock(part.id.source, in: clocks))"
@@ -134,7 +124,6 @@ package struct TransactionSection {
 }
 
 extension TransactionOutcome {
-    /// Its sign, drawn once for the page; the word stands beside it.
     package var icon: HTML { "<svg><use href=#\(sign) /></svg>" }
 
     private var sign: HTML {
@@ -147,7 +136,6 @@ extension TransactionOutcome {
     }
 }
 
-/// What happened in a transaction, in words: a row for each fact, under the name of its source wherever that changes.
 struct TimelineTable {
     private let record: ShownRecord
     private let timeZone: TimeZone
@@ -155,7 +143,6 @@ struct TimelineTable {
     private let hasAnchors: Bool
     private let exchanges: [FactID: TransactionRecord.Exchange]
 
-    /// - Parameter hasAnchors: Whether the rows of requests lead to them.
     init(_ record: ShownRecord, names: SourceNames, timeZone: TimeZone, hasAnchors: Bool = false) {
         self.record = record
         self.timeZone = timeZone
@@ -182,7 +169,7 @@ struct TimelineTable {
                     html += "<tr><td><th scope=rowgroup>\(names[source])\(ownTime(of: entry))"
                 }
             }
-            // Where a good part of the whole passed since the row above, that is where the time went.
+            // A long pause before a row shows where the time went.
             let since = previous.map { entry.timeMicroseconds - $0.timeMicroseconds } ?? 0
             let pause: HTML = abs(since) > length / 20 ? "<s>\(since < 0 ? "" : "+")\(scale.text(since))</s>" : ""
             let at = entry.timeMicroseconds - beginning
@@ -194,12 +181,11 @@ struct TimelineTable {
         return html
     }
 
-    /// What its own clock said, where the times are those of another.
     private func ownTime(of entry: TransactionRecord.Entry) -> HTML {
         guard let time = record.ownTime(entry.timeMicroseconds, of: entry.id.source) else { return "" }
         return "<small>\(HTML.moment(time, .exactTime, in: timeZone)) by its own clock</small>"
     }
-    /// Beyond so many rows they stand in groups, each of which a browser lays out when it comes into view.
+    /// Longer timelines are split into groups, which a browser lays out when they become visible.
     private static let longCount = 400
     private static let groupCount = 100
 
@@ -209,25 +195,24 @@ struct TimelineTable {
         return "<a href=\"#\(names.anchor(of: exchange.id))\">\(label)</a>"
     }
 
-    /// What tells the kinds apart; events, of which there are most, have nothing.
     private func kind(of entry: TransactionRecord.Entry) -> HTML {
         switch entry.kind {
         case .event: entry.error == nil ? "" : " class=bad"
-        case .attributesSet: " class=set"
-        case .opened: " class=from"
-        case .closed:
+        case .attributesSet, .unknown: " class=set"
+        case .begun, .joined: " class=from"
+        case .finished:
             entry.error == nil && entry.label != TransactionOutcome.failed.name ? " class=to" : " class=\"to bad\""
-        case .exchangeOpened: " class=out"
-        case .exchangeClosed: exchange(of: entry)?.hasFailed == true ? " class=\"in bad\"" : " class=in"
+        case .exchangeBegun: " class=out"
+        case .exchangeFinished: exchange(of: entry)?.hasFailed == true ? " class=\"in bad\"" : " class=in"
         }
     }
 
     private func remark(on entry: TransactionRecord.Entry) -> HTML {
         var remarks: [String] = []
-        if entry.kind == .exchangeClosed, let took = exchange(of: entry)?.durationMicroseconds {
+        if entry.kind == .exchangeFinished, let took = exchange(of: entry)?.durationMicroseconds {
             remarks.append(Words.duration(took))
         }
-        if entry.kind == .exchangeOpened, exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
+        if entry.kind == .exchangeBegun, exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
         if let error = entry.error { remarks.append(Words.error(error)) }
         if entry.isLate { remarks.append("after the end") }
         let text: HTML = remarks.isEmpty ? "" : "<small>\(remarks.joined(separator: " · "))</small>"
@@ -239,7 +224,6 @@ struct TimelineTable {
     }
 }
 
-/// Attributes by name; a value that is JSON is shown on lines of its own.
 struct AttributeList {
     private let attributes: [(name: String, value: String)]
 
@@ -257,21 +241,19 @@ struct AttributeList {
     }
 }
 
-/// In which order a line of a list names attributes, so that what is cut off at its end is what matters least.
+/// The order of attributes in a list line: the most distinctive first, since the end may be cut off.
 package struct DistinctiveAttributes {
-    /// Names under which not all have the same value.
     private let differing: Set<String>
 
-    /// What is longer, as JSON is, would leave no room for others.
+    /// Longer values, such as JSON, would leave no room for others.
     private static let shortLength = 32
 
-    /// - Parameter all: Attributes of each of those that are told apart.
     package init(_ all: [Attributes]) {
         let names = Set(all.flatMap(\.keys))
         differing = names.filter { name in Set(all.map { $0[name]?.description }).count > 1 }
     }
 
-    /// `variant=B`, one for each: the long ones last, and of both kinds those that differ first; then by name.
+    /// Returns `name=value` texts: short ones first, then those that differ between transactions, then by name.
     func sorted(_ attributes: Attributes) -> [String] {
         let texts = attributes.map {
             (name: $0.key, text: "\($0.key)=\($0.value)", isCommon: !differing.contains($0.key))
@@ -286,10 +268,9 @@ package struct DistinctiveAttributes {
 }
 
 extension TransactionSummary {
-    /// Why it did not succeed, how its process ended, and what was said about it when it was begun.
+    /// Why it did not succeed, how its process ended, and its attributes.
     package var reason: String { reason(DistinctiveAttributes([attributes])) }
 
-    /// The same, what tells it from others first.
     package func reason(_ telling: DistinctiveAttributes) -> String {
         ([endedBy?.phrase, error.map(Words.error)].compactMap(\.self) + telling.sorted(attributes)).joined(
             separator: " · ")

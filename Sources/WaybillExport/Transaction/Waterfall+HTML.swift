@@ -1,20 +1,12 @@
 import WaybillCore
 
-/// How a waterfall is drawn: labels as text, so that they wrap and can be searched, and the bars beside or below them
-/// as SVG.
-///
-/// Positions are percentages, so that the picture is as wide as the window; what has a size in pixels gets it from the
-/// style sheet. The timeline below says the same in words.
+/// Draws labels as text, which wraps and is searchable, and bars as SVG. Positions adapt to the window's width.
 extension Waterfall {
-    /// The picture, and its gaps in words.
-    ///
-    /// - Parameter hasAnchors: Whether requests lead to where they are shown, and marks tell what they are.
     func html(hasAnchors: Bool) -> HTML {
         let gaps = gaps
         return "\(figure(gaps, hasAnchors: hasAnchors))\(gaps.map(words))"
     }
 
-    /// The picture alone.
     package func figure(_ gaps: [Gap] = [], hasAnchors: Bool) -> HTML {
         let shades: HTML = "<g>\(gaps.map(shade))</g>"
         return """
@@ -71,7 +63,6 @@ extension Waterfall {
         return shapes
     }
 
-    /// Where a part may have begun: from one end to the other.
     private func whisker(around time: Int64, _ uncertainty: Int64) -> HTML {
         let (low, high) = (time - uncertainty, time + uncertainty)
         let title: HTML = "<title>Its beginning ± \(Words.duration(uncertainty))</title>"
@@ -80,13 +71,12 @@ extension Waterfall {
             <rect x=\(place(low))% /><rect x=\(place(high))% /></g>
             """
     }
-    /// Beyond so many lines a browser draws those in view alone.
+    /// Longer lists are drawn only where visible.
     private static let longCount = 100
 
-    /// Beyond so many on a line it is hard to point at one, and they cost more than the rest of the page.
+    /// With more events, each is hard to point at, and titles would dominate the page's size.
     private static let toldCount = 200
 
-    /// Each with a name that shows when it is pointed at.
     private func phases(of bar: Bar) -> HTML {
         var start = bar.start
         let rects = (bar.timing?.phases ?? []).map { phase -> HTML in
@@ -101,7 +91,7 @@ extension Waterfall {
         "<svg x=\(place(event.time))%><circle r=4><title>\(event.label)</title></circle></svg>"
     }
 
-    /// Lines of no length with round ends, in thousandths of the width: a third of what circles would take.
+    /// Draws events as zero-length lines with round ends, which take a third of the bytes of circles.
     private func dots(_ times: [Int64]) -> HTML {
         var previous = 0
         let moves = times.map { time in
@@ -116,12 +106,12 @@ extension Waterfall {
         "<svg x=\(place(time))%><path d=\"M-4-4l8 8m0-8l-8 8\">\(label.map { "<title>\($0)</title>" } ?? HTML())</path></svg>"
     }
 
-    /// Inside the picture, also where a clock was set while an exchange was under way.
+    /// A clock may be set during an exchange.
     private func place(_ time: Int64) -> HTML {
         "\(percent: thousandths(span.lowerBound, min(max(time, span.lowerBound), span.upperBound)))"
     }
 
-    /// At least a tenth of a percent: SVG does not draw what has no width.
+    /// SVG does not draw shapes without width.
     private func length(_ start: Int64, _ end: Int64) -> HTML {
         "\(percent: min(max(1, thousandths(start, end)), 1000))"
     }

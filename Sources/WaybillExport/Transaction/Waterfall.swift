@@ -2,79 +2,62 @@ import Foundation
 package import WaybillCore
 import WaybillQueries
 
-/// A transaction as bars in time: a line for each part with its events on it, a block for each request, and what the
-/// request caused below it, and each transaction that was begun below it.
+/// A transaction as bars: its parts, its requests, and its descendant transactions, each after its parent.
 package struct Waterfall {
-    /// One line of the picture.
     package struct Bar {
-        /// A share of a source, a request as its sender saw it, or a transaction that was begun below.
         package enum Kind { case part, exchange, child }
 
         package var kind: Kind
         package var label: String
-        /// How long it took, and how it went.
         package var note: String
-        /// The place of its source among the sources.
+        /// The index of its source.
         package var lane: Int
-        /// How far it is set in: 0 for what nothing caused.
+        /// The indentation; 0 for roots.
         package var depth: Int
-        /// Microseconds since 1970.
         package var start: Int64
-        /// Microseconds since 1970.
         package var end: Int64
-        /// When the response began; nil where it was not measured, and for a part.
+        /// The start of the response; `nil` if it was not measured, and for parts.
         package var firstByte: Int64?
-        /// Where the time of an exchange went; nil for a part, and while it is in progress.
         package var timing: ExchangeTiming?
-        /// By how many microseconds a part may be drawn too early or too late, since its source's clock is known no
-        /// better; nil where its times are what they are.
+        /// The uncertainty of a part's clock in microseconds; `nil` without an estimate.
         package var uncertainty: Int64?
-        /// The exchange that it shows; nil for a part.
         var exchange: FactID?
-        /// The transaction that was begun below; nil for the others.
         package var transaction: GUID?
-        /// Whether no end was recorded: `end` is then the last that was heard of it.
+        /// Whether no end was recorded. `end` is the time of the last fact then.
         package var isOpen: Bool
-        /// Whether it went wrong.
         package var hasFailed: Bool
-        /// Its events; of a WebSocket its messages.
+        /// The events of a part, or the messages of a WebSocket.
         package var events: [Mark] = []
-        /// Its events that tell an error.
         package var errors: [Mark] = []
     }
 
-    /// An event on a line.
     package struct Mark {
-        /// Microseconds since 1970.
         package var time: Int64
         var label: String
     }
 
-    /// Callers before what they caused.
+    /// The bars; callers precede the parts that they caused.
     package private(set) var bars: [Bar] = []
-    /// The first and the last moment, in microseconds since 1970; never the same.
+    /// The first and the last moment, in microseconds since 1970. They always differ.
     package private(set) var span: ClosedRange<Int64>
 
     let record: ShownRecord
     let names: SourceNames
-    /// By part, and what was caused by exchange: transactions may have thousands of each.
     private let entries: [FactID: [TransactionRecord.Entry]]
     private let exchanges: [FactID: [TransactionRecord.Exchange]]
     private let caused: [FactID: [TransactionRecord.Part]]
-    /// The transactions below by the part that they were begun in, and those below them.
     private var begunIn: [FactID: [TransactionSummary]] = [:]
     private let begunBelow: [GUID: [TransactionSummary]]
     private var drawn: Set<FactID> = []
     private var drawnTransactions: Set<GUID> = []
 
-    /// Draws a record.
     package init(_ record: ShownRecord, names: SourceNames) {
         self.record = record
         self.names = names
         let times = record.timeline.map(\.timeMicroseconds)
         let start = times.min() ?? record.summary.begunMicroseconds
         let end = max(times.max() ?? start, start + 1)
-        // What goes on long after, as a synchronization may, is not to press all else into a corner.
+        // Descendants may end much later. They extend the span to at most twice its length.
         let latest = (record.family?.below ?? []).map { $0.begunMicroseconds.adding($0.durationMicroseconds ?? 0) }
             .max()
         span = start...min(max(end, latest ?? end), end + (end - start))
@@ -90,47 +73,42 @@ package struct Waterfall {
             let part = child.parentPart.flatMap { parts.contains($0) ? $0 : nil } ?? record.parts.first?.id
             if let part { begunIn[part, default: []].append(child) }
         }
-        // A part that was caused by a request that is not known, or by one that it caused itself, stands alone.
+        // Parts with an unknown cause, or in a cycle of causes, become roots.
         for part in roots + record.parts { draw(.part(part, depth: 0)) }
     }
 
-    /// The first and the last moment, in microseconds since the transaction was begun.
+    /// The first and the last moment, in microseconds since the transaction began.
     package var reach: ClosedRange<Int64> {
         let begun = record.summary.begunMicroseconds
         return span.lowerBound - begun...span.upperBound - begun
     }
 
-    /// As much time as another one shows, so that both have one scale.
+    /// Gives two waterfalls the same scale.
     package mutating func widen(to reach: ClosedRange<Int64>) {
         let begun = record.summary.begunMicroseconds
         span = min(span.lowerBound, begun + reach.lowerBound)...max(span.upperBound, begun + reach.upperBound)
     }
 
-    /// Round times since the first moment: at most four, and none so late that its label would not fit.
+    /// At most four round times, none too close to the end for its label.
     package var ticks: [Int64] {
         let length = span.upperBound - span.lowerBound
         let step = Self.steps.first { length / $0 <= 4 } ?? length / 4
         return Array(sequence(first: step) { $0 + step }.prefix { $0 < length * 92 / 100 })
     }
 
-    /// 1 µs to 5 s in steps of 1, 2 and 5; then what clocks and calendars have.
     private static let steps: [Int64] =
         [1, 10, 100, 1000, 10_000, 100_000, 1_000_000].flatMap { [$0, 2 * $0, 5 * $0] }
         + [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400].map { $0 * 1_000_000 }
 
-    /// What is still to be drawn, with all that belongs below it.
     private enum Branch {
         case part(TransactionRecord.Part, depth: Int)
-        /// `lane` is that of its parent, unless it says where it was begun itself.
+        /// `lane` is that of its parent, used if the child's own source is unknown.
         case child(TransactionSummary, depth: Int, lane: Int)
-        /// `last` is when the last fact of its part was recorded.
+        /// `last` is the time of the last fact of its part.
         case exchange(TransactionRecord.Exchange, depth: Int, last: Int64)
     }
 
-    /// Draws something, and all below it, in that order.
-    ///
-    /// Who caused what was said from outside, so that a chain may be as long as a transaction has parts: it must not be
-    /// limited by the stack of a thread.
+    /// Untrusted input determines the depth. A loop avoids a stack overflow.
     private mutating func draw(_ branch: Branch) {
         var waiting = [branch]
         while let next = waiting.popLast() {
@@ -144,7 +122,6 @@ package struct Waterfall {
         }
     }
 
-    /// Adds the bar of a part, unless it was drawn before; returns what belongs below it.
     private mutating func bar(of part: TransactionRecord.Part, depth: Int) -> [Branch] {
         guard drawn.insert(part.id).inserted else { return [] }
         let entries = entries[part.id] ?? []
@@ -175,7 +152,6 @@ package struct Waterfall {
         return below + children.map { .child($0, depth: depth + 1, lane: lane) }
     }
 
-    /// Adds the bar of a transaction that was begun below, unless it was drawn before; returns what was begun below it.
     private mutating func bar(of child: TransactionSummary, depth: Int, lane: Int) -> [Branch] {
         guard drawnTransactions.insert(child.id).inserted else { return [] }
         let lane = child.parentPart.map { names.lane(of: $0.source) } ?? lane
@@ -194,7 +170,6 @@ package struct Waterfall {
         return (begunBelow[child.id] ?? []).map { .child($0, depth: depth + 1, lane: lane) }
     }
 
-    /// Adds the bar of an exchange; returns the parts that it caused.
     private mutating func bar(of exchange: TransactionRecord.Exchange, depth: Int, last: Int64) -> [Branch] {
         let end = exchange.closedMicroseconds
         let took = exchange.durationMicroseconds.map(Words.duration)
@@ -216,30 +191,19 @@ package struct Waterfall {
     }
 }
 
-/// Where a good part of the time passed, and nothing was recorded and no request was under way: a person thought, or
-/// waited, or something is not recorded.
 extension Waterfall {
-    /// A time in which nothing is known to have happened.
     package struct Gap: Equatable {
-        /// Microseconds since 1970.
         var start: Int64
-        /// Microseconds since 1970.
         var end: Int64
-        /// What happened last before it.
         var after: String
-        /// What ended it.
         var until: String
     }
 
-    /// The longest, at most three, each at least a tenth of the whole, in order of time.
-    ///
-    /// None by raw clocks of several sources: between two of them, what looks like a pause may be how far the clocks
-    /// are apart.
+    /// The three longest gaps of at least a tenth of the span. Raw clocks of several sources would show false gaps.
     var gaps: [Gap] {
         guard !record.isMixed else { return [] }
         let length = span.upperBound - span.lowerBound
         var gaps: [Gap] = []
-        // In one sweep from the left: how far the time is covered, and by what.
         var (covered, last) = (span.lowerBound, "the beginning")
         for stretch in stretches {
             if stretch.start - covered >= max(2, length / 10) {
@@ -258,7 +222,6 @@ extension Waterfall {
         var ending: String
     }
 
-    /// Facts, which have no length, requests, and what was begun below, by time of beginning.
     private var stretches: [Stretch] {
         let facts = record.timeline.map { entry in
             let label = entry.label.spaced

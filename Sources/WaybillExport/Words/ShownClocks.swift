@@ -2,56 +2,47 @@ package import Foundation
 package import WaybillCore
 package import WaybillQueries
 
-/// Which times of a transaction are shown.
 package enum ShownClocks: String, Sendable, CaseIterable {
-    /// Those of the source that began it, as far as the clocks of the others are known.
+    /// The beginner's clock. Other times are aligned to it if their offset is known.
     case aligned
-    /// Each source's, as its own clock said.
     case raw
 }
 
-/// A transaction with the times that are shown of it.
-///
-/// What draws a transaction takes one of these. It never has the raw record beside it, so that it cannot take a raw
-/// time from an aligned one: the difference would be how far two clocks are apart.
+/// A transaction with its shown times. Without the raw record, views can't mix raw and aligned times.
 @dynamicMemberLookup
 package struct ShownRecord {
-    /// Which times these are.
     package let clocks: ShownClocks
-    /// How far the clocks of the sources are apart; `nil` where there is a single source.
+    /// The clock offsets of the sources; `nil` for a single source.
     package let offsets: ClockAlignment?
     private let record: TransactionRecord
 
-    /// - Parameter record: With raw times, as a store returns it.
+    /// - Parameter record: The record with raw times, as a store returns it.
     package init(_ record: TransactionRecord, clocks: ShownClocks = .aligned) {
         self.clocks = clocks
         offsets = record.clocks
         self.record = clocks == .aligned ? record.aligned : record
     }
 
-    /// Everything of the record; times are those that are shown.
     package subscript<Value>(dynamicMember member: KeyPath<TransactionRecord, Value>) -> Value {
         record[keyPath: member]
     }
 
-    /// Whether the picture can be wrong about what came first, because clocks of several sources stand side by side.
+    /// Whether the order may be wrong, because raw times of several clocks are shown together.
     var isMixed: Bool { offsets != nil && clocks == .raw }
 
-    /// By how many microseconds the times of a source may be wrong; nil for its own, and where nothing is known of its
-    /// clock.
+    /// Returns microseconds; `nil` for the reference and for unknown clocks.
     func uncertainty(of source: GUID) -> Int64? {
         clocks == .aligned ? offsets?[source]?.uncertaintyMicroseconds : nil
     }
 
-    /// What a source's own clock said at a time that is shown; `nil` where it is the same time.
+    /// The time on a source's own clock; `nil` if it equals the shown time.
     func ownTime(_ microseconds: Int64, of source: GUID) -> Int64? {
         clocks == .aligned ? (offsets?[source]?.microseconds).map(microseconds.subtracting) : nil
     }
 
-    /// What is not certain about who began the transaction; `nil` if nothing is.
     package var beginningWords: String? { Words.beginning(of: record) }
 
-    /// Whose times these are, in a sentence; nil where there is a single source.
+    /// Explains in a sentence whose clock is shown; `nil` for a single source.
     package func clockWords(_ names: SourceNames) -> String? {
         guard let offsets else { return nil }
         let unknown = record.sources.map(\.id).filter { $0 != offsets.reference && offsets[$0] == nil }
@@ -66,8 +57,7 @@ package struct ShownRecord {
 }
 
 extension Words {
-    /// `+312 ms ± 4.00 ms, by 18 exchanges`: how far a source's clock is ahead of the reference; `unknown` where
-    /// nothing is known of it.
+    /// Formats a clock offset, for example `+312 ms ± 4.00 ms, by 18 exchanges`; `unknown` without an estimate.
     package static func clock(_ source: GUID, in clocks: ClockAlignment) -> String {
         if source == clocks.reference { return "reference" }
         guard let offset = clocks[source] else { return "unknown" }
@@ -75,7 +65,7 @@ extension Words {
         return "\(ahead(-offset.microseconds)) ± \(duration(offset.uncertaintyMicroseconds)), by \(found)"
     }
 
-    /// Seconds and minutes as `300.312 s`, since what is known to milliseconds is not to be rounded to seconds.
+    /// Keeps milliseconds for offsets up to an hour (`300.312 s`), since they are known that precisely.
     private static func ahead(_ microseconds: Int64) -> String {
         let sign = microseconds < 0 ? "" : "+"
         guard (1_000_000..<3_600_000_000).contains(microseconds.magnitude) else { return sign + duration(microseconds) }
@@ -83,30 +73,18 @@ extension Words {
     }
 }
 
-/// How much of a moment a page shows.
 package enum ShownMoment {
-    /// `2026-03-01 12:00:00.250`.
     case exact
-    /// `2026-03-01 12:00:00`.
     case dateAndTime
-    /// The same with the date in an element of its own, for lists that leave it out where there is no room for it.
+    /// The date is a separate element, which narrow lists hide.
     case row
-    /// `2026-03-01 12:00`.
     case dateAndMinute
-    /// `12:00:00.250`.
     case exactTime
-    /// `12:00:00`.
     case time
 }
 
 extension HTML {
-    /// A moment as an element that names it exactly, so that the script can show it as the reader's clock does, with
-    /// UTC on hover.
-    ///
-    /// - Parameters:
-    ///   - microsecondsSince1970: The moment.
-    ///   - shown: How much of it is shown.
-    ///   - zone: In which it is written, and stays where no script runs.
+    /// Returns a `<time>` element, which the script converts to the reader's time zone.
     package static func moment(_ microsecondsSince1970: Int64, _ shown: ShownMoment, in zone: TimeZone) -> HTML {
         let moment = WallTime(microsecondsSince1970, in: zone)
         let text: HTML =
@@ -122,13 +100,10 @@ extension HTML {
     }
 }
 
-/// What the sources of one transaction are called: the app's name, numbered where two share it.
 package struct SourceNames: Sendable {
-    /// The sources, beginner first.
     package let sources: [TransactionRecord.Source]
     private let names: [GUID: String]
 
-    /// Names the sources of a record.
     package init(_ sources: [TransactionRecord.Source]) {
         self.sources = sources
         let apps = sources.map { $0.app.isEmpty ? "source" : $0.app }
@@ -141,30 +116,25 @@ package struct SourceNames: Sendable {
         self.names = names
     }
 
-    /// The name of a source; `?` for one that took no part.
     package subscript(source: GUID) -> String { names[source] ?? "?" }
 
-    /// The place of a source among them, from 0.
     package func lane(of source: GUID) -> Int { sources.firstIndex { $0.id == source } ?? 0 }
 
-    /// The class that colours what a source did, as an attribute; the beginner's is the colour of what has none.
+    /// The CSS class that colors a source; the beginner has the default color.
     func laneAttribute(of source: GUID) -> HTML {
         let lane = min(lane(of: source), 3)
         return "\(" class=l\(lane)", if: lane > 0)"
     }
 
-    /// The name of an exchange in addresses within the page of its transaction.
     package func anchor(of exchange: FactID) -> String { "x\(lane(of: exchange.source))-\(exchange.sequence)" }
 }
 
-/// One unit for a column of times, so that they line up and can be compared at a glance.
 package struct TimeScale {
-    /// `ms`; nil where the times are too different for one unit, and each has its own.
+    /// The unit; `nil` if each time has its own.
     package let unit: String?
     private let divisor: Int64
     private let decimals: Int
 
-    /// - Parameter longest: The longest of the times, in microseconds.
     package init(longest: Int64) {
         switch longest {
         case ..<10_000: (unit, divisor, decimals) = ("µs", 1, 0)
@@ -175,9 +145,7 @@ package struct TimeScale {
         }
     }
 
-    /// One unit for all values, hours at most.
-    ///
-    /// - Parameter typical: One of the longer times, in microseconds.
+    /// Selects one unit for all values, hours at most, from one of the longer times in microseconds.
     package init(column typical: Int64) {
         switch typical {
         case ..<600_000_000: self.init(longest: typical)
@@ -190,7 +158,6 @@ package struct TimeScale {
         (self.unit, self.divisor, self.decimals) = (unit, divisor, decimals)
     }
 
-    /// `38.0`.
     package func text(_ microseconds: Int64) -> String {
         guard unit != nil else { return Words.duration(microseconds) }
         guard decimals > 0 else { return String(microseconds) }
@@ -202,21 +169,16 @@ package struct TimeScale {
     }
 }
 
-/// A moment as clocks on a wall show it, in one time zone.
 package struct WallTime: Sendable {
-    /// `2026-03-01`.
     package let date: String
-    /// `12:00:00.250`.
     package let time: String
-    /// `+01:00`; `Z` for UTC.
+    /// The offset, for example `+01:00`; `Z` for UTC.
     package let offset: String
 
-    /// `UTC`, `UTC+01:00`.
     package var zone: String { offset == "Z" ? "UTC" : "UTC\(offset)" }
 
-    /// Takes a moment apart.
     package init(_ microsecondsSince1970: Int64, in zone: TimeZone) {
-        // The seconds alone go through `Date`, whose `Double` would round the fraction up and down.
+        // Only whole seconds pass through `Date`, since its `Double` would round the fraction.
         let (seconds, microseconds) = microsecondsSince1970.quotientAndRemainder(flooringBy: 1_000_000)
         let moment = Date(timeIntervalSince1970: Double(seconds))
         var calendar = Calendar(identifier: .gregorian)

@@ -2,12 +2,9 @@ import Foundation
 package import WaybillCore
 package import WaybillQueries
 
-/// How values are written for people: times, durations, sizes, errors, attributes.
 package enum Words {
-    /// `850 µs`, `12.3 ms`, `1.25 s`, `3 min 20 s`, `5 h 10 min`, `2 d 4 h`.
     package static func duration(_ microseconds: Int64) -> String { microseconds.durationText }
 
-    /// `20 ms` rather than `20.0 ms`, `2 min` rather than `2 min 0 s`.
     package static func roundDuration(_ time: Int64) -> String {
         var words = duration(time).split(separator: " ")
         if words[0].contains(".") {
@@ -18,20 +15,18 @@ package enum Words {
         return words.joined(separator: " ")
     }
 
-    /// `2026-03-01 12:00:00.250`, in UTC.
     package static func time(_ microsecondsSince1970: Int64) -> String {
         let time = WallTime(microsecondsSince1970, in: .gmt)
         return "\(time.date) \(time.time)"
     }
 
-    /// `2026-03-01T12:00:00.250017Z`: RFC 3339, to the microsecond.
+    /// Formats a time according to RFC 3339.
     package static func iso8601(_ microsecondsSince1970: Int64) -> String {
         let time = WallTime(microsecondsSince1970, in: .gmt)
         let microseconds = (microsecondsSince1970 % 1000 + 1000) % 1000
         return "\(time.date)T\(time.time)\(String(1000 + microseconds).dropFirst())Z"
     }
 
-    /// `310 B`, `4.2 kB`, `1.3 MB`.
     package static func byteCount(_ number: some BinaryInteger) -> String {
         let count = Int64(clamping: number)
         return switch count {
@@ -41,25 +36,21 @@ package enum Words {
         }
     }
 
-    /// `1048576`, `0.25`; a long fraction to six digits.
     package static func number(_ number: Double) -> String {
         Int64(exactly: number).map(String.init) ?? String(format: "%.6g", number)
     }
 
-    /// `3 events`, `1 event`.
     package static func count(_ count: some BinaryInteger, _ noun: String) -> String {
         "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    /// `3, 1 failed`.
     package static func children(_ children: TransactionSummary.Children) -> String {
         "\(children.count)" + (children.failedCount > 0 ? ", \(children.failedCount) failed" : "")
     }
 
-    /// `timed out`.
     package static func outcome(_ outcome: TransactionOutcome) -> String { outcome.name.spaced }
 
-    /// `10 %, not chosen: kept, since it failed`; nil: its use case had no sampling rate.
+    /// Describes sampling, for example `10 %, not chosen: kept, since it failed`; `nil` without a sampling rate.
     package static func sampling(of summary: TransactionSummary) -> String? {
         guard let sampling = summary.sampling else { return nil }
         let rate = "\(share(perMillion: sampling.perMillion)), "
@@ -78,16 +69,13 @@ package enum Words {
         return "\(rate)not chosen: \(fate)"
     }
 
-    /// `10 %`, `0.025 %`.
     private static func share(perMillion: Int) -> String {
         var digits = String(10_000 + perMillion % 10_000).dropFirst()
         while digits.last == "0" { digits.removeLast() }
         return "\(perMillion / 10_000)\(digits.isEmpty ? "" : ".")\(digits) %"
     }
 
-    /// `Counted by how they ended: 100 succeeded, 15 abandoned.`: what durations are of; `nil` where there are none.
-    ///
-    /// A percentile of all of them says little where some were abandoned after an hour.
+    /// With mixed outcomes, percentiles of all durations are misleading.
     package static func counted(_ outcomes: [TransactionOutcome: Int]) -> String? {
         let told = TransactionOutcome.allCases.compactMap { outcome in
             outcomes[outcome].map { "\($0) \(Words.outcome(outcome))" }
@@ -99,13 +87,12 @@ package enum Words {
         return "Counted by how they ended: \(told.joined(separator: ", ")).\(hint)"
     }
 
-    /// What is not certain about who began a transaction, and when; `nil` if all is certain.
+    /// Describes uncertainty about the beginner and the beginning; `nil` if both are certain.
     package static func beginning(of record: TransactionRecord) -> String? {
         let sentences = [beginner(of: record), farAhead(record)].compactMap(\.self)
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
-    /// A beginning that is further ahead of its arrival than the store believes.
     private static func farAhead(_ record: TransactionRecord) -> String? {
         guard let told = record.parts.first?.openedMicroseconds, told > record.summary.begunMicroseconds else {
             return nil
@@ -123,43 +110,36 @@ package enum Words {
             + "one that the others name as their cause comes before one that none names."
     }
 
-    /// `in progress`.
     package static func state(_ state: ExchangeRecord.State) -> String { state.rawValue.spaced }
 
-    /// `LoginError 3: no such user`, `LoginError offline, caused by NSURLErrorDomain -1009`.
     package static func error(_ error: RecordedError) -> String {
         let names = error.chain.map(name).joined(separator: ", caused by ")
         return error.text.map { "\(names): \($0)" } ?? names
     }
 
-    /// Those behind an error: `NSURLErrorDomain -1009, caused by kCFErrorDomainCFNetwork -1009`.
     package static func causes(of error: RecordedError) -> String {
         error.underlying.map(name).joined(separator: ", caused by ")
     }
 
-    /// By its name where it has one: codes of enums change.
+    /// Prefers the name, since codes of enums change.
     private static func name(_ error: RecordedError.Underlying) -> String {
         let which = error.name ?? "\(error.code)"
         return "\(error.domain.isEmpty ? (error.name == nil ? "error" : "") : error.domain) \(which)"
             .trimmingCharacters(in: .whitespaces)
     }
 
-    /// `variant=B wide=true`, by name.
     package static func attributes(_ attributes: Attributes) -> String {
         attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     }
 }
 
-/// Words of answers.
 extension Words {
-    /// `12.5 %`; `-` of nothing.
     package static func percent<Number: BinaryInteger>(_ count: Number, of total: Number) -> String {
         guard total > 0 else { return "-" }
         let tenths = (Double(count) * 1000 / Double(total)).wholeNumber
         return "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// `the beginning`, `the outcome`, or the event's name.
     package static func point(_ point: TransactionPoint) -> String {
         switch point {
         case .begun: "the beginning"
@@ -168,13 +148,11 @@ extension Words {
         }
     }
 
-    /// `-12.5 %` for -0.125.
     package static func percent(_ rate: Double) -> String {
         let tenths = (rate.magnitude * 1000).wholeNumber
         return "\(rate < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// `client, before`.
     package static func leg(_ leg: Leg) -> String {
         switch leg {
         case .clientBefore: "client, before"
@@ -188,7 +166,6 @@ extension Words {
         }
     }
 
-    /// What a table of legs does not show, one sentence each.
     package static func remarks(_ total: LegsSegment) -> [String] {
         var remarks: [String] = []
         if total.withoutSplit > 0 {
@@ -209,16 +186,15 @@ extension Words {
 }
 
 extension Double {
-    /// Rounded, and at most 10^12: the numbers may come from anywhere.
+    /// Rounded, and at most 10^12, to avoid overflow for untrusted numbers.
     fileprivate var wholeNumber: Int { isNaN ? 0 : Int(Swift.min(Swift.max(self, 0), 1e12).rounded()) }
 }
 
 extension String {
-    /// Without what a terminal would obey: recorded text comes from anywhere, and an escape sequence in it must stay
-    /// text.
+    /// The text without control characters, since recorded text could contain escape sequences for a terminal.
     package var printable: String { replacingCommands { _ in false } }
 
-    /// The same of whole lines, whose ends and tabulators stay.
+    /// Like ``printable``, but keeps line feeds and tabs.
     package var printableLines: String { replacingCommands { $0 == "\n" || $0 == "\t" } }
 
     private func replacingCommands(but isKept: (Unicode.Scalar) -> Bool) -> String {
@@ -229,8 +205,7 @@ extension String {
                 scalars.indices.map { index -> Unicode.Scalar in
                     let scalar = scalars[index]
                     guard scalar.isCommand, !isKept(scalar) else { return scalar }
-                    // Persian, Indic scripts and pictures of several people need them; between letters of ASCII, and at
-                    // the ends, they only hide.
+                    // Persian, Indic scripts and emoji need joiners. Next to ASCII, and at the ends, joiners only hide.
                     let joins =
                         scalar.isJoiner && index > 0 && index + 1 < scalars.count && !scalars[index - 1].isASCII
                         && !scalars[index + 1].isASCII && !scalars[index - 1].isCommand
@@ -241,30 +216,26 @@ extension String {
 }
 
 extension String {
-    /// With spaces in the place of underscores, as people write.
     package var spaced: String {
-        // Most have none, and to look for them takes a hundredth of what it takes to replace them.
+        // Most texts have no underscore, and the check takes a hundredth of the time of `replacing`.
         utf8.contains(UInt8(ascii: "_")) ? replacing("_", with: " ") : self
     }
 }
 
 extension Unicode.Scalar {
-    /// Control characters, the marks that turn the direction of text, and what has no width and is not seen: two texts
-    /// that look alike could be different ones.
+    /// Whether this is a control character, a directional mark or invisible, and could disguise text.
     package var isCommand: Bool {
-        // Nearly all are ASCII, where looking further would take longer than all else.
         if isASCII { return value < 0x20 || value == 0x7F }
         return switch value {
-        // Control characters, the soft hyphen, marks of Arabic and Mongolian, fillers of Hangul
+        // Control characters, soft hyphen, Arabic and Mongolian marks, Hangul fillers.
         case 0x80...0x9F, 0xAD, 0x061C, 0x180E, 0x115F, 0x1160, 0x3164, 0xFFA0: true
-        // No width, joiners and marks of direction; turns; operators that are not seen
+        // Zero-width characters, directional marks, embeddings and overrides, invisible operators.
         case 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x206F: true
-        // The byte order mark, annotations, tags
+        // Byte order mark, annotations, tags.
         case 0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F: true
         default: false
         }
     }
 
-    /// Of no width, between letters that are written otherwise with it.
     fileprivate var isJoiner: Bool { value == 0x200C || value == 0x200D }
 }

@@ -2,29 +2,20 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// Columns over a line of time or of values, each of which may be stacked of several parts.
-///
-/// The marks have places in percent and the words around them are text of the page, so that it is as readable on a
-/// phone as on a wall.
 struct ColumnChart {
-    /// One column, from the bottom up.
     struct Column {
-        /// What a pointer on it is told.
         var title: String
-        /// Where it leads; nil: nowhere.
         var address: String?
-        /// How high each part is, and the class of its colour.
+        /// The height of each part with its CSS class, from the bottom up.
         var parts: [(tone: String, count: Int)]
 
         var count: Int { parts.reduce(0) { $0 + $1.count } }
     }
 
     var columns: [Column]
-    /// Written below, the first at the left end, the last at the right one.
+    /// The labels below, from the left end to the right end.
     var labels: [String] = []
-    /// Whether it has a scale at its side.
     var hasScale = true
-    /// Drawn over the columns, and below them.
     var overlay: HTML = ""
 
     var html: HTML {
@@ -51,7 +42,6 @@ struct ColumnChart {
         guard column.count > 0 else { return "" }
         let start = Self.thousandths(index, of: columns.count)
         let end = Self.thousandths(index + 1, of: columns.count)
-        // A gap between columns, as long as they are wide enough to be told apart.
         let gap = columns.count > 60 ? (end - start) / 10 : (end - start) / 6
         var below = 0
         let rects = column.parts.map { tone, count -> HTML in
@@ -66,16 +56,16 @@ struct ColumnChart {
         }
         let content: HTML = "<title>\(column.title)</title>\(rects)"
         guard let address = column.address else { return "<g>\(content)</g>" }
-        // The table beside it has the same addresses for the keyboard.
+        // For the keyboard, the table has the same links.
         return "<a href=\"\(address)\" tabindex=-1>\(content)</a>"
     }
 
-    /// - Parameter count: `top` at most, which is above 0; any number, as a collector may have been told any.
+    /// - Parameter count: At most `top`, which is positive. A collector accepts any number.
     static func thousandths(_ count: Int, of top: Int) -> Int {
         top.dividingFullWidth(count.multipliedFullWidth(by: 100_000)).quotient
     }
 
-    /// The next number of the form 2, 4, 10, 20, 40, 100, ..., of which a half is a whole number.
+    /// Rounds up to 2, 4, 6, 8, 10 or 20 times a power of ten, to make half of it a whole number.
     static func round(_ greatest: Int) -> Int {
         var decade = 1
         while decade < (greatest + 9) / 10 { decade *= 10 }
@@ -84,21 +74,18 @@ struct ColumnChart {
 }
 
 extension HTML.StringInterpolation {
-    /// Thousandths of a percent, without the sign: `23.456`.
     mutating func appendInterpolation(thousandths: Int) {
         let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1000)
         appendInterpolation(rest == 0 ? "\(whole)" : "\(whole).\(String(1000 + rest).dropFirst())")
     }
 }
 
-/// How many durations lie where, on a scale on which each step is about twice the one before, with the quantiles
-/// marked.
+/// A histogram of durations. Each step is about twice the previous one.
 struct Histogram {
     private let bars: [DurationSegment.Bar]
     private let quantiles: [(name: String, microseconds: Int64)]
     private let address: (DurationSegment.Bar) -> String?
 
-    /// - Parameter address: Where a column leads; `nil` for nowhere.
     init(_ segment: DurationSegment, address: @escaping (DurationSegment.Bar) -> String? = { _ in nil }) {
         bars = segment.histogram
         self.address = address
@@ -123,8 +110,7 @@ struct Histogram {
             """
     }
 
-    /// Names, each in a line of its own since they may stand close together: to the left of their marks, and the last
-    /// on top, so that no mark goes through the name of another. Their values are among the figures above.
+    /// Each name is on a separate line to avoid overlap.
     private var marks: HTML {
         let lines = quantiles.reversed().enumerated().map { line, quantile -> HTML in
             let x = place(quantile.microseconds)
@@ -144,7 +130,7 @@ struct Histogram {
         return "\(lines)"
     }
 
-    /// Bounds, as many as there is room for; every other one is left out on a narrow screen.
+    /// As many bounds as fit; narrow screens hide every other one.
     private var bounds: [HTML] {
         let step = bars.count / 9 + 1
         let all = bars.map(\.fromMicroseconds) + [bars[bars.count - 1].toMicroseconds]
@@ -157,7 +143,6 @@ struct Histogram {
         }
     }
 
-    /// Thousandths of a percent of the width.
     private func place(_ microseconds: Int64) -> Int {
         guard let index = bars.firstIndex(where: { $0.toMicroseconds > microseconds }) else { return 100_000 }
         let bar = bars[index]
@@ -167,14 +152,10 @@ struct Histogram {
     }
 }
 
-/// A number as a bar, to be compared with those above and below it.
 struct ShareBar {
-    /// What the whole width stands for.
     private let whole: Double
-    /// One after the other, with the class of each one's colour.
     private let parts: [(tone: String, count: Double)]
 
-    /// Whether it stands for itself rather than in a row.
     private let isTall: Bool
 
     init<Number: BinaryInteger>(_ count: Number, of whole: Number, tone: String = "") {
@@ -193,7 +174,7 @@ struct ShareBar {
             guard count > 0 else { return "" }
             let start = Int(min(before / whole, 1) * 100_000)
             before += count
-            // Something for every number above zero.
+            // Make every number above zero visible.
             let end = max(Int(min(before / whole, 1) * 100_000), start + 300)
             return
                 "<rect class=\"\(tone)\" x=\(thousandths: start)% width=\(thousandths: min(end, 100_000) - min(start, 99_700))% />"
@@ -202,32 +183,28 @@ struct ShareBar {
     }
 }
 
-/// A difference and the interval in which it lies, around a line that stands for none.
+/// A difference with its interval, around a line for zero.
 struct Whisker {
-    /// The difference and the limits of the interval; `nil` for those that are unknown.
+    /// The difference and the limits of its interval; `nil` if unknown.
     typealias Ends = (value: Double?, low: Double?, high: Double?)
 
     private let value, low, high: Double?
     private let reach: Double
     private let tone: String
 
-    /// - Parameters:
-    ///   - reach: What half of the width stands for.
-    ///   - tone: The class of the color.
     init(_ ends: Ends, reach: Double, tone: String) {
         (value, low, high) = ends
         (self.reach, self.tone) = (reach, tone)
     }
 
-    /// What half of the width has to stand for: so that all differences can be seen, and the intervals as far as they
-    /// are no more than three times as long. One wide interval must not press all others into the middle.
+    /// All differences fit, and intervals up to three times as long. Longer ones are cut, to keep the others readable.
     static func reach(_ estimates: [Ends]) -> Double {
         func magnitudes(_ values: [Double?]) -> [Double] {
             values.compactMap(\.self).filter(\.isFinite).map(\.magnitude).sorted()
         }
         let differences = magnitudes(estimates.map(\.value))
         let ends = magnitudes(estimates.flatMap { [$0.value, $0.low, $0.high] })
-        // Where nothing differs, by the interval in the middle.
+        // Without differences, use the median.
         let usual = differences.last.flatMap { $0 > 0 ? $0 : nil } ?? (ends.isEmpty ? 0 : ends[ends.count / 2])
         return max(min(ends.last ?? 0, 3 * usual), .leastNormalMagnitude)
     }
@@ -237,7 +214,7 @@ struct Whisker {
             return "<svg class=whisker aria-hidden=true><line class=none x1=50% x2=50% y2=100% /></svg>"
         }
         let (start, end) = (low.map(place) ?? 0, high.map(place) ?? 100_000)
-        // An end that is known and in the picture has a bar across.
+        // Known ends within the picture have a bar across.
         let known = [(low, start), (high, end)].filter { end, _ in end.map { $0.magnitude <= reach } ?? false }
         let ends = known.map { _, x -> HTML in
             "<line x1=\(thousandths: x)% x2=\(thousandths: x)% y1=5 y2=15 />"
@@ -248,7 +225,6 @@ struct Whisker {
             """
     }
 
-    /// Thousandths of a percent of the width, with a little room at the ends.
     private func place(_ difference: Double) -> Int {
         let share = max(-1, min(1, difference / reach))
         return Int(((share.isFinite ? share : 0) * 0.47 + 0.5) * 100_000)

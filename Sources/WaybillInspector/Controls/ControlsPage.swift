@@ -10,14 +10,12 @@ import struct Waybill.RequestPattern
 import struct Waybill.TextPattern
 import class Waybill.TransactionManager
 
-/// The page that turns recording and rules of this process off and on, and lists the rules.
 struct ControlsPage {
     let controls: InspectorControls
     let frame: InspectorFrame
 
     private var manager: TransactionManager { controls.manager }
 
-    /// The whole document.
     var html: HTML { frame.page("Controls", .controls, main: main) }
 
     private var main: HTML {
@@ -88,7 +86,6 @@ struct ControlsPage {
             """
     }
 
-    /// A form with one button, which works without script.
     private func button(_ change: ControlChange, _ label: String, _ rule: (id: String, name: String)? = nil) -> HTML {
         let target: HTML = rule.map { "<input type=hidden name=rule value=\"\($0.id)\">" } ?? ""
         // Screen readers announce the rule too. The name begins with the visible label.
@@ -99,16 +96,14 @@ struct ControlsPage {
     }
 }
 
-/// Rules in words.
 extension NetworkRule {
-    /// The part of an address that names this rule: its name can be anything, and hold a secret.
+    /// A hash identifies the rule in addresses, since its name may contain a secret.
     var id: String { Self.id(of: name) }
 
     static func id(of name: String) -> String {
         String(SHA256.base64(Array(name.utf8)).filter { $0.isLetter || $0.isNumber }.prefix(20))
     }
 
-    /// The effect of the rule on requests.
     fileprivate var effect: String {
         switch action {
         case .mock(let response):
@@ -130,7 +125,6 @@ extension NetworkRule {
         return words + times.joined(separator: " to ")
     }
 
-    /// How often the rule has acted.
     fileprivate func use(_ hits: Int) -> String {
         let count = hits == 0 ? "Has not acted yet" : "Has acted on \(Words.count(hits, "request"))"
         guard let times else { return "\(count)." }
@@ -140,7 +134,6 @@ extension NetworkRule {
 }
 
 extension RequestPattern {
-    /// The requests that match.
     fileprivate var sentence: String {
         let parts = Self.parts.map { ($0.name, self[keyPath: $0.pattern]) }
         let conditions = (parts + fieldConditions.map { ($0.name, $0.pattern) }).compactMap { name, pattern in
@@ -161,15 +154,12 @@ extension TextPattern {
     }
 }
 
-/// The effect of a button on the page.
 enum ControlChange: String {
     case record, stopRecording = "stop-recording"
     case obeyRules = "obey-rules", stopRules = "stop-rules"
-    // These change one rule.
     case enable, disable, up, down, remove
 }
 
-/// Changes whether a manager records and which rules its sessions obey.
 package struct InspectorControls: Sendable {
     let manager: TransactionManager
 
@@ -186,7 +176,6 @@ package struct InspectorControls: Sendable {
 
     func page() -> InspectorResponse { .page(ControlsPage(controls: self, frame: frame).html) }
 
-    /// Does what a button says, and redirects to the page.
     func change(_ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
         try request.checkChange()
         let items = request.formItems
@@ -215,9 +204,7 @@ package struct InspectorControls: Sendable {
         return .seeOther("\(request.root)/controls\(place)")
     }
 
-    /// The page of one rule.
-    ///
-    /// - Parameter id: `nil` for a new rule.
+    /// - Parameter id: The ID of the rule; `nil` for a new one.
     func rulePage(_ id: String?, _ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
         let template = RuleTemplate(rawValue: request.items.last { $0.name == "template" }?.value ?? "") ?? .mock
         let rule = try edited(id) ?? template.rule
@@ -225,13 +212,11 @@ package struct InspectorControls: Sendable {
     }
 
     /// Saves the JSON of a rule and redirects to the page. After a mistake, returns the page of the rule again.
-    ///
-    /// - Parameter id: `nil` for a new rule.
     func save(_ id: String?, _ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
         try request.checkChange()
         let edited = try edited(id)
         let sent = request.formItems.last { $0.name == "rule" }?.value ?? ""
-        // A form sends CR LF, but HTML text replaces a CR.
+        // Forms send CR LF, but HTML text drops CR.
         let text = sent.replacing("\r\n", with: "\n")
         do throws(WaybillError) {
             let rule = try NetworkRule(typed: text, editing: edited, redactor)
@@ -272,8 +257,7 @@ package struct InspectorControls: Sendable {
 }
 
 extension InspectorRequest {
-    /// Rejects a form that no page of this process sent: a form of another site, or one sent to a name that was rebound
-    /// to this machine. A web view sends no `Host` field.
+    /// Rejects forms from other sites, and from names rebound to this machine. A web view sends no `Host` field.
     func checkChange() throws(InspectorProblem) {
         try checkOrigin()
         guard fields["host"] == nil || isForLoopback else {

@@ -8,24 +8,20 @@ package import struct Waybill.TextPattern
 extension RequestPattern {
     typealias Part = (name: String, pattern: WritableKeyPath<RequestPattern, TextPattern?>)
 
-    /// The conditions that a request can have once each, by their names in JSON.
     static var parts: [Part] {
         [("method", \.method), ("host", \.host), ("path", \.path), ("url", \.url), ("body", \.body)]
     }
 
-    /// The conditions for header fields, by name.
     var fieldConditions: [(name: String, pattern: TextPattern)] {
         headerFields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }
 
 extension NetworkRule: Redactable {
-    /// Bytes of a body that a page shows or accepts.
+    /// The maximum size of a body that a page shows or accepts, in bytes.
     static let bodyLimit = 65_536
 
-    /// Redacts every value of the rule, which is then a rule as well.
-    ///
-    /// The placeholder also replaces a body that is binary or too long to be shown.
+    /// The placeholder also replaces binary bodies and those above ``bodyLimit``.
     package func redacted(by redactor: Redactor) -> NetworkRule {
         var rule = self
         rule.name = redactor.text(name)
@@ -51,14 +47,13 @@ extension NetworkRule: Redactable {
 extension TextPattern {
     fileprivate func redacted(by redact: (String) -> String) -> TextPattern {
         let shown = TextPattern(kind, redact(text), ignoresCase: ignoresCase)
-        // A regular expression can become invalid, and then nobody could save the rule.
+        // An invalid regular expression would prevent people from saving the rule.
         return shown == self || shown.problem == nil
             ? shown : TextPattern(kind, Redactor.placeholder, ignoresCase: ignoresCase)
     }
 }
 
 extension Redactor {
-    /// Redacts a whole URL or a part of one.
     fileprivate func address(_ pattern: String) -> String {
         guard let mark = pattern.firstIndex(of: "?") else { return path(pattern) }
         return "\(path(String(pattern[..<mark])))?\(form(String(pattern[pattern.index(after: mark)...])))"
@@ -74,15 +69,8 @@ extension Redactor {
     }
 }
 
-/// Reading what a person typed.
 extension NetworkRule {
-    /// Reads the JSON of a rule that was shown redacted.
-    ///
-    /// - Parameters:
-    ///   - original: The rule that was shown; `nil` for a new rule.
-    ///   - redactor: The redactor that the rule was shown with.
-    /// - Throws: `WaybillError` with a message that says where the mistake is, as ``Waybill/NetworkRules/add(json:)``
-    ///   does.
+    /// Parses the JSON of a rule that was shown redacted, or of a new rule if `original` is `nil`.
     init(typed text: String, editing original: NetworkRule?, _ redactor: Redactor) throws(WaybillError) {
         self = try NetworkRule(json: Data(text.utf8))
         try checkLimits()
@@ -91,7 +79,7 @@ extension NetworkRule {
         if let problem = problems.first { throw WaybillError(.setting, redactor.text(problem.message)) }
     }
 
-    /// Checks what a document of rules permits and a person can only mistype.
+    /// Applies limits to typed rules that documents of rules don't have.
     private func checkLimits() throws(WaybillError) {
         func check(_ isRight: Bool, _ message: @autoclosure () -> String) throws(WaybillError) {
             guard isRight else { throw WaybillError(.format, message()) }
@@ -119,10 +107,8 @@ extension NetworkRule {
             "/mock: a body has at most \(Self.bodyLimit) bytes, and this one has \(response.body.count)")
     }
 
-    /// Restores the redacted parts of every value that is still as it was shown.
-    ///
-    /// - Throws: if the placeholder is in a line or a header field that has changed. Its meaning there is
-    ///   unknown, and saving the placeholder itself would lose the secret.
+    /// Restores redacted values that are unchanged. Throws if the placeholder is in a changed line or field, since
+    /// saving it would lose the secret.
     private mutating func restore(from original: NetworkRule, shown: NetworkRule) throws(WaybillError) {
         name = try Self.restored(name, from: original.name, shown: shown.name, at: "/name")
         for part in RequestPattern.parts {
@@ -158,7 +144,6 @@ extension NetworkRule {
         action = .mock(response)
     }
 
-    /// - Parameter original: `nil` if it is not text.
     private static func restored(
         _ text: String, from original: String?, shown: String, at place: String
     ) throws(WaybillError) -> String {

@@ -5,19 +5,16 @@ import struct Foundation.URLError
 import struct Waybill.NetworkRule
 import struct Waybill.RequestPattern
 
-/// The page that edits one rule as JSON.
 struct RulePage {
     private let text: String
     private let isNew: Bool
     private let mistake: WaybillError?
     private let frame: InspectorFrame
 
-    /// Makes a page that shows a rule.
     init(_ rule: Redacted<NetworkRule>, isNew: Bool, in frame: InspectorFrame) {
         self.init(String(decoding: rule.value.json, as: UTF8.self), isNew: isNew, nil, in: frame)
     }
 
-    /// Makes a page that shows what a person typed and why it was not saved.
     init(typed text: String, isNew: Bool, _ mistake: WaybillError, in frame: InspectorFrame) {
         self.init(text, isNew: isNew, .some(mistake), in: frame)
     }
@@ -28,7 +25,6 @@ struct RulePage {
 
     private var title: String { isNew ? "New rule" : "Edit a rule" }
 
-    /// The whole document.
     var html: HTML { frame.page(title, .controls, depth: isNew ? 2 : 3, main: main) }
 
     private var main: HTML {
@@ -36,7 +32,7 @@ struct RulePage {
             mistake.map { "<p class=bad role=alert id=mistake>The rule was not saved. \(Self.sentence($0.message))" }
             ?? ""
         let marks: HTML = mistake == nil ? "" : " aria-invalid=true aria-describedby=mistake autofocus"
-        // A browser drops the first line break in a text area.
+        // Browsers drop the first line break in a text area.
         return """
             <h1>\(title)</h1>\(told)\(templates, if: isNew)
             <form class=rule method=post><label>Rule as JSON <textarea name=rule rows=18 maxlength=\(Self.textLimit) required \
@@ -102,7 +98,6 @@ struct RulePage {
     ]
 }
 
-/// A rule to start with. Each does one of the things that rules do.
 enum RuleTemplate: String, CaseIterable {
     case mock, fail, throttle, cut
 

@@ -3,17 +3,13 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// A body on the page of its exchange: a picture, JSON that unfolds, a form, a text, or bytes; never anything that
-/// runs.
 struct BodyView {
     let body: ExchangeBody?
-    /// Bytes of the body as the exchange counted them; nil where it did not.
     let byteCount: Int64?
     let file: ExchangeFile
-    /// The address of the file, relative to the page.
     let address: String
 
-    /// Bytes of text, and of other bodies, that a page shows; the file has all that was kept.
+    /// The maximum sizes of text and of other bodies on a page, in bytes. The download contains the rest.
     static let textLimit = 128 << 10
     static let hexLimit = 4 << 10
 
@@ -33,7 +29,6 @@ struct BodyView {
             """
     }
 
-    /// What it is, how large, what is missing, and the way to all of it.
     private func line(_ body: ExchangeBody, _ content: BodyContent) -> HTML {
         var words = [kind(content), Words.byteCount(body.bytes.count)]
         if let type = body.contentType { words.insert(type, at: 0) }
@@ -83,7 +78,6 @@ struct BodyView {
         }
     }
 
-    /// What is copied.
     private var sourceID: String { "\(file.rawValue)-source" }
 
     private func raw(_ text: String) -> HTML {
@@ -93,7 +87,7 @@ struct BodyView {
     private func text(_ text: String) -> HTML {
         let all = text.utf8.count
         guard all > Self.textLimit else { return "<pre id=\"\(sourceID)\" tabindex=0>\(text)</pre>\n" }
-        // Such an index is rounded down to where a character begins.
+        // UTF-8 indexes inside a character round down to its beginning.
         let beginning = String(text[..<text.utf8.index(text.startIndex, offsetBy: Self.textLimit)])
         return "<pre id=\"\(sourceID)\" tabindex=0>\(beginning)</pre>\(cut(to: Self.textLimit, of: all))"
     }
@@ -104,21 +98,17 @@ struct BodyView {
 }
 
 extension [UInt8] {
-    /// How often others stand in it.
     fileprivate func count(of other: [UInt8]) -> Int {
         guard let first = other.first else { return 0 }
         return indices.count { self[$0] == first && self[$0...].starts(with: other) }
     }
 }
 
-/// What a body turns out to be, by its bytes first and by what was said of it second.
+/// The content of a body: first by its bytes, then by its media type.
 enum BodyContent: Equatable {
     case image(ImageFormat, ImageSize)
-    /// A whole JSON object or array.
     case json(String)
-    /// The names and values of `application/x-www-form-urlencoded`, decoded.
     case form([FormField])
-    /// With the character set that it was written in.
     case text(String, charset: String)
     case binary
 
@@ -141,7 +131,6 @@ enum BodyContent: Equatable {
         }
     }
 
-    /// Without what no text has.
     private static func text(_ body: ExchangeBody, charset: String?) -> (String, charset: String)? {
         guard let (text, charset) = decoded(body, charset: charset) else { return nil }
         let isText = text.unicodeScalars.allSatisfy {
@@ -154,14 +143,14 @@ enum BodyContent: Equatable {
         if let charset, let encoding = encodings[charset] {
             return String(data: Data(body.bytes), encoding: encoding).map { ($0, charset.uppercased()) }
         }
-        // Where a body was cut, half a character may be its end.
+        // A truncated body may end within a character.
         for cut in 0...(body.isWhole ? 0 : min(3, body.bytes.count)) {
             if let text = String(utf8: body.bytes.dropLast(cut)) { return (text, "UTF-8") }
         }
         return nil
     }
 
-    /// Those that Foundation decodes everywhere, besides UTF-8.
+    /// The encodings besides UTF-8 that Foundation decodes on all platforms.
     private static let encodings: [String: String.Encoding] = [
         "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "windows-1250": .windowsCP1250,
         "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252, "windows-1253": .windowsCP1253,
@@ -170,14 +159,12 @@ enum BodyContent: Equatable {
     ]
 }
 
-/// A name and a value of a form.
 struct FormField: Equatable {
     var name, value: String
 
-    /// More are no table for people.
     private static let limit = 500
 
-    /// nil for what is none: an empty text, or one that cannot be decoded.
+    /// Returns the fields; `nil` for empty or invalid text, or too many fields.
     static func fields(of text: String) -> [FormField]? {
         let pairs = text.split(separator: "&")
         guard !pairs.isEmpty, pairs.count <= limit else { return nil }
@@ -193,11 +180,9 @@ struct FormField: Equatable {
     private static func decoded(_ text: Substring) -> String? { text.replacing("+", with: " ").removingPercentEncoding }
 }
 
-/// The value of a `Content-Type` field, as far as it says how a text is written (RFC 9110, section 8.3).
+/// A parsed `Content-Type` value in lowercase (RFC 9110, section 8.3).
 struct MediaType {
-    /// In small letters; empty where there is none.
     let name: String
-    /// In small letters; nil where it says nothing.
     let charset: String?
 
     init(_ value: String?) {
@@ -208,12 +193,10 @@ struct MediaType {
     }
 }
 
-/// Bytes as people read them: where they stand, what they are, and which of them are ASCII.
 enum HexDump {
-    /// Bytes on a line.
     private static let width = 16
 
-    /// A line for every 16 bytes: `00000010  49 48 44 52 00 00 01 40  00 00 00 c8 08 06 00 00  |IHDR...@........|`.
+    /// Returns a line per 16 bytes: `00000010  49 48 44 52 00 00 01 40  00 00 00 c8 08 06 00 00  |IHDR...@........|`.
     static func text(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         var rest = bytes[...]
@@ -225,7 +208,6 @@ enum HexDump {
                 text += (column % 8 == 0 ? "  " : " ").utf8
                 text += padded(String(byte, radix: 16), to: 2).utf8
             }
-            // A line that is not full has its text below that of the others.
             let missing = width - line.count
             text += String(repeating: " ", count: 3 * missing + (missing >= 8 ? 1 : 0) + 2).utf8
             text += "|".utf8 + line.map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") } + "|\n".utf8
@@ -240,13 +222,13 @@ enum HexDump {
     }
 }
 
-/// JSON that unfolds, one `<details>` for each object and array, readable without script.
+/// JSON as nested `<details>` elements, readable without a script.
 enum JSONTree {
-    /// nil for what is no JSON object or array.
+    /// Returns `nil` for text other than a JSON object or array.
     static func html(_ json: String) -> HTML? {
         guard let text = PrettyJSON.text(json) else { return nil }
-        // Every object and array that is not empty stands on lines of its own, and no string spans two: the ends of
-        // lines tell the structure.
+        // Nonempty objects and arrays have their own lines, which show the structure, since strings have no line
+        // breaks.
         var html: HTML = "<div class=json>"
         for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
             let content = line.drop { $0 == UInt8(ascii: " ") }
@@ -261,7 +243,6 @@ enum JSONTree {
         return html
     }
 
-    /// A name, a value or both, each in its colour.
     private static func tokens(_ line: Substring.UTF8View.SubSequence) -> HTML {
         guard line.first == UInt8(ascii: "\"") else { return value(line) }
         let end = endOfString(line)
@@ -281,7 +262,6 @@ enum JSONTree {
         }
     }
 
-    /// Behind the quotation mark that closes the one at the start.
     private static func endOfString(_ text: Substring.UTF8View.SubSequence) -> Substring.UTF8View.Index {
         var isEscaped = false
         for (index, byte) in zip(text.indices, text).dropFirst() {

@@ -2,7 +2,6 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// One network exchange: what was asked and answered, where the time went, and the way to its transaction.
 package struct ExchangePage {
     private let record: ExchangeRecord
     private let bodies: ExchangeBodies
@@ -10,7 +9,6 @@ package struct ExchangePage {
     private let frame: InspectorFrame
     private var exchange: TransactionRecord.Exchange { record.exchange }
 
-    /// - Parameter transaction: The one that it belongs to; nil outside any.
     package init(
         _ record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>, transaction: Redacted<TransactionRecord?>,
         in frame: InspectorFrame
@@ -20,7 +18,6 @@ package struct ExchangePage {
         )
     }
 
-    /// The whole document.
     package var html: HTML { frame.page("\(exchange.method) \(exchange.path)", .network, depth: 2, main: main) }
 
     private var main: HTML {
@@ -59,7 +56,7 @@ package struct ExchangePage {
         return .cells(cells)
     }
 
-    /// Unfolded by the script: without it the browser's own search does.
+    /// The script reveals this field. Without it, the browser's search works.
     private var find: HTML {
         """
         <search class=within data-find=exchange hidden><input type=search aria-label="Find in this request" \
@@ -90,10 +87,8 @@ package struct ExchangePage {
             """
     }
 
-    /// The bodies that are no messages.
     private var shown: ExchangeBodies { bodies.withoutMessages }
 
-    /// The length of a body; what went over a WebSocket is none.
     private func byteCount(_ count: Int64?) -> Int64? { exchange.transfer.webSocket == nil ? count : nil }
 
     private var messages: HTML {
@@ -105,7 +100,7 @@ package struct ExchangePage {
 
     private var command: CurlCommand? { CurlCommand(exchange, body: bodies.request) }
 
-    /// What is longer is a file and no page.
+    /// Longer commands are only downloads.
     private static let commandLimit = 64 << 10
 
     private var copyCommand: HTML {
@@ -123,11 +118,10 @@ package struct ExchangePage {
         "<a class=copier download href=\"\(address(of: file))\">\(file.name)</a>"
     }
 
-    /// With a dot first: what stands before a colon would be a scheme.
+    /// A dot precedes the ID, since its colon would otherwise end a URL scheme.
     private func address(of file: ExchangeFile) -> String { "./\(record.id.description)/\(file.rawValue)" }
 }
 
-/// Header fields, in the order in which they were recorded.
 struct HeaderTable {
     let fields: [HeaderField]
     let id: String
@@ -144,7 +138,6 @@ struct HeaderTable {
     }
 }
 
-/// The phases of an exchange's time, one below the other, each where it lies in the whole.
 struct PhaseTable {
     let timing: ExchangeTiming
 
@@ -159,7 +152,6 @@ struct PhaseTable {
     }
 }
 
-/// The way that an exchange went: where it was sent, where it was led, and how that ended.
 struct ExchangeRedirects {
     let exchange: TransactionRecord.Exchange
 
@@ -182,16 +174,13 @@ struct ExchangeRedirects {
     }
 }
 
-/// What an exchange can be taken away as.
 package enum ExchangeFile: String, Sendable, CaseIterable {
-    /// What was kept of a body: as what it is where browsers show it as a picture, as bytes else.
+    /// A stored body: an image if browsers show its format, otherwise bytes.
     case requestBody = "request-body", responseBody = "response-body"
     case har, curl, text, json
 
-    /// nil for the bodies.
     package var format: ExchangeFormat? { ExchangeFormat(rawValue: rawValue) }
 
-    /// On the button.
     var name: String {
         switch self {
         case .requestBody: "Request body"
@@ -202,7 +191,6 @@ package enum ExchangeFile: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the file's name ends with.
     package var suffix: String {
         switch self {
         case .requestBody, .responseBody: rawValue
@@ -212,7 +200,7 @@ package enum ExchangeFile: String, Sendable, CaseIterable {
         }
     }
 
-    /// Of the answer; of bodies that are no picture.
+    /// The media type; for bodies, the one used unless they are images.
     package var mediaType: String {
         switch self {
         case .requestBody, .responseBody: "application/octet-stream"

@@ -2,7 +2,6 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The list of network exchanges: a line for each, the newest first.
 package struct ExchangesPage {
     private let page: RecordPage<ExchangeRecord>
     private let address: ListAddress
@@ -10,11 +9,6 @@ package struct ExchangesPage {
     private let meant: String?
     private let frame: InspectorFrame
 
-    /// - Parameters:
-    ///   - page: Where it is empty, with the reason.
-    ///   - names: Of use cases, to choose from.
-    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is
-    ///     near.
     package init(
         _ page: Redacted<RecordPage<ExchangeRecord>>, at address: ListAddress, names: Redacted<[RecordedName]>,
         meant: String? = nil, in frame: InspectorFrame
@@ -23,7 +17,6 @@ package struct ExchangesPage {
         self.frame = frame
     }
 
-    /// The whole document.
     package var html: HTML { frame.page("Network", .network, main: main) }
 
     private static let hint = "Any word of URL, header fields or bodies, or host:example.com status:5xx took>1s"
@@ -83,7 +76,6 @@ package struct ExchangesPage {
 }
 
 extension ExchangeRecord.State {
-    /// The class of its colour, one of the outcomes' own.
     var tone: String {
         switch self {
         case .completed, .mocked: TransactionOutcome.succeeded.name
@@ -96,12 +88,11 @@ extension ExchangeRecord.State {
 }
 
 extension ExchangeRecord {
-    /// The class of its colour: a whole response that tells an error is one, too.
+    /// Error statuses count as failures.
     var tone: String { exchange.hasFailed ? TransactionOutcome.failed.name : state.tone }
 
     var durationMicroseconds: Int64? { exchange.durationMicroseconds }
 
-    /// Who recorded it, and in which use case.
     var belonging: String {
         let app = source.app.isEmpty ? "source" : source.app
         return [exchange.role == .server ? "\(app), as the server" : app, useCaseName].compactMap(\.self).joined(
@@ -109,14 +100,11 @@ extension ExchangeRecord {
     }
 }
 
-/// Terms of the filter to switch on and off above the list of exchanges: the hosts that are on the page, what was slow,
-/// what was large.
+/// Toggle links for filter terms: the hosts on the page, slow requests and large ones.
 struct ExchangeTerms {
     private let address: ListAddress
-    /// Those on the page, the most frequent in front.
     private let hosts: [String]
 
-    /// More are no choice for people.
     private static let hostLimit = 6
     private static let usual: [FilterCondition] = [.tookMoreThan(.seconds(1)), .receivedMoreThan(100_000)]
 
@@ -127,7 +115,7 @@ struct ExchangeTerms {
 
     static func hosts(of rows: [ExchangeRecord]) -> [String] {
         var counts: [String: Int] = [:]
-        // Without the port, which is no part of a host's name; an address of IPv6 has colons of its own.
+        // Remove the port. IPv6 addresses contain colons themselves.
         for row in rows where !row.exchange.host.hasPrefix("[") {
             counts[String(row.exchange.host.prefix { $0 != ":" }), default: 0] += 1
         }
@@ -137,7 +125,7 @@ struct ExchangeTerms {
 
     var html: HTML {
         let terms = (hosts.map { FilterCondition.host($0) } + Self.usual).map(\.description)
-        // What was chosen stays to be switched off, also where nothing of it is on the page.
+        // Selected hosts remain, even if they are not on the page.
         let all = terms + chosen.filter { $0.hasPrefix("host:") && !terms.contains($0) }
         return "<ul class=terms aria-label=\"Terms of the filter\">\(all.map(chip))</ul>\n"
     }
@@ -151,7 +139,7 @@ struct ExchangeTerms {
             """
     }
 
-    /// The terms of the filter; one that cannot be read is one term as it stands.
+    /// An invalid filter is one term.
     private var chosen: [String] {
         guard let text = address["filter"] else { return [] }
         return (try? FilterExpression(text, about: .exchanges).terms.map(\.description)) ?? [text]

@@ -1,10 +1,7 @@
-/// A picture that browsers show, told by its first bytes, and not by what was said of it.
-///
-/// SVG is none of them: it is a document that can run, and stays text.
+/// An image format, detected by its first bytes. SVG is excluded, because it can contain scripts.
 package enum ImageFormat: String, Sendable, CaseIterable {
     case png, jpeg, gif, webp
 
-    /// nil for anything else.
     package init?(_ bytes: [UInt8]) {
         func has(_ magic: String, at start: Int = 0) -> Bool { bytes.dropFirst(start).starts(with: magic.utf8) }
         if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
@@ -20,13 +17,11 @@ package enum ImageFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// `image/png`.
     package var mediaType: String { "image/\(rawValue)" }
 
-    /// `PNG`.
     var name: String { self == .webp ? "WebP" : rawValue.uppercased() }
 
-    /// Width and height in pixels, as the picture's head has them; nil where that is not there.
+    /// Returns the size in pixels from the image's header; `nil` if it is missing.
     func size(of bytes: [UInt8]) -> ImageSize? {
         let reader = ImageBytes(bytes: bytes)
         let size: ImageSize? =
@@ -40,28 +35,23 @@ package enum ImageFormat: String, Sendable, CaseIterable {
     }
 }
 
-/// How large a picture is.
 struct ImageSize: Equatable {
-    /// In pixels.
     var width, height: Int
 
-    /// nil where either is not known.
     init?(_ width: Int?, _ height: Int?) {
         guard let width, let height else { return nil }
         (self.width, self.height) = (width, height)
     }
 
-    /// What a page shows: beyond, a few bytes can take all of a browser's memory.
+    /// Larger images could exhaust a browser's memory with a few bytes.
     private static let pixelLimit = 40_000_000
 
     var isShowable: Bool { width <= Self.pixelLimit / height }
 }
 
-/// The head of a picture.
 private struct ImageBytes {
     let bytes: [UInt8]
 
-    /// An unsigned number of so many bytes; nil beyond the end.
     func big(_ start: Int, _ count: Int) -> Int? {
         guard start + count <= bytes.count else { return nil }
         return bytes[start..<start + count].reduce(0) { $0 << 8 | Int($1) }
@@ -72,7 +62,7 @@ private struct ImageBytes {
         return bytes[start..<start + count].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// ITU-T T.81, annex B: segments with their lengths, until one begins a frame.
+    /// Follows segments to the first frame (ITU-T T.81, annex B).
     var sizeOfJPEG: ImageSize? {
         var place = 2
         while let marker = big(place, 2), marker >> 8 == 0xFF {
@@ -89,7 +79,7 @@ private struct ImageBytes {
         return nil
     }
 
-    /// RFC 9649, sections 2.5 to 2.7: by the first chunk.
+    /// Reads the first chunk (RFC 9649, sections 2.5 to 2.7).
     var sizeOfWebP: ImageSize? {
         switch bytes.count >= 16 ? String(decoding: bytes[12..<16], as: UTF8.self) : "" {
         case "VP8 ": return ImageSize(little(26, 2).map { $0 & 0x3FFF }, little(28, 2).map { $0 & 0x3FFF })

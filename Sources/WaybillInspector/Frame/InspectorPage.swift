@@ -2,30 +2,25 @@ package import Foundation
 package import WaybillCore
 package import WaybillExport
 
-/// The document of one page of the inspector: its own stylesheet and script, and nothing from elsewhere.
-///
-/// All addresses are relative, so that the pages work below any path.
+/// A page of the inspector. It loads only its own assets, and relative addresses let it work below any path.
 package struct InspectorPage {
-    /// Which list a page belongs to.
     enum Tab: String {
         case transactions = "Transactions"
         case network = "Network"
         case useCases = "Use cases"
         case sources = "Sources"
         case controls = "Controls"
-        /// The login, an error.
         case none
     }
 
     var title: String
     var tab: Tab
-    /// How many components its path has: 1 for `/transactions`, 2 for `/transactions/{id}`.
+    /// The number of path components: 1 for `/transactions`, 2 for `/transactions/{id}`.
     var depth: Int
     var frame: InspectorFrame
     var main: HTML
 
-    /// The header field `Content-Security-Policy` (W3C, level 3) of every page: nothing inline, nothing from elsewhere,
-    /// in no other page, in case that something gets past the escaping.
+    /// Forbids inline and foreign content, and embedding (W3C, level 3), as a second defense after escaping.
     package static let policy = """
         default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
         frame-ancestors 'none'
@@ -52,7 +47,6 @@ package struct InspectorPage {
 
     private var root: HTML { .raw(String(repeating: "../", count: depth - 1)) }
 
-    /// In one line; where there is no room for it, behind a button that needs no script.
     private var navigation: HTML {
         guard tab != .none || frame.isLoggedIn || frame.hasControls else { return "" }
         let controls = link(.controls, "controls")
@@ -70,7 +64,7 @@ package struct InspectorPage {
         "<a href=\"\(root)\(path)\"\(" aria-current=page", if: tab == self.tab)>\(tab.rawValue)</a>"
     }
 
-    /// Of ``FilterExpression``, by examples.
+    /// Examples of ``FilterExpression``.
     private static let syntax = [
         ("wrong \"a sentence\"", "words, and what has spaces, found anywhere"),
         ("sku=A1", "an attribute as it is shown"),
@@ -103,20 +97,14 @@ package struct InspectorPage {
     }
 }
 
-/// What is around the content of every page of the inspector, and the same on all of them.
 package struct InspectorFrame: Sendable {
-    /// Whose store is shown: a project's name, or a file's.
     package var store: String
-    /// Whether the reader has logged in, and so can log out.
     package var isLoggedIn: Bool
-    /// Whether there is a page on which this process can be changed.
     var hasControls: Bool
-    /// Times are shown in this zone, and every page says so.
     package var timeZone: TimeZone
-    /// When the page is made, which decides between summer and winter time in what it says of its times.
+    /// The clock for daylight saving time in the page's time zone.
     package var clock: any TransactionClock
 
-    /// - Parameter timeZone: Default: the one of this machine.
     package init(
         store: String, isLoggedIn: Bool, hasControls: Bool = false, timeZone: TimeZone = .current,
         clock: any TransactionClock = SystemClock()
@@ -128,25 +116,18 @@ package struct InspectorFrame: Sendable {
         self.clock = clock
     }
 
-    /// A page in this frame.
     func page(_ title: String, _ tab: InspectorPage.Tab, depth: Int = 1, main: HTML) -> HTML {
         InspectorPage(title: title, tab: tab, depth: depth, frame: self, main: main).html
     }
 }
 
-/// A file that the pages of the inspector load from beside them: the stylesheet, the script, the sign of the window.
-///
-/// Its name carries its hash, so that a browser keeps it for as long as it stays what it is, and loads it anew when it
-/// does not.
+/// A file that pages load. Its name contains its hash, which lets browsers cache it until it changes.
 package struct InspectorAsset: Sendable {
-    /// `waybill-Xk3v0bq9Zp1c.css`.
     package let name: String
-    /// With the charset.
     package let mediaType: String
-    /// UTF-8.
     package let bytes: [UInt8]
 
-    /// Takes what is the same for every page and every reader: nothing that was recorded.
+    /// Assets are public. Never pass recorded data.
     private init(_ pieces: [[UInt8]], suffix: String, mediaType: String) {
         bytes = Array(pieces.joined())
         let hash = SHA256.base64(bytes).filter { $0.isLetter || $0.isNumber }.prefix(12)
@@ -154,7 +135,7 @@ package struct InspectorAsset: Sendable {
         self.mediaType = "\(mediaType); charset=utf-8"
     }
 
-    /// The report's look, and what only pages have; in an order in which later rules win.
+    /// Later rules override earlier ones.
     package static let style = InspectorAsset(
         [
             ReportAssets.style, PackageResources.inspector_css, PackageResources.charts_css,
@@ -163,31 +144,23 @@ package struct InspectorAsset: Sendable {
             PackageResources.large_css,
             PackageResources.exchange_css, PackageResources.controls_css,
         ], suffix: "css", mediaType: "text/css")
-    /// Live lists, the keyboard, copying, finding.
     package static let script = InspectorAsset(
         [ReportAssets.sharedScript, PackageResources.inspector_js, PackageResources.find_js], suffix: "js",
         mediaType: "text/javascript")
-    /// Shown in the window's title.
     package static let icon = InspectorAsset([PackageResources.icon_svg], suffix: "svg", mediaType: "image/svg+xml")
 
-    /// The asset of that name; nil where there is none.
     package static func named(_ name: String) -> InspectorAsset? { [style, script, icon].first { $0.name == name } }
 }
 
-/// Asks for a read token.
 package struct LoginPage {
     private let destination: String
     private let problem: String?
 
-    /// - Parameters:
-    ///   - destination: Where to go then: a path of the inspector's own.
-    ///   - problem: What was wrong with what was given; nil: nothing was given yet.
     package init(to destination: String, problem: String? = nil) {
         self.destination = destination
         self.problem = problem
     }
 
-    /// The whole document.
     package var html: HTML {
         let told: HTML = problem.map { "<p class=bad role=alert>\($0)" } ?? ""
         let form: HTML = """
@@ -200,19 +173,17 @@ package struct LoginPage {
     }
 }
 
-/// A page that says one thing: that something is not there, or cannot be read at the moment.
 package struct MessagePage {
     private let title: String
     private let message: String
     private let depth: Int
     private let frame: InspectorFrame
 
-    /// - Parameter depth: How many components the path has that was asked for.
+    /// - Parameter depth: The number of components in the requested path.
     package init(_ title: String, _ message: String, depth: Int, in frame: InspectorFrame) {
         (self.title, self.message, self.depth, self.frame) = (title, message, depth, frame)
     }
 
-    /// The whole document.
     package var html: HTML {
         let list = "\(String(repeating: "../", count: depth - 1))transactions"
         return frame.page(

@@ -3,21 +3,17 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// The search above a list: fields that are the parameters of its URL, so that it works without script and a view can
-/// be shared.
+/// The search form above a list. Its fields are the URL's parameters, which makes views shareable.
 struct ListForm {
     let address: ListAddress
-    /// The parameter that the search field is.
     var field = "text"
-    /// Shown in the empty search field.
     var hint: String
-    /// Names of use cases to choose from; nil: there is no such choice.
+    /// The names of use cases to choose from; `nil` to omit this choice.
     var useCases: [String]?
-    /// What else can be chosen: a parameter, its label, and its values with what they are called.
+    /// Other choices: a parameter, its label, and its values with their titles.
     var choices: [(name: String, label: String, values: [(value: String, text: String)])] = []
-    /// Whether the list can be limited to what is recent.
     var hasAges = true
-    /// Where the script finds what the search field completes; nil: it completes nothing.
+    /// The address of completions for the search field; `nil` for none.
     var terms: String?
 
     private static let ages: [(value: String, text: String)] = [
@@ -38,7 +34,7 @@ struct ListForm {
 
     private var clear: HTML { address.items.contains { $0.name != "cursor" } ? "<a href=\"?\">Clear</a>" : "" }
 
-    /// More are no choice for people; the search field takes any.
+    /// Longer choices are unusable, and the search field accepts any value.
     private static let choiceLimit = 200
 
     private func select(_ name: String, _ label: String, _ all: [(value: String, text: String)]) -> HTML {
@@ -46,20 +42,17 @@ struct ListForm {
         let more = all.count - values.count
         let rest: HTML = more > 0 ? "<option disabled>and \(more) others</option>" : ""
         let chosen = address[name]
-        // What came by the URL alone can be seen, and is kept.
+        // Keep a value that only the URL contains.
         if let chosen, !values.contains(where: { $0.value == chosen }) { values.append((chosen, chosen)) }
         let options = HTML.options([("", label)] + values, chosen: chosen)
         return "<select name=\"\(name)\" aria-label=\"\(label)\">\(options)\(rest)</select>"
     }
 }
 
-/// What stands in the place of rows: why there are none, and the way to what may have been meant.
 struct NoRows {
     var title: String
     var why: String
-    /// A filter; nil where nothing is near.
     var meant: String?
-    /// Whether something is wrong with what was asked.
     var isMistake = false
     let address: ListAddress
 
@@ -69,11 +62,9 @@ struct NoRows {
     }
 }
 
-/// Words to switch on and off, each a link to the same list with or without it.
 struct ListChips {
     let address: ListAddress
     var name: String
-    /// What is said of them all.
     var label: String
     var words: [(word: String, content: HTML, tone: String)]
 
@@ -89,11 +80,10 @@ struct ListChips {
     }
 }
 
-/// The way to the rows that follow, and back to the first.
 struct ListPaging {
     let address: ListAddress
     let next: String?
-    /// nil: it was looked through.
+    /// How far the search got; `nil` if it is complete.
     var progress: ListProgress?
 
     var html: HTML {
@@ -106,20 +96,13 @@ struct ListPaging {
     }
 }
 
-/// Terms of a filter that a search field offers: every key, with the values that are known.
 struct FilterTerms {
-    /// As they are written, by key.
     let all: [String]
 
-    /// More values of one key, or of one attribute, are no choice for people; names of use cases and events are what
-    /// they look for.
+    /// The maximum number of values per key. People search for use cases and events, which may have more.
     private static let limit = 12
     static let nameLimit = 200
 
-    /// - Parameters:
-    ///   - seen: Redacted.
-    ///   - names: Of use cases and events.
-    ///   - hosts: Of requests.
     init(
         _ seen: SeenValues, names: Redacted<[RecordedName]>, about subject: FilterExpression.Subject = .transactions,
         hosts: [String] = []
@@ -156,10 +139,9 @@ struct FilterTerms {
 }
 
 extension Redacted<[RecordedName]> {
-    /// Those that something is found by: not empty, and as they were recorded.
+    /// The names that a search can find: those that are not empty and not redacted.
     var searchable: [RecordedName] { value.filter { $0.isSearchable } }
 
-    /// Searchable names of use cases, each once.
     var useCases: [String] {
         var seen: Set<String> = []
         return searchable.filter { $0.event == nil }.map(\.name).filter { seen.insert($0).inserted }
@@ -167,52 +149,43 @@ extension Redacted<[RecordedName]> {
 }
 
 extension RecordedName {
-    /// Of a redacted name: whether something is found by it.
     var isSearchable: Bool { !name.isEmpty && !name.contains(Redactor.placeholder) }
 }
 
-/// The parameters of a list as its URL has them, and the addresses of the lists that differ from it in one.
 package struct ListAddress: Sendable {
-    /// Decoded, in the order of the URL; none is empty.
+    /// The decoded parameters in URL order, without empty ones.
     package let items: [(name: String, value: String)]
 
-    /// Parameters without a value, as a form sends them for fields that were left empty, are left out.
     package init(_ items: [(name: String, value: String)]) { self.items = items.filter { !$0.value.isEmpty } }
 
-    /// The value of a parameter; nil where it is not set.
     subscript(name: String) -> String? { items.last { $0.name == name }?.value }
 
-    /// Whether it is the first page.
     package var isFirstPage: Bool { self["cursor"] == nil }
 
-    /// A reference to the same list with another value for one parameter; nil: without it. It begins with the first
-    /// page again.
+    /// Returns a reference with another value of a parameter, or without it for `nil`, at the first page.
     func with(_ name: String, _ value: String?) -> String {
         let others = items.filter { $0.name != name && $0.name != "cursor" }
         let all = others + (value.map { [(name: name, value: $0)] } ?? [])
         return "?" + all.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }.joined(separator: "&")
     }
 
-    /// Comma-separated words with one more, or one less.
     func toggled(_ word: String, in name: String) -> String {
         var words = (self[name] ?? "").split(separator: ",").map(String.init)
         if let index = words.firstIndex(of: word) { words.remove(at: index) } else { words.append(word) }
         return with(name, words.isEmpty ? nil : words.joined(separator: ","))
     }
 
-    /// Whether a word is among comma-separated ones.
     func contains(_ word: String, in name: String) -> Bool {
         (self[name] ?? "").split(separator: ",").contains { $0 == word }
     }
 
-    /// What a form does not ask for itself, so that it is kept when the form is sent.
     func hidden(besides fields: [String]) -> [HTML] {
         items.filter { !fields.contains($0.name) && $0.name != "cursor" }.map {
             "<input type=hidden name=\"\($0.name)\" value=\"\($0.value)\">"
         }
     }
 
-    /// RFC 3986, section 2.3: everything but what never needs it.
+    /// Percent-encodes all but unreserved characters (RFC 3986, section 2.3).
     package static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             let character = Character(Unicode.Scalar(byte))
@@ -224,13 +197,11 @@ package struct ListAddress: Sendable {
     }
 }
 
-/// What a list says that was not looked through to its end.
 struct ListProgress {
     let progress: SearchProgress
     let noun: String
     let timeZone: TimeZone
 
-    /// - Parameter noun: Of what is listed, one of it.
     init(_ progress: SearchProgress, of noun: String, timeZone: TimeZone) {
         (self.progress, self.noun, self.timeZone) = (progress, noun, timeZone)
     }
@@ -249,7 +220,6 @@ struct ListProgress {
         }
     }
 
-    /// What leads to the rest.
     var word: String {
         switch progress {
         case .lookedAt: "Look further"

@@ -3,7 +3,7 @@ import WaybillExport
 import WaybillQueries
 
 extension InspectedStore {
-    /// How long a list is looked through before its page says how far it got.
+    /// A page shows its progress after this time.
     private static let budget = Duration.milliseconds(200)
 
     func transactionsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
@@ -20,7 +20,7 @@ extension InspectedStore {
         return .page(html, status: status)
     }
 
-    /// What is listed, from its first page on, as one document; a report says where it leaves some out.
+    /// Returns the whole list as a report, from its first page. The report says if it is incomplete.
     func transactionsFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items.filter { $0.name != "cursor" && $0.name != "limit" })
         let report = try await store.report(ListRequest(address.items, about: .transactions))
@@ -38,10 +38,7 @@ extension InspectedStore {
         return .page(html, status: status)
     }
 
-    /// What a search field completes. It is asked for when somebody is about to type, since the newest transactions
-    /// have to be read for it.
-    ///
-    /// - Parameter items: `about=exchanges` for the list of these; `use_case`, a code, for the page of one.
+    /// Returns completions for a search field, on demand because they require a scan of recent transactions.
     func terms(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         func value(_ name: String) -> String? { items.last { $0.name == name }?.value }
         let (useCase, all) = (value("use_case").flatMap { Int($0) }, try await store.names())
@@ -56,18 +53,13 @@ extension InspectedStore {
         return try .json(terms.all)
     }
 
-    /// Transactions that are looked at for values to choose from.
     private static let sampleSize = 200
 
-    /// Values to choose from.
-    ///
-    /// - Parameter useCase: nil: of all.
     func seen(of useCase: Int?) async throws -> SeenValues {
         try await store.seenValues(useCase: useCase, limit: Self.sampleSize).redacted(by: redactor)
     }
 
-    /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it
-    /// right.
+    /// Returns an empty page with the mistake for an invalid filter, to let the reader correct the form.
     func page<Row: Redactable>(
         _ body: () async throws -> RecordPage<Row>
     ) async throws -> (Redacted<RecordPage<Row>>, FilterMistake?, Int) {
@@ -85,16 +77,13 @@ extension InspectedStore {
 }
 
 extension FilterMistake {
-    /// For a page, with the place in the filter.
     var sentence: String { "Character \(offset + 1) of the filter: \(message)" }
 
-    /// The filter among a page's parameters, with what may have been meant; nil where nothing is near.
     func corrected(_ items: [(name: String, value: String)]) -> String? {
         items.last { $0.name == "filter" }.flatMap { corrected($0.value) }
     }
 }
 
-/// The pages of use cases, which are answers to questions about many transactions.
 extension InspectedStore {
     func useCasesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
@@ -114,7 +103,6 @@ extension InspectedStore {
             ).html, status: status)
     }
 
-    /// The list of use cases as a file.
     func useCasesFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let answer = AnyAnswer.summary(SummaryQuestion(), try await summary(ListAddress(items).items).answer)
         return .csv(redactor.redacted(answer).csv, name: "use-cases")
@@ -130,11 +118,7 @@ extension InspectedStore {
         return (answer, step)
     }
 
-    /// One question about one use case: a page, or a file of its answer.
-    ///
-    /// - Parameters:
-    ///   - key: A name or a code.
-    ///   - file: Empty for the overview; `funnel` for a page, `funnel.csv` for a file.
+    /// Returns a page of a use case, or a file of its answer. `file` is a view's name, with `.csv` for a file.
     func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws
         -> InspectorResponse
     {
@@ -186,7 +170,6 @@ extension InspectedStore {
         return .csv(OutcomeSteps(rates, steps: steps).table.csv, name: name)
     }
 
-    /// - Parameter isFile: A file has the first answer alone.
     private func answers(
         to view: UseCaseView, about useCase: UseCaseReference, _ items: [(name: String, value: String)],
         _ seen: SeenValues,
@@ -206,7 +189,6 @@ extension InspectedStore {
         return answers
     }
 
-    /// What `body` says, or the sentence on what is wrong with the question: the form is there to put it right.
     private func answering<Value>(
         _ items: [(name: String, value: String)], _ body: () async throws -> Value
     ) async throws -> (Result<Value, UseCaseMistake>, Int) {
@@ -224,16 +206,13 @@ extension InspectedStore {
     }
 }
 
-/// What is wrong with the question of a page.
 private struct UseCaseMistake: Error {
     var sentence: Redacted<String>
-    /// The filter that may have been meant; nil where nothing is near.
     var meant: String?
 }
 
 extension InspectedStore {
-    /// The length of a summary's steps that fits the time between the first of the transactions and the last, in
-    /// microseconds.
+    /// Returns a suitable length of steps for the time range, in microseconds.
     private func step(_ request: ListRequest) async throws -> Int64 {
         func end(_ order: TransactionFilter.Order) async throws -> Int64? {
             try await store.transactions(request.sorted(order, limit: 1)).rows.first?.begunMicroseconds
@@ -244,11 +223,9 @@ extension InspectedStore {
         return TimeSteps.step(from: first, to: last)
     }
 
-    /// Transactions that are looked at to see in which order events usually come.
     private static let inputRows = 40
 
-    /// From the beginning over the events that most of the newest transactions have to the outcome, in the order in
-    /// which they come.
+    /// Returns the typical events of the newest transactions in their usual order, with the beginning and the outcome.
     private func usualSteps(_ request: ListRequest) async throws -> [TransactionPoint] {
         let newest = request.sorted(.newest, limit: Self.inputRows)
         var succeeded = newest
@@ -265,7 +242,6 @@ extension InspectedStore {
 }
 
 extension ListRequest {
-    /// The same conditions in another order.
     fileprivate func sorted(_ order: TransactionFilter.Order, limit: Int) -> ListRequest {
         var request = self
         request[.filter] = "\(self[.filter] ?? "") sort:\(order.rawValue)"
@@ -274,14 +250,12 @@ extension ListRequest {
     }
 }
 
-/// The events that most of some transactions have, in the order in which most have them.
+/// The events of most transactions, in their usual order.
 struct TypicalOrder {
     let names: [String]
 
-    /// As many as a funnel can be read with.
     private static let limit = 8
 
-    /// - Parameter histories: For each transaction the names of its events in order.
     init(of histories: [[String]]) {
         var places: [String: [Int]] = [:]
         for history in histories {

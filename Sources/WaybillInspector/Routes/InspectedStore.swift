@@ -3,20 +3,15 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The store that one request looks at, and its pages.
 package struct InspectedStore: Sendable {
-    /// For the pages' head.
     let name: String
     let store: any ExplorableStore & ExportingStore
-    /// Decides what a time like `1h` means, and between summer and winter time.
+    /// The clock for relative times such as `1h`, and for daylight saving time.
     let clock: any TransactionClock
-    /// Whether the reader has logged in.
     let isLoggedIn: Bool
-    /// What is shown goes through this once more.
     let redactor: Redactor
-    /// Whether there is a page on which this process can be changed.
     let hasControls: Bool
-    /// What the collector that keeps it has counted, not redacted; nil where none runs.
+    /// Returns the unredacted counts of the running collector; `nil` if none is running.
     let counted: (@Sendable () -> DeliveryPage.Collected)?
 
     package init(
@@ -34,7 +29,7 @@ package struct InspectedStore: Sendable {
         InspectorFrame(store: name, isLoggedIn: isLoggedIn, hasControls: hasControls, clock: clock)
     }
 
-    /// Bytes of bodies on a page of a transaction; those beyond are on the pages of their exchanges.
+    /// Other bodies are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20
 
     func transactionPage(_ key: String, _ items: [(name: String, value: String)]) async throws -> InspectorResponse {
@@ -61,7 +56,6 @@ package struct InspectedStore: Sendable {
         return .download(bytes, type: file.mediaType, name: "waybill-\(record.summary.id.supportCode).\(file.suffix)")
     }
 
-    /// The whole file, redacted once more.
     private func bytes(of record: TransactionRecord, as file: TransactionFile) async throws -> [UInt8] {
         switch file {
         case .html:
@@ -93,13 +87,9 @@ package struct InspectedStore: Sendable {
 }
 
 extension InspectedStore {
-    /// A stream of server-sent events (html.spec.whatwg.org, section 9.2), each of which says that the store is another
-    /// one than before.
+    /// Returns server-sent events (html.spec.whatwg.org, section 9.2), one per change since a version of the store.
     ///
-    /// The store is asked rather than its writer, since another process may write it. What has changed is for the page
-    /// to ask: then there is one way to make a list.
-    ///
-    /// - Parameter version: Of the store when the page was made; nil: now.
+    /// It polls the store, because other processes may write to it. The page reloads its list.
     func changes(since version: Int64?) -> InspectorResponse {
         let changes = StoreChanges(store, since: version)
         var response = InspectorResponse(
@@ -109,11 +99,9 @@ extension InspectedStore {
     }
 }
 
-/// What a stream of changes says, piece by piece.
 private actor StoreChanges {
-    /// How often the store is asked whether it has changed, which costs microseconds.
     private static let interval = Duration.seconds(1)
-    /// After so many times without a change a comment is sent, so that a client that has gone is noticed.
+    /// A comment after this many polls without a change detects disconnected clients.
     private static let budget = 15
 
     private let store: any ExplorableStore
@@ -126,7 +114,6 @@ private actor StoreChanges {
         known = version
     }
 
-    /// The next piece; nil where the client has gone, or the server is to stop.
     func next() async throws -> [UInt8]? {
         guard isBegun else {
             isBegun = true
@@ -134,7 +121,7 @@ private actor StoreChanges {
             return Array("retry: 2000\n\n".utf8)
         }
         for _ in 0..<Self.budget {
-            // Not before the first time: the store may have changed since the page was made.
+            // The first poll is immediate, since the store may have changed after the page was made.
             if hasAsked, (try? await Task.sleep(for: Self.interval)) == nil { return nil }
             hasAsked = true
             let now = try await store.version()
@@ -148,9 +135,7 @@ private actor StoreChanges {
 }
 
 extension InspectedStore {
-    /// The comparison of two transactions: `a` and `b`, each an ID or a support code. `b` may be a
-    /// ``TransactionComparisonAddress/Other``: that leads to the address which names it, so that what is shared stays
-    /// what it is.
+    /// Compares the transactions `a` and `b`. A relative `b` redirects to a permanent address.
     func comparisonPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         func value(_ name: String) -> String { items.last { $0.name == name }?.value ?? "" }
         let clocks = try ShownClocks(items)
@@ -179,7 +164,6 @@ extension InspectedStore {
         }
     }
 
-    /// The transaction of the same use case that is meant; nil where there is none.
     private func transaction(
         _ other: TransactionComparisonAddress.Other, than summary: TransactionSummary
     ) async throws -> GUID? {
@@ -194,7 +178,6 @@ extension InspectedStore {
 }
 
 extension ShownClocks {
-    /// What an address says; aligned where it says nothing.
     init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
         guard let word = items.last(where: { $0.name == "clocks" })?.value else {
             self = .aligned
@@ -208,12 +191,9 @@ extension ShownClocks {
     }
 }
 
-/// The page of delivery.
 extension InspectedStore {
     private static let hourCount = 48
-    /// Facts in the file of the quarantine.
     private static let quarantineLimit = 10_000
-    /// Codes with several names that are shown.
     private static let conflictLimit = 100
 
     func deliveryPage() async throws -> InspectorResponse {
@@ -244,7 +224,6 @@ extension InspectedStore {
     }
 }
 
-/// The page of a network exchange, and what can be taken away of it.
 extension InspectedStore {
     func exchangePage(_ key: String) async throws -> InspectorResponse {
         let record = try await store.exchange(key)
@@ -257,7 +236,6 @@ extension InspectedStore {
         return .page(page.html)
     }
 
-    /// A body, or the exchange as a document; all of it redacted once more.
     func file(of key: String, named name: String) async throws -> InspectorResponse {
         guard let file = ExchangeFile(rawValue: name) else {
             throw QueryFailure.notFound("A request can be taken away as har, curl, text or json, and not as “\(name)”.")
@@ -279,9 +257,7 @@ extension InspectedStore {
     }
 }
 
-/// The pages of the sources.
 extension InspectedStore {
-    /// Names of apps to choose from: beyond, there is the search.
     private static let appLimit = 200
 
     func sourcesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {

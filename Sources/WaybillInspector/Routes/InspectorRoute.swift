@@ -2,7 +2,6 @@ import Foundation
 import WaybillCore
 import WaybillQueries
 
-/// The routes of the inspector: pages for people, and what they load.
 package enum InspectorRoute: String, CaseIterable, Sendable {
     case home = "GET /"
     case listTransactions = "GET /transactions"
@@ -13,7 +12,6 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case listExchanges = "GET /network"
     case showExchange = "GET /network/{id}"
     case downloadExchange = "GET /network/{id}/{file}"
-    /// What a search field completes: an array of JSON.
     case listTerms = "GET /terms"
     case listUseCases = "GET /use-cases"
     case downloadUseCases = "GET /use-cases.csv"
@@ -28,7 +26,7 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case askToken = "GET /login"
     case logIn = "POST /login"
     case logOut = "POST /logout"
-    // Of an app's own process alone.
+    // Only in an app's own process.
     case showControls = "GET /controls"
     case change = "POST /controls"
     case newRule = "GET /controls/rule"
@@ -36,7 +34,6 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case editRule = "GET /controls/rule/{id}"
     case saveRule = "POST /controls/rule/{id}"
 
-    /// The one that answers a request; nil where none does.
     init?(_ request: InspectorRequest) {
         let asked = request.path.split(separator: "/")
         let found = Self.allCases.first { route in
@@ -48,16 +45,15 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
         self = found
     }
 
-    /// A path of Hummingbird's router and of OpenAPI alike.
+    /// The path in the syntax of Hummingbird and OpenAPI.
     package var path: String { String(rawValue.drop { $0 != "/" }) }
 
-    /// The methods that it answers. A stream has no end that its length could be told by.
+    /// A stream has no length, and therefore no `HEAD`.
     package var methods: [String] {
         if rawValue.hasPrefix("POST") { return ["POST"] }
         return self == .follow ? ["GET"] : ["GET", "HEAD"]
     }
 
-    /// Whether it is there only with controls.
     package var isControl: Bool {
         switch self {
         case .showControls, .change, .newRule, .addRule, .editRule, .saveRule: true
@@ -70,11 +66,10 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// The maximum number of bytes in a form: a login has some hundred. The JSON of a rule holds the body of an answer,
-    /// where a character takes up to nine bytes.
+    /// A rule contains a response body, whose characters can take nine bytes each.
     package var formLimit: Int { self == .addRule || self == .saveRule ? 1 << 20 : 8192 }
 
-    /// Whether it shows what was recorded: where the login leads back to, other than to a file, a stream, or itself.
+    /// Whether this is a page that a login may lead back to.
     var isPage: Bool {
         switch self {
         case .home, .downloadTransactions, .downloadTransaction, .downloadExchange, .downloadUseCases,
@@ -89,17 +84,12 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// How many components its path has.
     package var depth: Int { path.split(separator: "/").count }
 }
 
-/// Why a request gets no page: said in its place.
 package struct InspectorProblem: Error, Hashable {
-    /// Of HTTP.
     package var status: Int
-    /// The phrase of the status.
     package var title: String
-    /// One sentence for a person.
     package var detail: String
 
     package init(_ status: Int, _ title: String, _ detail: String) {
@@ -119,29 +109,24 @@ package struct InspectorProblem: Error, Hashable {
 
     static func forbidden(_ detail: String) -> InspectorProblem { InspectorProblem(403, "Forbidden", detail) }
 
-    /// Its words are ours, and name no path.
     static func deadline(_ error: WaybillError) -> InspectorProblem {
         InspectorProblem(422, "Unprocessable Content", error.message)
     }
 
-    /// The store's own words stay in the log: they may name paths.
+    /// The store's error stays in the log, since it may contain paths.
     static let unavailable = InspectorProblem(
         503, "Service Unavailable", "The store cannot be read or written at the moment. Nothing was kept; try again.")
 }
 
-/// Where a login leads: always a page of the inspector, even where another address was asked for.
 struct LoginDestination {
-    /// Relative to `/login`.
     let path: String
 
-    /// - Parameter items: Of a request; the last `to` counts.
     init(_ items: [(name: String, value: String)]) { self.init(items.last { $0.name == "to" }?.value ?? "") }
 
     private static let lists = Set(
         InspectorRoute.allCases.filter(\.isPage).map { String($0.path.dropFirst().prefix { $0 != "/" }) })
 
-    /// Anything that is not an inspector's list or something in one becomes the list of transactions: a login never
-    /// leads to another site.
+    /// Other addresses become the list of transactions, to prevent open redirects.
     init(_ asked: String) {
         let isOwn =
             Self.lists.contains(String(asked.prefix { $0 != "/" && $0 != "?" }))
@@ -150,7 +135,7 @@ struct LoginDestination {
         path = isOwn ? asked : "transactions"
     }
 
-    /// Whether a segment of a path leads to what has that name: browsers take `%2e%2e` for `..`.
+    /// Browsers treat `%2e%2e` as `..`.
     private static func isName(_ segment: Substring) -> Bool {
         guard let name = segment.removingPercentEncoding else { return false }
         return !name.hasPrefix(".") && !name.contains { "/\\".contains($0) }
@@ -160,19 +145,16 @@ struct LoginDestination {
 extension InspectorRequest {
     private static let cookieName = "waybill_session"
 
-    /// What the cookie says; nil where there is none.
     package var session: String? { cookie(Self.cookieName) }
 
-    /// Without a path it holds for the folder that the login is in, wherever the pages are (RFC 6265, section 5.1.4).
-    /// Secure where the browser says that it came by HTTPS, to this server or to the proxy before it.
+    /// Without a path, the cookie applies to the login's folder (RFC 6265, section 5.1.4). It is secure if the browser
+    /// used HTTPS.
     func sessionCookie(_ session: String, attributes: String = "") -> String {
         let secure = fields["origin"]?.hasPrefix("https://") == true ? "; Secure" : ""
         return "\(Self.cookieName)=\(session)\(attributes)\(secure); HttpOnly; SameSite=Strict"
     }
 
-    /// Refuses what another site's page makes the browser ask for (Fetch Metadata, `Sec-Fetch-Site`): pictures, scripts,
-    /// frames and the like. A link to a page may be followed: the browser then shows it by itself, and without the
-    /// cookie.
+    /// Rejects requests by pages of other sites (Fetch Metadata, `Sec-Fetch-Site`), except links to a page.
     func checkSite(_ route: InspectorRoute) throws(InspectorProblem) {
         guard fields["sec-fetch-site"] == "cross-site" else { return }
         let isFollowed = fields["sec-fetch-mode"] == "navigate" && fields["sec-fetch-dest"] == "document"
@@ -181,8 +163,7 @@ extension InspectorRequest {
         }
     }
 
-    /// Refuses a form that another site made the browser send. Programs other than browsers send neither field, and no
-    /// site can make them send a form.
+    /// Rejects forms from other sites. Programs other than browsers send neither field, and sites can't control them.
     func checkOrigin() throws(InspectorProblem) {
         let isOwn =
             if let site = fields["sec-fetch-site"] {
@@ -195,7 +176,7 @@ extension InspectorRequest {
         guard isOwn else { throw .forbidden("This was sent by the page of another site.") }
     }
 
-    /// Whether an origin is a scheme that an app gives its own pages in a web view, where no server carries a `Host`.
+    /// Whether an origin is an app's custom scheme, whose web view sends no `Host`.
     private static func isOfApp(_ origin: String) -> Bool {
         let parts = origin.lowercased().components(separatedBy: "://")
         return parts.count == 2 && !["http", "https"].contains(parts[0])

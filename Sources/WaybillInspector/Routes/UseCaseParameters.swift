@@ -2,14 +2,12 @@ import Foundation
 import WaybillCore
 import WaybillQueries
 
-/// What the address of a use case's page asks: which transactions count, and the question's own parameters.
+/// The parameters of a use case's page: conditions, and the question's own parameters.
 struct UseCaseParameters {
     private let view: UseCaseView
     private let own: [(name: String, value: String)]
-    /// As a list takes them, without those of the question.
     let conditions: [(name: String, value: String)]
 
-    /// - Parameter items: Those without a value are taken out.
     init(_ items: [(name: String, value: String)], of view: UseCaseView) {
         let items = items.filter { !$0.value.isEmpty }
         self.view = view
@@ -19,18 +17,10 @@ struct UseCaseParameters {
 
     private subscript(name: String) -> String? { own.last { $0.name == name }?.value }
 
-    /// The steps that were chosen; empty: none.
     var steps: [TransactionPoint] { own.filter { $0.name == "step" }.map { TransactionPoint($0.value) } }
 
-    /// The questions of a page, without what counts; none where something has to be chosen first.
-    ///
-    /// - Parameters:
-    ///   - usualSteps: Of a funnel for which none were chosen.
-    ///   - seen: Values to compare where it is said by what, and not which.
-    ///   - step: Of a summary, in microseconds; nil: an hour.
-    ///   - now: Microseconds since 1970.
-    ///   - redactor: Knows by which names nothing can be told apart.
-    /// - Throws: For a parameter that cannot be read.
+    /// Returns the questions of a page, without conditions; empty if a choice is missing. `step` and `now` are in
+    /// microseconds.
     func questions(
         usualSteps: [TransactionPoint], seen: SeenValues, step: Int64?, now: Int64, redactor: Redactor
     ) throws(QueryFailure) -> [AnyQuestion] {
@@ -61,7 +51,7 @@ struct UseCaseParameters {
         }
     }
 
-    /// The longest steps of a summary, in microseconds, of which a page makes days.
+    /// Pages combine longer steps to days.
     static let hour: Int64 = 3_600_000_000
 
     private func points() throws(QueryFailure) -> (TransactionPoint, TransactionPoint, DurationQuestion.Occurrence) {

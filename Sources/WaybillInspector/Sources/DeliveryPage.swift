@@ -2,22 +2,17 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// How facts come in and go on: what waits, what was rejected and why, and which names changed.
 package struct DeliveryPage {
     private let state: DeliveryState
     private let collected: Collected?
     private let names: ChangedNames
     private let frame: InspectorFrame
 
-    /// What a collector that is running has counted; all of it since it was started.
+    /// The counts of a running collector since its start.
     package struct Collected: Sendable, Redactable {
-        /// Microseconds since 1970.
         var begunMicroseconds: Int64
-        /// Facts by verdict.
         var accepted, known, rejected: Int
-        /// Sets that could not be stored.
         var failedSets: Int
-        /// Requests that were turned away, by reason in words; none where there were none.
         var refusals: [(words: String, count: Int)]
         var rejections: RejectedFacts
 
@@ -39,7 +34,7 @@ package struct DeliveryPage {
         }
     }
 
-    /// - Parameter collected: nil where no collector runs.
+    /// - Parameter collected: The collector's counts; `nil` if none is running.
     package init(
         _ state: Redacted<DeliveryState>, collected: Redacted<Collected?>, names: Redacted<ChangedNames>,
         in frame: InspectorFrame
@@ -47,7 +42,6 @@ package struct DeliveryPage {
         (self.state, self.collected, self.names, self.frame) = (state.value, collected.value, names.value, frame)
     }
 
-    /// The whole document.
     package var html: HTML { frame.page("Delivery", .sources, main: main) }
 
     private var main: HTML {
@@ -121,7 +115,6 @@ package struct DeliveryPage {
     }
 }
 
-/// What came in hour by hour: bars, and a table of the hours in which something came.
 struct ArrivalChart {
     let hours: [DeliveryState.Hour]
     let frame: InspectorFrame
@@ -142,7 +135,7 @@ struct ArrivalChart {
             """
     }
 
-    /// A browser shows other times of the page in its own time zone.
+    /// Browsers convert other times to the reader's zone.
     private var zone: String { WallTime(hours.last?.beginMicroseconds ?? 0, in: frame.timeZone).zone }
 
     private func label(_ hour: DeliveryState.Hour) -> (date: String, time: String) {
@@ -170,17 +163,14 @@ struct ArrivalChart {
     }
 }
 
-/// The codes that have had several names, and since when.
+/// Codes that have had several names, with the first use of each.
 package struct ChangedNames: Sendable, Redactable {
     private let conflicts: [NameConflict]
     private let count: Int
     private let useCases: [Int: String]
     private let starts: [AppVersion: Int64]
 
-    /// - Parameters:
-    ///   - count: Of such codes; nil: those are all.
-    ///   - useCases: What a use case is called.
-    ///   - starts: When a version was started first, in microseconds since 1970.
+    /// Creates a table of conflicts. `count` includes those that are not shown.
     package init(
         _ conflicts: [NameConflict], count: Int? = nil, useCases: [Int: String], starts: [AppVersion: Int64]
     ) {
@@ -241,7 +231,6 @@ package struct ChangedNames: Sendable, Redactable {
         count.map { " and \(Words.count($0, "more \(word)"))" } ?? ""
     }
 
-    /// Within one app the later name replaced the earlier one.
     private func standing(of index: Int, in conflict: NameConflict) -> HTML {
         let isFirst = index == 0 || conflict.names[index - 1].app != conflict.names[index].app
         return isFirst ? "" : "<u>then</u> "

@@ -2,26 +2,20 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// What became of a source's facts: a bar in proportion, and the same in words.
 struct LedgerBar {
-    /// Facts with the same outcome.
     struct Share {
         var word: String
         var count: Int64
-        /// The class of its colour.
         var tone: String
-        /// What the word means, for readers who do not know it.
         var meaning: String
     }
 
     private let ledger: Ledger
     private let gapCount: Int
-    /// Those that became something, from the best outcome to the worst.
+    /// The nonempty shares, from the best outcome to the worst.
     let shares: [Share]
 
-    /// - Parameters:
-    ///   - missing: How many of the pending ones lie before others that have arrived.
-    ///   - gapCount: In how many gaps those are; 0: they were not counted.
+    /// Creates a bar; `missing` facts are pending ones before others that have arrived.
     init(_ ledger: Ledger, missing: Int64 = 0, gapCount: Int = 0) {
         self.ledger = ledger
         self.gapCount = gapCount
@@ -44,7 +38,6 @@ struct LedgerBar {
             }
     }
 
-    /// What the reason of a drop means.
     private static func meaning(of reason: String) -> String {
         switch Ledger.DropReason(rawValue: reason) {
         case .quota: "Given up before they were delivered: the store had no room."
@@ -56,10 +49,10 @@ struct LedgerBar {
         }
     }
 
-    /// For what cannot see it, the words are there.
+    /// Screen readers read `words` instead.
     var html: HTML {
         let total = max(1, shares.reduce(0) { $0 + $1.count })
-        // A single fact of a million is seen all the same.
+        // Even one fact in a million is visible.
         let widths = shares.map { max(12, Int(Double($0.count) / Double(total) * 1000)) }
         let scale = Double(1000) / Double(max(1000, widths.reduce(0, +)))
         var start = 0
@@ -72,7 +65,6 @@ struct LedgerBar {
         return "<svg class=strip aria-hidden=true>\(rects)</svg>"
     }
 
-    /// `6 delivered, 2 missing`; `nothing recorded`.
     var words: String {
         let parts =
             shares.map { "\($0.count) \($0.word)\($0.word == "missing" ? gaps : "")" }
@@ -83,14 +75,13 @@ struct LedgerBar {
 
     private var gaps: String { gapCount == 0 ? "" : " in \(Words.count(gapCount, "gap"))" }
 
-    /// What is wrong with the sums; nil: nothing.
+    /// The difference in the ledger; `nil` if it balances.
     var imbalance: String? {
         guard !ledger.isBalanced else { return nil }
         return
             "The ledger does not balance: \(Words.count(ledger.recorded, "fact")) recorded, \(ledger.accountedFor) accounted for."
     }
 
-    /// The class of the colour of it all.
     var tone: String {
         if imbalance != nil { return "failed" }
         return ["failed", "interrupted", "open"].first { tone in shares.contains { $0.tone == tone } } ?? "succeeded"
@@ -104,12 +95,9 @@ extension LedgerBar {
 }
 
 extension SourceRecord {
-    /// Facts in its gaps, as far as they are listed.
     var missingCount: Int64 { gaps.reduce(0) { $0 + $1.last - $1.first + 1 } }
 
-    /// `com.example.shop`; `source` where it did not tell.
     var appName: String { app.isEmpty ? "source" : app }
 
-    /// `iOS 18.5`; empty where it did not tell.
     var system: String { [os, osVersion].filter { !$0.isEmpty }.joined(separator: " ") }
 }

@@ -2,7 +2,6 @@ package import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// What was rejected and why: by the collector to which this store delivers, and by the one that keeps it.
 struct QuarantinePanel {
     let state: DeliveryState
     let collected: DeliveryPage.Collected?
@@ -88,15 +87,12 @@ struct QuarantinePanel {
     }
 }
 
-/// What the page of delivery offers as JSON.
 package enum DeliveryFile: String, CaseIterable, Sendable {
-    /// The facts in quarantine, with the reasons.
     case quarantine = "quarantine.json"
-    /// What a running collector has rejected.
     case rejections = "rejections.json"
 }
 
-/// What could not be read of sets of version 0.0.1, whose senders keep nothing of it.
+/// Unreadable transactions from sets of version 0.0.1, whose senders keep no copy.
 struct LegacyQuarantineList {
     let state: DeliveryState
     let frame: InspectorFrame
@@ -123,7 +119,7 @@ struct LegacyQuarantineList {
     }
 }
 
-/// Facts in quarantine as JSON: an array of objects, each with the fact as `Schemas/fact.v1.schema.json` describes it.
+/// JSON of facts according to `Schemas/fact.v1.schema.json`.
 package enum QuarantineJSON {
     package static func bytes(_ quarantined: Redacted<[QuarantinedFact]>) -> [UInt8] {
         var writer = JSONWriter()
@@ -144,7 +140,6 @@ package enum QuarantineJSON {
         return writer.bytes
     }
 
-    /// One fact.
     static func text(_ fact: Fact) -> String {
         var writer = JSONWriter()
         fact.write(to: &writer)
@@ -152,36 +147,30 @@ package enum QuarantineJSON {
     }
 }
 
-/// Facts that a collector has rejected since it was started, together where source and reason are the same.
-///
-/// They are kept in memory and are gone with the process: what lasts is the quarantine of their sources. A source that
-/// sends the same facts again has them counted again.
+/// Facts that this collector has rejected since its start. Their sources keep them in quarantine.
 package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
-    /// Those of one source for one reason.
     package struct Group: Sendable, Hashable, Codable {
         package var source: GUID
-        /// In the words that the source was told.
         package var reason: String
         package var count: Int
-        /// The lowest and the highest sequence; nil where none could be read.
+        /// The lowest and the highest sequence; `nil` if none was readable.
         package var first, last: Int64?
-        /// Microseconds since 1970 when the first and the last were rejected.
+        /// The times of the first and the last rejection, in microseconds since 1970.
         package var firstMicroseconds, lastMicroseconds: Int64
     }
 
-    /// The one to which something came last in front.
+    /// The groups; the most recently changed is first.
     package private(set) var groups: [Group] = []
-    /// Facts of further sources and reasons, where they are too many to be told apart.
+    /// The number of facts in groups beyond the limit.
     package private(set) var othersCount = 0
 
     private static let limit = 500
 
     package init() {}
 
-    /// Adds one, rejected at a time in microseconds since 1970.
     package mutating func add(_ rejection: Receipt.Rejection, at wall: Int64) {
         if let index = groups.firstIndex(where: { $0.source == rejection.source && $0.reason == rejection.reason }) {
-            // Many of one kind come together, so that it mostly is in front already.
+            // Rejections of one kind arrive together, which makes this move rare.
             if index > 0 { groups.insert(groups.remove(at: index), at: 0) }
             groups[0].count += 1
             groups[0].first = [groups[0].first, rejection.sequence].compactMap(\.self).min()
@@ -197,7 +186,6 @@ package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
         }
     }
 
-    /// With every reason put through a redactor.
     package func redacted(by redactor: Redactor) -> RejectedFacts {
         var redacted = self
         for index in groups.indices { redacted.groups[index].reason = redactor.text(groups[index].reason) }

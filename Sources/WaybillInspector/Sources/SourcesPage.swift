@@ -2,7 +2,7 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The list of sources: a line for each, the one that was heard last in front.
+/// The list of sources, with the most recently active one first.
 package struct SourcesPage {
     private let page: RecordPage<SourceRecord>
     private let details: [GUID: SourceDetails]
@@ -10,10 +10,6 @@ package struct SourcesPage {
     private let apps: [String]
     private let frame: InspectorFrame
 
-    /// - Parameters:
-    ///   - page: Where it is empty, with the reason.
-    ///   - details: What is missing is shown as unknown.
-    ///   - apps: Names to choose from.
     package init(
         _ page: Redacted<RecordPage<SourceRecord>>, details: Redacted<[GUID: SourceDetails]>, at address: ListAddress,
         apps: Redacted<[String]>, in frame: InspectorFrame
@@ -23,7 +19,6 @@ package struct SourcesPage {
         )
     }
 
-    /// The whole document.
     package var html: HTML { frame.page("Sources", .sources, main: main) }
 
     private var main: HTML {
@@ -33,7 +28,6 @@ package struct SourcesPage {
         """
     }
 
-    /// From the sources to the delivery and back.
     static func views(current: String) -> HTML {
         let links = [("sources", "Sources"), ("delivery", "Delivery and names")].map { path, name in
             "<a href=\(path == "sources" ? "sources" : "delivery")\(" aria-current=page", if: path == current)>\(name)</a>"
@@ -76,9 +70,7 @@ package struct SourcesPage {
     }
 }
 
-/// One source: who it is, what became of its facts, what is missing, and how its clock goes.
 package struct SourcePage {
-    /// How much of what is told besides the record is listed.
     package static let limits = SourceDetails.Limits(clocks: 10, gaps: 100, transactions: 10)
 
     private let record: SourceRecord
@@ -89,7 +81,6 @@ package struct SourcePage {
         (self.record, self.details, self.frame) = (record.value, details.value, frame)
     }
 
-    /// The whole document.
     package var html: HTML { frame.page("\(record.appName) \(record.appVersion)", .sources, depth: 2, main: main) }
 
     private var bar: LedgerBar { LedgerBar(record) }
@@ -236,11 +227,10 @@ extension SourcePage {
     }
 }
 
-/// A source's clocks in words. What is not known is said to be unknown, and is never zero.
+/// Unknown values are called unknown, and never zero.
 struct ClockText {
     let clocks: SourceClocks?
 
-    /// For a line of a list: the source met last, and whether the clock was set.
     var short: String {
         let offset =
             clocks?.others.first.map { "\(Self.place($0)) \(Self.name(of: $0.source))" } ?? "clock not compared"
@@ -248,14 +238,12 @@ struct ClockText {
         return changes == 0 ? offset : "\(offset), set \(changes == 1 ? "once" : "\(changes) times")"
     }
 
-    /// `1.20 s ahead of`, `within 12 ms of`.
     static func place(_ other: SourceClocks.Other) -> String {
         let (offset, uncertainty) = (other.offset.microseconds, other.offset.uncertaintyMicroseconds)
         guard abs(offset) > uncertainty else { return "within \(Words.roundDuration(abs(offset) + uncertainty)) of" }
         return "\(Words.roundDuration(abs(offset))) \(offset > 0 ? "ahead of" : "behind")"
     }
 
-    /// What the estimate stands on.
     static func ground(_ other: SourceClocks.Other) -> String {
         switch other.offset.sampleCount {
         case 0: "one request alone"
@@ -267,7 +255,6 @@ struct ClockText {
         source.app.isEmpty ? source.id.supportCode.description : source.app
     }
 
-    /// What is known of the wall clock.
     var changes: String {
         guard let clocks, !clocks.anchors.isEmpty else { return "No clock anchor is known: its times count from 1970." }
         let count = clocks.changes.count
@@ -275,7 +262,6 @@ struct ClockText {
         return "Its wall clock was set \(count == 1 ? "once" : "\(count) times") while it ran."
     }
 
-    /// `1 h forward`.
     static func words(of change: SourceClocks.Change) -> String {
         "\(Words.roundDuration(abs(change.byMicroseconds))) \(change.byMicroseconds > 0 ? "forward" : "back")"
     }

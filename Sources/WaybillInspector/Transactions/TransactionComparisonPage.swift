@@ -2,19 +2,16 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The comparison of two transactions: both pictures on one scale of time, and what happened in both, with the
-/// differences marked.
+/// The comparison of two transactions: both waterfalls on one time scale, and a table of their facts with differences.
 package struct TransactionComparisonPage {
     private let first: TransactionRecord
     private let clocks: ShownClocks
     private let frame: InspectorFrame
 
-    /// - Parameter clocks: By which times both are shown.
     package init(_ first: Redacted<TransactionRecord>, clocks: ShownClocks, in frame: InspectorFrame) {
         (self.first, self.clocks, self.frame) = (first.value, clocks, frame)
     }
 
-    /// The whole document.
     package func html(with second: Redacted<TransactionRecord>) -> HTML {
         let second = second.value
         let (one, other) = (first.summary, second.summary)
@@ -41,7 +38,6 @@ package struct TransactionComparisonPage {
         return frame.page("\(title): \(one.id.supportCode) and \(other.id.supportCode)", .transactions, main: main)
     }
 
-    /// A page that says why there is no second one, and asks for another.
     package func html(without reason: String) -> HTML {
         let main: HTML = """
             \(navigation(nil))<h1>\(first.summary.useCaseName) compared with another</h1><p>\(reason)</p>
@@ -51,7 +47,6 @@ package struct TransactionComparisonPage {
         return frame.page("\(first.summary.useCaseName) compared with another", .transactions, main: main)
     }
 
-    /// The same where there is none that stands so to the first.
     package func without(_ other: TransactionComparisonAddress.Other) -> HTML {
         let name = first.summary.useCaseName
         let reason =
@@ -113,12 +108,10 @@ package struct TransactionComparisonPage {
     }
 }
 
-/// Asks for the transaction that one is to be compared with: by where that stands among the others, or by its code.
 struct TransactionComparisonForm {
-    /// Redacted.
     let first: TransactionSummary
     let clocks: ShownClocks
-    /// From the page to the inspector's pages: empty, or `../`.
+    /// The path to the inspector's root: empty, or `../`.
     let root: HTML
 
     var html: HTML {
@@ -137,19 +130,15 @@ struct TransactionComparisonForm {
     }
 }
 
-/// The address of a page that compares two transactions.
 package struct TransactionComparisonAddress {
-    /// A second one that is meant by where it stands among those of the first one's use case.
+    /// A second transaction by its relation to the first, in the same use case.
     package enum Other: String, Sendable, CaseIterable {
-        /// Begun last before it.
         case before
-        /// Begun next.
         case after
-        /// The newest other one that succeeded.
         case succeeded
     }
 
-    /// IDs or support codes; the second may be the name of an ``Other``.
+    /// IDs or support codes; the second may be an ``Other``.
     var first: String
     var second: String
     var clocks: ShownClocks
@@ -158,14 +147,13 @@ package struct TransactionComparisonAddress {
         (self.first, self.second, self.clocks) = (first, second, clocks)
     }
 
-    /// Relative to the inspector's pages: `beside?a=K7QD-3M2X&b=Z2M4-NAR7`.
+    /// The path relative to the inspector's root, for example `beside?a=K7QD-3M2X&b=Z2M4-NAR7`.
     package var path: String {
         let clocks = clocks == .aligned ? "" : "&clocks=\(clocks.rawValue)"
         return "beside?a=\(ListAddress.encoded(first))&b=\(ListAddress.encoded(second))\(clocks)"
     }
 }
 
-/// What happened in two transactions, a row for each fact, with what is different in words.
 struct TransactionComparisonTable {
     private let comparison: TransactionComparison
     private let names: (SourceNames, SourceNames)
@@ -204,9 +192,9 @@ struct TransactionComparisonTable {
     private func label(of fact: TransactionComparison.Fact) -> HTML {
         let text =
             switch fact.entry.kind {
-            case .event, .attributesSet, .opened: fact.entry.words
-            case .closed: "closed"
-            case .exchangeOpened, .exchangeClosed:
+            case .event, .attributesSet, .begun, .joined, .unknown: fact.entry.words
+            case .finished: "finished"
+            case .exchangeBegun, .exchangeFinished:
                 fact.exchange.map { "\($0.method) \(PathTemplate($0.path))" } ?? fact.entry.words
             }
         return "\(text)"
@@ -216,9 +204,9 @@ struct TransactionComparisonTable {
         guard let fact else { return "<td><i>-</i>" }
         let result =
             switch fact.entry.kind {
-            case .closed: fact.entry.words
-            case .exchangeClosed: fact.exchange?.result ?? fact.entry.words
-            case .event, .attributesSet, .opened, .exchangeOpened: ""
+            case .finished: fact.entry.words
+            case .exchangeFinished: fact.exchange?.result ?? fact.entry.words
+            case .event, .attributesSet, .begun, .joined, .exchangeBegun, .unknown: ""
             }
         let (small, time): (HTML, String) = ("<small>\(result)</small>", fact.time == 0 ? "0" : scale.text(fact.time))
         return "<td>\(time)\(small, if: !result.isEmpty)"
@@ -252,15 +240,14 @@ struct TransactionComparisonTable {
 }
 
 extension TransactionRecord.Kind {
-    /// The class that tells the kinds apart; that of events has no sign.
     fileprivate var mark: HTML {
         switch self {
         case .event: "event"
-        case .attributesSet: "set"
-        case .opened: "from"
-        case .closed: "to"
-        case .exchangeOpened: "out"
-        case .exchangeClosed: "in"
+        case .attributesSet, .unknown: "set"
+        case .begun, .joined: "from"
+        case .finished: "to"
+        case .exchangeBegun: "out"
+        case .exchangeFinished: "in"
         }
     }
 }

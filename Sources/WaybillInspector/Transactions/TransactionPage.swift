@@ -2,7 +2,6 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// One transaction, from all its sources: what happened when, and which request led to what.
 package struct TransactionPage {
     private let record: TransactionRecord
     private let bodies: [FactID: ExchangeBodies]
@@ -16,17 +15,12 @@ package struct TransactionPage {
         var before: TransactionSummary?
         var after: TransactionSummary?
 
-        /// nil where there is none.
         package init(before: Redacted<TransactionSummary?>, after: Redacted<TransactionSummary?>) {
             self.before = before.value
             self.after = after.value
         }
     }
 
-    /// - Parameters:
-    ///   - bodies: By exchange.
-    ///   - clocks: By which times it is shown.
-    ///   - notes: What a reader should know first, a sentence each.
     package init(
         _ record: Redacted<TransactionRecord>, bodies: Redacted<[FactID: ExchangeBodies]>,
         clocks: ShownClocks = .aligned, around: Around,
@@ -36,7 +30,6 @@ package struct TransactionPage {
         (self.clocks, self.around, self.notes, self.frame) = (clocks, around, notes, frame)
     }
 
-    /// The whole document.
     package var html: HTML {
         frame.page("\(record.summary.useCaseName) \(code)", .transactions, depth: 2, main: main)
     }
@@ -93,22 +86,16 @@ package struct TransactionPage {
     }
 }
 
-/// What a transaction can be taken away as.
 package enum TransactionFile: String, Sendable, CaseIterable {
-    /// A page to hand on, with its waterfall: the report of this one.
     case html
-    /// The record, merged from all sources.
     case json
-    /// Its exchanges, as an HTTP Archive 1.2.
     case har
-    /// Its closed parts and exchanges as spans, a request of OTLP/HTTP in JSON on each line.
+    /// Its closed parts and exchanges as spans; each line is an OTLP/HTTP request in JSON.
     case otlp
 
     var name: String { rawValue.uppercased() }
 
-    /// What the file's name ends with.
     package var suffix: String { self == .otlp ? "otlp.jsonl" : rawValue }
-    /// Of the answer.
     package var mediaType: String {
         switch self {
         case .html: "text/html; charset=utf-8"
@@ -118,15 +105,12 @@ package enum TransactionFile: String, Sendable, CaseIterable {
     }
 }
 
-/// The ways to the same page by the other times.
 struct ClockChoice {
     private let canChoose: Bool
     private let shown: ShownClocks
     private let address: (ShownClocks) -> String
 
-    /// - Parameters:
-    ///   - records: What the page shows; there is no choice where nothing is known of any clock.
-    ///   - address: Of the page by these times.
+    /// There is no choice if no clock offset is known.
     init(of records: [TransactionRecord], shown: ShownClocks, address: @escaping (ShownClocks) -> String) {
         canChoose = records.contains { $0.clocks?.offsets.isEmpty == false }
         self.shown = shown
@@ -143,6 +127,5 @@ struct ClockChoice {
 }
 
 extension ShownClocks {
-    /// What an address carries on to another page; nothing for what is shown anyway.
     var query: String { self == .aligned ? "" : "?clocks=\(rawValue)" }
 }

@@ -2,7 +2,6 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The list of transactions: a line for each, the newest first.
 package struct TransactionsPage {
     private let page: RecordPage<TransactionSummary>
     private let errorCounts: [GUID: Int]
@@ -12,13 +11,7 @@ package struct TransactionsPage {
     private let version: Int64
     private let frame: InspectorFrame
 
-    /// - Parameters:
-    ///   - page: Where it is empty, with the reason.
-    ///   - errorCounts: How many events and exchanges of a transaction tell an error.
-    ///   - names: Of use cases, to choose from.
-    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is
-    ///     near.
-    ///   - version: Of the store, before the page was read: what is live follows from there.
+    /// - Parameter version: The store's version before the page was read; live updates begin there.
     package init(
         _ page: Redacted<RecordPage<TransactionSummary>>, errorCounts: [GUID: Int], at address: ListAddress,
         names: Redacted<[RecordedName]>, meant: String? = nil, version: Int64, in frame: InspectorFrame
@@ -28,7 +21,6 @@ package struct TransactionsPage {
         useCases = names.useCases
     }
 
-    /// The whole document.
     package var html: HTML { frame.page("Transactions", .transactions, main: main) }
 
     private static let hint = "Any word, or outcome:failed event:requestSent took>2s"
@@ -42,7 +34,6 @@ package struct TransactionsPage {
         """
     }
 
-    /// All that is listed, in one document.
     private var file: HTML {
         "<p><a class=copier download href=\"transactions.html\(address.with("cursor", nil))\">All of these as HTML</a>\n"
     }
@@ -54,7 +45,7 @@ package struct TransactionsPage {
         return ListChips(address: address, name: "outcome", label: "Outcomes", words: words).html
     }
 
-    /// Without the lines of what was begun below others.
+    /// Hides child transactions.
     private var fold: HTML {
         ListChips(
             address: address, name: "fold", label: "What was begun below others",
@@ -62,7 +53,6 @@ package struct TransactionsPage {
         ).html
     }
 
-    /// For the script, which shows it.
     private var live: HTML {
         "<p class=live data-live=\"live?version=\(version)\" hidden><output aria-live=polite></output><button type=button>Pause</button></p>"
     }
@@ -77,7 +67,7 @@ package struct TransactionsPage {
             return
                 "<ol class=rows></ol>\(NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html)"
         }
-        // One of another use case takes a second where this one takes a millisecond, and nothing follows from that.
+        // Durations are only comparable within a use case.
         let useCases = Dictionary(grouping: page.rows, by: \.useCase).mapValues { rows in
             (
                 scale: DurationStrip.Scale(rows.compactMap(\.durationMicroseconds)),
@@ -114,14 +104,11 @@ package struct TransactionsPage {
     }
 }
 
-/// A duration as a bar, to be compared with those above and below it.
 struct DurationStrip {
-    /// What the whole width stands for.
     struct Scale {
         let microseconds: Int64
 
-        /// The longest, unless it is an outlier beside which all others would be nothing: then eight times the median,
-        /// and its bar is broken.
+        /// Outliers above eight times the median have broken bars.
         init(_ durations: [Int64]) {
             let sorted = durations.sorted()
             microseconds = max(1, min(sorted.last ?? 1, 8 * (sorted.isEmpty ? 1 : max(1, sorted[sorted.count / 2]))))

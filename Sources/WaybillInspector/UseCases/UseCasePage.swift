@@ -3,7 +3,7 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The page of a use case. It shows the answer to one question as a chart, with a table and a file of the same numbers.
+/// The page of a use case: the answer to one question as a chart, with a table and a file of the same numbers.
 package struct UseCasePage {
     private let useCase: UseCaseReference
     private let view: UseCaseView
@@ -13,17 +13,12 @@ package struct UseCasePage {
     private let address: ListAddress
     private let frame: InspectorFrame
 
-    /// The content of the page.
     package enum Content: Sendable {
-        /// Questions and their answers; empty if the user has to choose something first.
+        /// Questions and their answers; empty if a choice is missing.
         case answers([Redacted<AnyAnswer>])
-        /// A sentence on what is wrong with the question, and a suggested filter.
         case mistake(Redacted<String>, meant: String? = nil)
     }
 
-    /// - Parameters:
-    ///   - events: The event names that the form offers.
-    ///   - seen: The redacted values that the form offers; empty if the page compares nothing.
     package init(
         _ useCase: UseCaseReference, _ view: UseCaseView, _ content: Content, events: [String],
         seen: SeenValues = SeenValues(),
@@ -33,7 +28,6 @@ package struct UseCasePage {
         (self.address, self.frame) = (address, frame)
     }
 
-    /// The whole document.
     package var html: HTML { frame.page("\(useCase.name), \(view.title)", .useCases, depth: view.depth, main: main) }
 
     private var links: UseCaseLinks { UseCaseLinks(address, depth: view.depth) }
@@ -53,7 +47,7 @@ package struct UseCasePage {
         "<a href=\"\(links.useCase(useCase, view.rawValue))\"\(" aria-current=page", if: view == self.view)>\(view.title)</a>"
     }
 
-    /// The question, with defaults for missing parameters of the address.
+    /// The question, with defaults for missing parameters.
     private var asked: AnyQuestion? {
         guard case .answers(let answers) = content else { return nil }
         return answers.first?.value.question
@@ -95,7 +89,6 @@ package struct UseCasePage {
     }
 }
 
-/// The parts that the sections of a use case's page share.
 struct UseCaseSection {
     let useCase: UseCaseReference
     let view: UseCaseView
@@ -103,9 +96,6 @@ struct UseCaseSection {
     let links: UseCaseLinks
     let timeZone: TimeZone
 
-    /// A section with a heading and a link to a file of its numbers.
-    ///
-    /// - Parameter file: The name of the file, e.g. `duration.csv`.
     func section(_ title: HTML, file: String, _ content: HTML) -> HTML {
         let own = address.items.filter { view.parameters.contains($0.name) }
         return """
@@ -116,33 +106,26 @@ struct UseCaseSection {
             """
     }
 
-    /// A table for readers who can't see the chart, or want the numbers.
     func folded(_ table: HTML) -> HTML {
         "<details class=numbers><summary>The numbers</summary>\(table)</details>\n"
     }
 
-    /// Sentences below a chart, one paragraph each.
     func remarks(_ sentences: [String]) -> HTML { "\(sentences.map { "<p class=hint>\($0)</p>" as HTML })" }
 }
 
-/// The form of a question. Its fields are the parameters of the address, so it works without a script, and people can
-/// share a view.
+/// The form's fields are the URL's parameters, which makes views shareable.
 struct UseCaseForm {
     let view: UseCaseView
     let address: ListAddress
-    /// The question that was asked; `nil` if there is none yet.
     let asked: AnyQuestion?
-    /// The event names that the form offers.
     let events: [String]
-    /// The redacted values that the form offers.
     let seen: SeenValues
 
-    /// The number of steps in the form of a funnel, unless the address names more.
     private static let leastSteps = 4
 
     var html: HTML {
         guard !view.parameters.isEmpty else { return "" }
-        // On a narrow page, the form of an answered question folds behind a button, and the answer comes first.
+        // On a narrow page, this button reveals the form, and the answer comes first.
         let unfold: HTML = "<button type=button class=unfold popovertarget=question>Change the question</button>"
         return """
             \(unfold, if: asked != nil)<form class=ask id=question method=get\(" popover", if: asked != nil)>\(fields)\(address.hidden(besides: view.parameters))<button>Show</button></form>
@@ -176,7 +159,7 @@ struct UseCaseForm {
     private var steps: HTML {
         var steps = address.items.filter { $0.name == "step" }.map(\.value)
         if case .funnel(let query) = asked { steps = query.steps.map(\.description) }
-        // One more field allows people to add a step.
+        // An additional field lets people add a step.
         let count = max(Self.leastSteps, steps.count + 1)
         return
             "\((0..<count).map { point("step", "Step \($0 + 1)", $0 < steps.count ? steps[$0] : "", isOptional: true) })"
@@ -200,7 +183,6 @@ struct UseCaseForm {
         let by = address["by"].map { Segmentation($0) }
         let attributes = seen.attributes.map { Segmentation.attribute($0) }
         let others = Self.segmentations.filter { !seen.values(of: $0.0).isEmpty }
-        // Keep a value that only the address contains.
         let given = [by].compactMap(\.self).filter { by in !attributes.contains(by) && !others.contains { $0.0 == by } }
         func group(_ name: String, _ segmentations: [(Segmentation, String)]) -> HTML {
             let options = segmentations.map { ($0.0.description, $0.1) }
@@ -214,7 +196,6 @@ struct UseCaseForm {
             """
     }
 
-    /// The segmentations besides attributes, with their names.
     private static let segmentations: [(Segmentation, String)] = [
         (.appVersion, "version of the app"), (.app, "app"), (.device, "device"), (.os, "system"),
         (.osVersion, "version of the system"),
@@ -247,16 +228,13 @@ struct UseCaseForm {
     }
 }
 
-/// The question that a page of a use case asks. A page asks only one, because it may read all events of a million
-/// transactions.
+/// A page has only one question, because it may read all events of a million transactions.
 package enum UseCaseView: String, CaseIterable, Sendable {
-    /// The runs, outcomes over time, errors and durations.
     case overview = ""
     case duration, funnel
     case dropOff = "dropoff"
     case legs, compare
 
-    /// The title in the navigation.
     var title: String {
         switch self {
         case .overview: "Overview"
@@ -268,7 +246,6 @@ package enum UseCaseView: String, CaseIterable, Sendable {
         }
     }
 
-    /// The question's own parameters, in the order of the form.
     package var parameters: [String] {
         switch self {
         case .overview, .dropOff, .legs: []
@@ -278,6 +255,5 @@ package enum UseCaseView: String, CaseIterable, Sendable {
         }
     }
 
-    /// The number of components in the path of the page.
     var depth: Int { self == .overview ? 2 : 3 }
 }

@@ -3,7 +3,6 @@ import WaybillExport
 import WaybillQueries
 
 extension UseCaseSection {
-    /// The charts and tables of an answer.
     func content(_ answer: Redacted<AnyAnswer>) -> HTML {
         let tables = answer.tables(about: useCase.name)
         return switch answer.value {
@@ -19,7 +18,6 @@ extension UseCaseSection {
         }
     }
 
-    /// A section with a table and a link to its file.
     private func section(_ table: AnswerTable, above: HTML = "") -> HTML {
         section(
             "\(view.title)\(table.heading?.text ?? "")", file: "\(view.rawValue).csv",
@@ -33,7 +31,6 @@ extension UseCaseSection {
         """
     }
 
-    /// The client, the network and the server, side by side.
     private func stack(_ total: LegsSegment) -> HTML {
         let legs = total.legs.filter { $0.statistics.count > 0 }
         let whole = legs.reduce(0) { $0 + $1.totalMicroseconds }
@@ -42,12 +39,7 @@ extension UseCaseSection {
 }
 
 extension UseCaseSection {
-    /// A table of an answer. On a narrow page each row is a block with the titles in front of its cells.
-    ///
-    /// - Parameters:
-    ///   - caption: The name that a screen reader reads.
-    ///   - heading: The title of the drawings.
-    ///   - drawings: One for each row, in the second column; `nil` for the bars of the rows, empty for none.
+    /// Returns a table. On a narrow page, each row is a block. If `drawings` is `nil`, it draws the rows' bars.
     func table(_ table: AnswerTable, _ caption: String, _ heading: HTML = "", drawings: [HTML]? = nil) -> HTML {
         let columns = table.columns.enumerated().compactMap { index, column in
             column.title.map { (index: index, title: $0, column: column) }
@@ -93,9 +85,7 @@ extension UseCaseSection {
     }
 }
 
-/// The runs of a use case over time, with their outcomes and errors.
 extension UseCaseSection {
-    /// - Parameter step: The length of the steps of the rates, in microseconds.
     private func overview(_ summary: UseCaseSummary, each step: Int64, errors: AnswerTable) -> HTML {
         let times = summary.rates.map(\.startMicroseconds)
         let over = OutcomeSteps(
@@ -124,7 +114,6 @@ extension UseCaseSection {
     }
 }
 
-/// The durations as a histogram with quantiles.
 extension UseCaseSection {
     private func duration(_ question: DurationQuestion, _ answer: DurationAnswer, _ tables: [AnswerTable]) -> HTML {
         let figures = zip(tables[0].columns, tables[0].rows[0].cells).compactMap { column, cell in
@@ -143,7 +132,6 @@ extension UseCaseSection {
     }
 }
 
-/// Two groups side by side, with their differences as intervals and in plain sentences.
 extension UseCaseSection {
     private func compare(_ question: CompareQuestion, _ answer: CompareAnswer, _ table: AnswerTable) -> HTML {
         let differences = answer.rates.map { ($0.difference.value, $0.difference.low, $0.difference.high) }
@@ -169,7 +157,6 @@ extension UseCaseSection {
         )
     }
 
-    /// Short names of the groups: their values, or letters for stretches of time.
     private static func names(_ question: CompareQuestion, _ answer: CompareAnswer) -> (a: String, b: String) {
         switch question.groups {
         case .values: (Segmentation.title(of: answer.a.value), Segmentation.title(of: answer.b.value))
@@ -177,7 +164,7 @@ extension UseCaseSection {
         }
     }
 
-    /// The difference as a share of the first group's time, which gives quantiles of different lengths one scale.
+    /// A relative difference gives all quantiles the same scale.
     private static func relative(_ quantile: QuantileComparison) -> Whisker.Ends {
         guard let a = quantile.aMicroseconds.value, a > 0 else { return (nil, nil, nil) }
         let difference = quantile.differenceMicroseconds
@@ -187,9 +174,7 @@ extension UseCaseSection {
 }
 
 extension Verdict {
-    /// The class of the color: good for what is better, and none for what may be noise.
-    ///
-    /// - Parameter measure: The measure; `nil` for durations.
+    /// Returns no class if the difference may be noise.
     fileprivate func tone(_ measure: RateComparison.Measure?) -> String {
         switch self {
         case .higher: measure == .succeeded ? TransactionOutcome.succeeded.name : TransactionOutcome.failed.name

@@ -2,10 +2,9 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The list of use cases: how often each was run, when, how it ended, and how long it took.
+/// The list of use cases with their runs over time, outcomes and durations.
 package struct UseCasesPage {
     private let answer: SummaryAnswer
-    /// How many use cases there are besides those of the answer.
     private let leftOut: Int
     private let step: Int64
     private let meant: String?
@@ -14,13 +13,6 @@ package struct UseCasesPage {
     private let frame: InspectorFrame
     private let links: UseCaseLinks
 
-    /// - Parameters:
-    ///   - answer: Where it is empty, with the reason; cut to ``first(of:)``.
-    ///   - leftOut: How many use cases were cut.
-    ///   - step: Of its rates, in microseconds, at most an hour.
-    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is
-    ///     near.
-    ///   - names: What is called how in the store.
     package init(
         _ answer: Redacted<SummaryAnswer>, leftOut: Int = 0, each step: Int64 = 3_600_000_000, meant: String? = nil,
         names: Redacted<[RecordedName]>,
@@ -31,21 +23,18 @@ package struct UseCasesPage {
         links = UseCaseLinks(address, depth: 1)
     }
 
-    /// The whole document.
     package var html: HTML { frame.page("Use cases", .useCases, main: main) }
 
-    /// Use cases that are shown: no project has more, unless somebody makes them up.
+    /// Only projects with generated use cases have more.
     private static let limit = 200
 
-    /// Those that a page shows, which have the most runs, and how many others there are; cut before it is redacted,
-    /// since there may be any number.
+    /// Call this before redaction, since a store may have any number of use cases.
     package static func first(of answer: SummaryAnswer) -> (answer: SummaryAnswer, leftOut: Int) {
         var first = answer
         first.useCases = Array(answer.useCases.prefix(limit))
         return (first, answer.useCases.count - first.useCases.count)
     }
 
-    /// What is written in the empty field of every page of use cases.
     static let hint = "All, or a filter: version:4.2 os:iOS took>2s"
 
     private var main: HTML {
@@ -93,7 +82,6 @@ package struct UseCasesPage {
     }
 }
 
-/// The numbers that say most about a use case.
 struct UseCaseNumbers {
     private let summary: UseCaseSummary
     private let useCase: UseCaseReference
@@ -117,12 +105,11 @@ struct UseCaseNumbers {
 }
 
 extension OutcomeSteps {
-    /// Of a column, what went well at the bottom.
+    /// The parts of a column from the bottom up, best outcome first.
     func parts(_ index: Int) -> [(tone: String, count: Int)] {
         OutcomeBar.order.compactMap { outcome in outcomes[index][outcome].map { (outcome.name, $0) } }
     }
 
-    /// `12 succeeded, 3 failed`.
     func outcomeWords(_ index: Int) -> String {
         let words = OutcomeBar.order.compactMap { outcome in
             outcomes[index][outcome].map { "\($0) \(Words.outcome(outcome))" }

@@ -3,22 +3,21 @@ public import Waybill
 package import WaybillCore
 import WaybillStore
 
-/// Version 0.0.1: what that version can say goes to the server's own address, and any 2xx settles it.
+/// Version 0.0.1. Sets go to the server's own address, and any 2xx settles them.
 struct LegacyWire: SetWire {
     let prefix: String
     let scheme: String
     let parameter: String
-    /// Of the media type.
     let version: String
 
-    /// No server of that kind is known to read compressed bodies.
+    /// No such server is known to read compressed bodies.
     var compresses: Bool { false }
-    /// Nothing is expected, so that no server answers 406.
+    /// No media type is requested, because a server could answer 406.
     var accepted: String? { nil }
 
     func address(at collector: URL) -> URL { collector }
 
-    /// The value as a quoted string (RFC 9110, section 5.6.4).
+    /// The token is a quoted string (RFC 9110, section 5.6.4).
     func authorization(_ token: String) -> String {
         "\(scheme) \(parameter)=\"\(token.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
@@ -32,12 +31,12 @@ struct LegacyWire: SetWire {
                 ),
                 remedy: .waitForNewDelivery)
         }
-        let decoded: DecodedSet
+        let decoded: TransactionSet
         do throws(SetDecodingFailure) { decoded = try TransactionSet.decode(set.body) } catch {
             throw Delivery.Failure(
                 WaybillError(.format, "Only sets of version 1 can be sent as sets 0.0.1.", cause: error.description))
         }
-        let rendition = LegacyRendition(of: decoded.set, openings: set.openings)
+        let rendition = LegacyRendition(of: decoded, openings: set.openings)
         return SetMessage(
             mediaType: LegacyMediaType.value(prefix: prefix, version: version),
             body: rendition.set.transactions.isEmpty ? nil : rendition.set.encoded(),
@@ -51,25 +50,18 @@ struct LegacyWire: SetWire {
     }
 }
 
-/// A set as version 0.0.1 can say it: its transactions and their events, at their own times.
-///
-/// A part becomes a transaction of the set, with an empty list of logs where nothing happened in it. Attributes are
-/// left out, and so is the domain of an error that has a text. Endings and exchanges have no place in that version:
-/// they are rejected, so that the device's books say so, keeps them, and can send them to a collector later.
+/// A set in version 0.0.1: transactions and their events, with the events' own times.
+/// Attributes of openings and events are left out, and so is the domain of an error with a text.
+/// Outcomes, exchanges and later attributes are rejected, which keeps them on the device for a collector.
 package struct LegacyRendition {
-    /// What is sent; without transactions there is nothing to send.
     package private(set) var set = LegacySet(transactions: [])
-    /// The facts that are not in it, in order of source and index.
+    /// The facts that are left out, by source and index.
     package private(set) var rejections: [Receipt.Rejection] = []
 
     private let openings: [FactID: Fact.Opened]
-    /// Where in the set a transaction of the share that is being added stands.
     private var places: [GUID: Int] = [:]
 
-    /// Makes the rendition of a set.
-    ///
-    /// - Parameter openings: Those that earlier sets have delivered of parts that this one goes on with; see
-    ///   `Store.openings(before:)`.
+    /// - Parameter openings: The openings of continued parts, from earlier sets; see `Store.openings(before:)`.
     package init(of set: TransactionSet, openings: [FactID: Fact.Opened]) {
         self.openings = openings
         for share in set.sources { add(share) }
@@ -77,12 +69,13 @@ package struct LegacyRendition {
 
     private static let anEnding = "Version 0.0.1 of the format has no place for how a transaction ended."
     private static let attributesSet = "Version 0.0.1 of the format has no place for attributes."
+    private static let anUnknownKind = "Version 0.0.1 of the format has no place for facts of this kind."
     private static let anExchange = "Version 0.0.1 of the format has no place for exchanges."
     private static let aLostOpening =
         "Version 0.0.1 of the format names the transaction with each event, and this one's opening is no longer there."
 
     private mutating func add(_ share: TransactionSet.Share) {
-        // Of another source, even if of the same transaction, it is another device's.
+        // Another source is another device, even in the same transaction.
         places = [:]
         let clock = WallClock(share.clocks)
         var parts: [Int64: Fact.Opened] = [:]
@@ -100,6 +93,7 @@ package struct LegacyRendition {
                     reject(fact, at: index, of: share, Self.aLostOpening)
                 }
             case .attributesSet: reject(fact, at: index, of: share, Self.attributesSet)
+            case .unknown: reject(fact, at: index, of: share, Self.anUnknownKind)
             case .closed: reject(fact, at: index, of: share, Self.anEnding)
             case .exchangeOpened, .exchangeClosed: reject(fact, at: index, of: share, Self.anExchange)
             }
@@ -111,7 +105,6 @@ package struct LegacyRendition {
             Receipt.Rejection(source: share.source.id, sequence: fact.sequence, index: index, reason: reason))
     }
 
-    /// The index of its transaction in the set, which it gets where it has none.
     private mutating func place(of opened: Fact.Opened, from source: SourceIdentity) -> Int {
         if let place = places[opened.transaction] { return place }
         set.transactions.append(
@@ -128,29 +121,29 @@ extension LegacySet.Log {
         self.init(event: event.code, timestamp: LegacyDate.text(wall))
         guard let error = event.error else { return }
         errorCode = .number(error.code)
-        // A bare number says little; who defines it says more.
+        // The domain says more than a number alone.
         errorDescription = error.text ?? (error.domain.isEmpty ? nil : error.domain)
     }
 }
 
 extension SetFormat {
-    // Named as the version is.
+    // The name contains the version.
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// Version 0.0.1, of the PEAppTransaction Logging Framework (2015), for those who run a server of its kind:
-    /// transactions with their events.
+    /// Version 0.0.1, the format of the PEAppTransaction Logging Framework (2015): transactions and their events.
     ///
-    /// Sets go to the delivery's address as it is, and any 2xx settles one: such a server gives no verdicts, and knows
-    /// nothing of what it has already. What the format has no place for, endings and exchanges, goes into quarantine
-    /// with the reason, so that it is counted and can be sent to a collector later; attributes are left out. The guide
-    /// <doc:MoveFromPELF> has the whole of it.
+    /// Use it with a server of that framework. Sets go to the delivery's address unchanged, and any 2xx settles them.
+    /// Such a server returns no verdicts, and does not recognize duplicates.
+    ///
+    /// The format has no outcomes, exchanges or attributes. Attributes of openings and events are left out. The other
+    /// facts go into quarantine with the reason, and can be sent to a collector later. See <doc:MoveFromPELF>.
     ///
     /// - Parameters:
-    ///   - prefix: Of the media type `application/<prefix>apptxnset-v0.0.1+json;charset=UTF-8`, e.g. `vnd.fp.`.
-    ///   - scheme: Of `Authorization: <scheme> <parameter>="<token>"`, e.g. `fp-auth`. Each server has its own; a
-    ///     collector of Waybill's takes any.
-    ///   - parameter: The token's name in it, e.g. `fp-token`.
-    ///   - mediaTypeVersion: What stands in the media type in place of `0.0.1`, e.g. `1.0.0`, where the old manager was
-    ///     made with another one; what is in a set stays the same.
+    ///   - prefix: The prefix in `application/<prefix>apptxnset-v0.0.1+json;charset=UTF-8`, e.g. `vnd.fp.`.
+    ///   - scheme: The scheme in `Authorization: <scheme> <parameter>="<token>"`, e.g. `fp-auth`. Each server has
+    ///     another one, and a Waybill collector accepts any. Default: `auth`.
+    ///   - parameter: The token's name in that field, e.g. `fp-token`. Default: `token`.
+    ///   - mediaTypeVersion: The version in the media type, if the server expects another one, e.g. `1.0.0`. It does
+    ///     not change the sets. Default: `0.0.1`.
     public static func v0_0_1(
         prefix: String, scheme: String = "auth", parameter: String = "token", mediaTypeVersion: String = "0.0.1"
     ) -> SetFormat {

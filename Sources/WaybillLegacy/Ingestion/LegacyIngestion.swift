@@ -2,21 +2,17 @@ package import WaybillCore
 package import WaybillQueries
 package import WaybillStore
 
-/// Makes facts of a set of version 0.0.1, whose logs have neither source nor sequence: one source stands for all its
-/// senders, and numbers what comes.
-///
-/// What a set has of a transaction is a part of its own: the first began the transaction, those that follow joined it.
-/// A part is marked as a possible duplicate where it has a log that an earlier one of the transaction has, too, but for
-/// its time, which is the flush's. It is kept: a user can have done the same thing twice.
+/// Makes facts from a set of version 0.0.1. Its logs have no identity, so one source numbers those of all senders.
+/// The first set with a transaction begins it, and later ones join it as further parts. A part is marked as a possible
+/// duplicate, but kept, if one of its logs equals an earlier one. The times are ignored, because they are the flush's.
 struct LegacyIngestion {
     let connection: Connection
     let redactor: Redactor
-    /// Now, in microseconds since 1970.
     let receivedMicroseconds: Int64
 
-    /// Marks a part whose logs may have been received before.
+    /// The attribute of a part whose logs may have been received before.
     static let possibleDuplicate = "possibleDuplicate"
-    /// Where the time of a log cannot be told: holds it as it was written. The log then has the time when it came.
+    /// The attribute with an unreadable time of a log, which gets the time of its arrival instead.
     static let unreadableTimestamp = "unreadableTimestamp"
 
     private var known: [GUID: Set<Log>] = [:]
@@ -28,7 +24,6 @@ struct LegacyIngestion {
         self.receivedMicroseconds = receivedMicroseconds
     }
 
-    /// What two logs of a transaction have to have in common to be perhaps the same.
     private struct Log: Hashable {
         var code: Int
         var error: RecordedError?
@@ -41,14 +36,12 @@ struct LegacyIngestion {
         }
     }
 
-    /// The set as the next facts of that source.
-    ///
-    /// - Parameter recorded: How many facts the source has.
+    /// - Parameter recorded: The number of the source's facts.
     mutating func share(_ set: LegacySet, of source: GUID, recorded: Int64) throws(WaybillError) -> TransactionSet.Share
     {
         facts = []
         for transaction in set.transactions { try add(transaction, of: source, after: recorded) }
-        // Times are since 1970, as the logs' own; so the source has started then.
+        // The source starts in 1970, because the logs' times are since then.
         return TransactionSet.Share(
             source: SourceIdentity(id: source, app: "apptxnset-v0.0.1"),
             clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
@@ -80,7 +73,7 @@ struct LegacyIngestion {
 
     private mutating func append(_ content: Fact.Content, part: Int64, at time: Int64, after recorded: Int64) {
         let fact = Fact(sequence: recorded + Int64(facts.count) + 1, part: part, atMicroseconds: time, content: content)
-        // That framework redacts nothing.
+        // The old framework redacts nothing.
         facts.append(redactor.fact(fact))
     }
 
@@ -105,7 +98,7 @@ struct LegacyIngestion {
         }
         event.attributes["context"] = log.context.map { .string($0) }
         if !isTimeKnown { event.attributes[Self.unreadableTimestamp] = .string(log.timestamp) }
-        // As it will be read again.
+        // Redacted, because it is compared with stored logs.
         if case .event(let content) = redactor.fact(
             Fact(sequence: 1, part: 1, atMicroseconds: 0, content: .event(event))
         ).content {
@@ -114,7 +107,6 @@ struct LegacyIngestion {
         return event
     }
 
-    /// Of a transaction's parts here; nil where it has none.
     private func logs(of transaction: GUID, _ source: GUID) throws(WaybillError) -> Set<Log>? {
         let parts = try connection.statement(
             "SELECT p.source, p.sequence FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ? AND s.uuid = ?"
@@ -131,10 +123,8 @@ struct LegacyIngestion {
 }
 
 extension SQLiteStore {
-    /// Takes in a set of version 0.0.1; what could not be read of it goes into quarantine.
-    ///
-    /// - Parameter digest: Of the body as it came, by a hash for which two bodies cannot be found.
-    /// - Returns: As for other sets; all is known where the same bytes came within the last day.
+    /// Puts unreadable transactions into quarantine. All facts are known if the same bytes arrived within the last day.
+    /// `digest` is a collision-resistant hash of the body.
     package func add(_ set: LegacySet, digest: [UInt8]) async throws(WaybillError) -> Receipt {
         let (wall, redactor) = (clock.wallMicroseconds(), redactor)
         return try await writer.add { store, limit throws(WaybillError) in
@@ -144,24 +134,17 @@ extension SQLiteStore {
     }
 }
 
-/// Sets of version 0.0.1 come in.
 extension Store {
-    /// How long the same bytes count as the same set, in microseconds: 24 hours.
+    /// How long the same bytes count as the same set: 24 hours.
     package static let legacyMemoryMicroseconds: Int64 = 86_400_000_000
 
-    /// Books a set of version 0.0.1 in one SQLite transaction; what could not be read of it goes into quarantine.
-    ///
-    /// - Parameters:
-    ///   - digest: Of the body as it came, by a hash for which two bodies cannot be found.
-    ///   - wall: Now, in microseconds since 1970.
-    ///   - factsPerTransaction: Facts of a transaction beyond so many are rejected; nil: however many come.
-    /// - Returns: A receipt under an ID of its own: all is known where the same bytes were booked within the last day,
-    ///   else nothing is. Right to be answered once this has returned and commits are synced.
+    /// Returns a receipt to send only after the commit is synced. Facts beyond `factsPerTransaction` are rejected.
     package func ingest(
         _ set: LegacySet, digest: [UInt8], receivedAt wall: Int64, factsPerTransaction: Int? = nil,
         redactor: Redactor = Redactor()
     ) throws(WaybillError) -> Receipt {
         try write { () throws(WaybillError) in
+            try Schema.makeLegacyTables(connection)
             let digest = ColumnValue.blob(digest)
             try connection.statement("DELETE FROM legacy_sets WHERE received_us <= ?").run(
                 wall - Self.legacyMemoryMicroseconds)
@@ -176,7 +159,7 @@ extension Store {
             var legacy = LegacyIngestion(connection: connection, redactor: redactor, receivedMicroseconds: wall)
             var share = try legacy.share(set, of: source, recorded: recorded)
             guard !share.facts.isEmpty else { return Receipt(set: GUID(), acceptedCount: 0, rejections: rejections) }
-            // Kept nowhere: a set of another format that names this source is refused.
+            // The proof is not stored, so no set of another format can name this source.
             share.sourceProof = IdentityProof()
             var ingestion = try Ingestion(share, unread: [], at: wall, connection)
             ingestion.isVouchedFor = true
@@ -188,7 +171,7 @@ extension Store {
         }
     }
 
-    /// Keeps the transactions that could not be read, but for those of which nothing is to be taken in any more.
+    /// Keeps unreadable transactions, except erased ones.
     private func quarantine(
         _ unread: [LegacySet.Unread], of source: GUID, redactor: Redactor, at wall: Int64
     ) throws(WaybillError) -> [Receipt.Rejection] {
@@ -204,7 +187,6 @@ extension Store {
         return rejections
     }
 
-    /// The one source that stands for all senders of this store.
     private func legacySource() throws(WaybillError) -> GUID {
         let key = "legacy_source"
         if let source = try setting(key).flatMap({ GUID($0) }) { return source }
@@ -215,7 +197,6 @@ extension Store {
 }
 
 extension LegacyQuarantine {
-    /// Keeps what could not be read, redacted.
     package func add(_ unread: LegacySet.Unread, redactor: Redactor, at wall: Int64) throws(WaybillError) {
         let json = String(decoding: redactor.body(unread.json, contentType: "application/json"), as: UTF8.self)
         try add(

@@ -1,12 +1,9 @@
 package import WaybillCore
 
-/// How a set of version 0.0.1 is read: leniently, since the clients that write it cannot be changed any more, and send
-/// again without end what is refused.
+/// Reads sets of version 0.0.1 leniently, because their clients can't be changed, and send refused sets again forever.
 extension LegacySet {
-    /// Reads a set; members that are not known are ignored. A transaction without an ID, a use case or the code of an
-    /// event is set apart.
-    ///
-    /// - Throws: `.malformed` for what is not JSON, `.invalid` for what has no list of transactions.
+    /// Ignores unknown members. Transactions without an ID, a use case or an event's code are `unread`.
+    /// Throws `.malformed` for invalid JSON, `.invalid` if the list of transactions is missing.
     package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> LegacySet {
         try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in
             reader.skipWhitespace()
@@ -23,7 +20,6 @@ extension LegacySet {
         }
     }
 
-    /// Reads the list of transactions, and sets apart those that are JSON but no transactions.
     private init(sorting reader: inout JSONReader) throws(JSONFailure) {
         var unread: [Unread] = []
         var index = 0
@@ -79,7 +75,6 @@ extension LegacySet.Transaction {
         useCase = try reader.required(told ?? id.useCase, "apptxn/usecase", at: start)
     }
 
-    /// The ID that a transaction claims, if it can be read.
     fileprivate static func id(of reader: JSONReader) -> GUID? {
         var reader = reader
         do throws(JSONFailure) {
@@ -114,7 +109,7 @@ extension LegacySet.Log {
     }
 }
 
-/// The values of that version: each may be null, which is as if it were missing.
+/// The values of version 0.0.1. A null counts as missing.
 extension JSONReader {
     private mutating func isNull() throws(JSONFailure) -> Bool {
         guard next == UInt8(ascii: "n") else { return false }
@@ -133,7 +128,7 @@ extension JSONReader {
         return elements
     }
 
-    /// A code, which may be a text of digits.
+    /// A code, possibly as a text.
     fileprivate mutating func legacyCode() throws(JSONFailure) -> Int? {
         if try isNull() { return nil }
         guard next == UInt8(ascii: "\"") else { return try count() }
@@ -156,7 +151,7 @@ extension JSONReader {
         return .number(code)
     }
 
-    /// A text, cut where it is longer; a number, true or false as it is written.
+    /// A text, cut to the limit. Numbers and booleans count as texts.
     fileprivate mutating func legacyText(limit: Int) throws(JSONFailure) -> String? {
         if try isNull() { return nil }
         guard next == UInt8(ascii: "\"") else {

@@ -1,13 +1,10 @@
 import Foundation
 package import WaybillCore
 
-/// A set of version 0.0.1, as the PEAppTransaction Logging Framework (2015) sends it:
-/// `Schemas/legacy-set.v0.0.1.schema.json`.
-///
-/// It has no ID, its logs have no identity, and they carry the time of the flush rather than their own.
+/// A set of version 0.0.1, as the PEAppTransaction Logging Framework (2015) sends it. It has no ID, and its logs have
+/// the time of the flush, but no identity. Schema: `Schemas/legacy-set.v0.0.1.schema.json`.
 package struct LegacySet: Hashable, Sendable {
     package var transactions: [Transaction]
-    /// Of a set that was read, what could not be read, in order.
     package var unread: [Unread]
 
     package init(transactions: [Transaction], unread: [Unread] = []) {
@@ -15,16 +12,15 @@ package struct LegacySet: Hashable, Sendable {
         self.unread = unread
     }
 
-    /// How many facts it becomes: one for what it has of a transaction, and one for each log.
+    /// One fact for each transaction, and one for each log.
     package var factCount: Int { transactions.reduce(transactions.count) { $0 + $1.logs.count } }
 
-    /// A transaction that could not be read.
     package struct Unread: Hashable, Sendable {
-        /// nil where not even its ID could be read.
+        /// `nil` if the ID could not be read.
         package var transaction: GUID?
-        /// One sentence without a full stop, with where in the set (RFC 6901).
+        /// One sentence without a full stop, and the place in the set (RFC 6901).
         package var reason: String
-        /// As it came, secrets included.
+        /// The original, including secrets.
         package var json: [UInt8]
 
         package init(transaction: GUID?, reason: String, json: [UInt8]) {
@@ -34,16 +30,14 @@ package struct LegacySet: Hashable, Sendable {
         }
     }
 
-    /// What was logged of a transaction since the flush before.
+    /// The logs of a transaction since the previous flush.
     package struct Transaction: Hashable, Sendable {
-        /// Of `TXN<use case>-<UUID>`, the UUID.
+        /// The UUID in `TXN<use case>-<UUID>`.
         package var id: GUID
         package var useCase: Int
-        /// nil where it was not told; so for the others.
         package var deviceMake: String?
         package var deviceOS: String?
         package var deviceOSVersion: String?
-        /// May be empty.
         package var logs: [Log]
 
         package init(
@@ -61,13 +55,11 @@ package struct LegacySet: Hashable, Sendable {
 
     package struct Log: Hashable, Sendable {
         package var event: Int
-        /// As it was written; see ``LegacyDate``.
+        /// The original text; see ``LegacyDate``.
         package var timestamp: String
-        /// nil where it is null or missing.
         package var errorCode: ErrorCode?
-        /// nil where it is null or missing.
         package var errorDescription: String?
-        /// What a server of that framework puts beside an event; nil for none.
+        /// A text that the framework's servers add to an event.
         package var context: String?
 
         package init(
@@ -82,17 +74,15 @@ package struct LegacySet: Hashable, Sendable {
         }
     }
 
-    /// A number, which some clients keep as a text.
+    /// A number, which some clients send as a text.
     package enum ErrorCode: Hashable, Sendable {
         case number(Int64)
-        /// A text that is no number.
         case text(String)
     }
 }
 
-/// How a set of version 0.0.1 is written: as the first framework did, which servers of its time were made for.
+/// Writes sets as the first framework did, because its servers expect that.
 extension LegacySet {
-    /// The set as JSON.
     package func encoded() -> [UInt8] {
         var writer = JSONWriter(capacity: 256 + 160 * factCount)
         writer.beginObject()
@@ -130,7 +120,7 @@ extension LegacySet.Log {
         switch errorCode {
         case .number(let code): writer.integer(code)
         case .text(let code): writer.string(code)
-        // That framework wrote the code in any case, and its servers may look for it.
+        // The first framework always wrote the code, and its servers may look for it.
         case nil: writer.null()
         }
         writer.member("apptxnlog/in-ctx-err-desc", errorDescription)
@@ -139,15 +129,12 @@ extension LegacySet.Log {
     }
 }
 
-/// The dates of sets of version 0.0.1: those of RFC 7231, section 7.1.1.1, with the abbreviation of the device's own
-/// zone in place of GMT.
+/// The dates of version 0.0.1: RFC 7231, section 7.1.1.1, with the device's time zone in place of GMT.
 package enum LegacyDate {
-    /// Microseconds since 1970; nil where the date, or its zone, cannot be told.
-    ///
-    /// The form is `Fri, 06 Feb 2015 00:59:27 EST`; months and days of other languages are not known, nor are zones
-    /// that two places share, e.g. `IST`.
+    /// Parses `Fri, 06 Feb 2015 00:59:27 EST` to microseconds since 1970; `nil` if the date or zone is unknown.
+    /// It knows only English names, and no zones that two places share, e.g. `IST`.
     package static func microseconds(_ text: String) -> Int64? {
-        // What stands before the comma says nothing that the rest does not.
+        // The weekday before the comma is redundant.
         let rest = text.firstIndex(of: ",").map { text[text.index(after: $0)...] } ?? text[...]
         let words = rest.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: true).map(String.init)
         guard words.count == 5, let day = number(words[0], 1...31),
@@ -160,12 +147,10 @@ package enum LegacyDate {
         return seconds * 1_000_000
     }
 
-    /// A time as RFC 7231 has it, in GMT, to the second below: `Fri, 06 Feb 2015 05:59:27 GMT`.
-    ///
-    /// - Parameter microseconds: Since 1970; what is before, or after the year 9999, which no clock that is set shows,
-    ///   is written as the first or last second between.
+    /// Writes microseconds since 1970 in GMT, rounded down to a second: `Fri, 06 Feb 2015 05:59:27 GMT`.
+    /// Times outside of 1970 to 9999 become the first or the last second.
     package static func text(_ microseconds: Int64) -> String {
-        // Of 32 bits on older watches, where the last second is one of 2038.
+        // `time_t` has 32 bits on older watches, and ends in 2038.
         var seconds = time_t(clamping: min(max(0, microseconds / 1_000_000), 253_402_300_799))
         var parts = tm()
         gmtime_r(&seconds, &parts)
@@ -180,8 +165,7 @@ package enum LegacyDate {
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-    /// Hours east of Greenwich, of abbreviations that only one zone has among the places that write them in English:
-    /// RFC 5322, section 4.3, and others.
+    /// Hours east of Greenwich, for abbreviations with only one meaning in English: RFC 5322, section 4.3, and others.
     private static let zones: [String: Int] = [
         "GMT": 0, "UTC": 0, "UT": 0, "Z": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6,
         "PST": -8, "PDT": -7,
@@ -205,7 +189,7 @@ package enum LegacyDate {
 
     private static func seconds(ofDay text: String) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        // A leap second is the last of its minute.
+        // A leap second counts as the last second of its minute.
         guard parts.count == 3, let hour = number(parts[0], 0...23), let minute = number(parts[1], 0...59),
             let second = number(parts[2], 0...60)
         else { return nil }
@@ -218,7 +202,6 @@ package enum LegacyDate {
         return range.contains(value) ? value : nil
     }
 
-    /// Since 1970.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let before = year - 1
         let leapDays = (before / 4 - before / 100 + before / 400) - (1969 / 4 - 1969 / 100 + 1969 / 400)
@@ -231,19 +214,17 @@ package enum LegacyDate {
     }
 }
 
-/// The media type of sets of the first framework: `application/<prefix>apptxnset-v<version>+json;charset=UTF-8`, where
-/// each installation chose prefix and version.
+/// The media type of version 0.0.1: `application/<prefix>apptxnset-v<version>+json;charset=UTF-8`.
+/// Each installation chose the prefix and the version.
 package enum LegacyMediaType {
     private static let (start, stem, end) = ("application/", "apptxnset-v", "+json")
-    /// Those that its clients were made with, its own sample among them. What is in a set is the same.
+    /// The versions of known clients, including the framework's sample. The sets are the same.
     private static let versions = ["0.0.1", "1.0.0"]
 
-    /// The value of a `Content-Type`.
     package static func value(prefix: String, version: String) -> String {
         "\(start)\(prefix)\(stem)\(version)\(end);charset=UTF-8"
     }
 
-    /// Whether a `Content-Type` is of this type, in any case, with any prefix, and of a known version.
     package static func matches(_ field: String) -> Bool {
         let essence = field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         return essence.hasPrefix(start)

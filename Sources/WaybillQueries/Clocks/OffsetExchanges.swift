@@ -1,48 +1,37 @@
 package import WaybillCore
 package import WaybillStore
 
-/// A client's exchange with the part that it caused.
 package struct TiedExchange: Sendable {
-    /// The sequence of its part, and its own.
     package var part: Int64
     var sequence: Int64
-    /// By the client's clock.
     package var opened: Int64
-    /// By the client's clock; nil while it is in progress.
     package var closed: Int64?
-    /// When the response began, or else when it was whole; nil where none came.
+    /// The first byte of the response, or its end if that is unknown; `nil` without a response.
     var responded: Int64?
-    /// nil: none is known, or several are.
+    /// `nil` if no part is known, or several are.
     package var server: Server?
 
-    /// The server's share, by its own clock.
     package struct Server: Sendable {
-        /// `sources.id`, or what else tells servers apart.
         package var source: Int64
-        /// The sequence of its part.
         var part: Int64
         package var opened: Int64
-        /// When it had made its response: the end of its own exchange, or without one of its part.
         var answered: Int64
 
         package var duration: Int64 { max(0, answered - opened) }
     }
 
-    /// Whether it says something of the two clocks.
     package var isSample: Bool { interval != nil }
 
-    /// What it says of the two clocks; nil where it says nothing.
     var interval: OffsetInterval? {
         guard let server, let responded, responded >= opened else { return nil }
-        // Times are rounded down, so that each may be later by less than a microsecond.
+        // Times are rounded down: each may be up to a microsecond later.
         let interval = OffsetInterval(low: opened - server.opened - 1, high: responded - server.answered + 1)
-        // A part that was closed after the response had gone says nothing.
+        // A part that closed after its response was sent bounds nothing.
         return interval.low <= interval.high ? interval.after(microseconds: responded - opened) : nil
     }
 }
 
 extension TiedExchange {
-    /// Of the first six columns of a row; without its server.
     fileprivate init(_ row: Row) {
         (part, sequence, opened, closed) = (row.int(0), row.int(1), row.int(2), row.optionalInt(3))
         let isCompleted = row.int(5) == ExchangeState.completed.rawValue
@@ -51,30 +40,21 @@ extension TiedExchange {
 }
 
 extension TiedExchange.Server {
-    /// Of a part `q`.
     static let columns = """
-        q.source, q.sequence, q.at_us, ifnull((SELECT min(x.closed_at_us) FROM network_logs x \
+        q.source, q.sequence, q.at_us, ifnull((SELECT min(x.closed_at_us) FROM exchanges x \
         WHERE x.source = q.source AND x.part = q.sequence AND x.role = 1), q.closed_at_us)
         """
 
-    /// Of a row that begins with its columns; nil where it has not answered.
     init?(_ row: Row) {
         guard let answered = row.optionalInt(3) else { return nil }
         (source, part, opened, self.answered) = (row.int(0), row.int(1), row.int(2), answered)
     }
 }
 
-/// The exchanges of one client, each with the part that it caused, and what they say of its clock.
 package struct OffsetExchanges {
-    /// In order of (part, sequence).
     private(set) var exchanges: [TiedExchange] = []
-    /// By what tells the servers apart.
     private let samples: [Int64: OffsetSamples]
 
-    /// - Parameters:
-    ///   - source: The client's `sources.id`.
-    ///   - times: When they were opened, by the client's clock.
-    ///   - caused: As for ``found(of:id:opened:among:_:)``.
     package init(
         of source: Int64, id: GUID, opened times: ClosedRange<Int64>, among caused: CausedParts? = nil,
         _ connection: Connection
@@ -82,7 +62,6 @@ package struct OffsetExchanges {
         self.init(try Self.found(of: source, id: id, opened: times, among: caused, connection))
     }
 
-    /// - Parameter found: Those of one client, in any order.
     package init(_ found: [TiedExchange]) {
         var samples: [Int64: [OffsetSamples.Sample]] = [:]
         for exchange in found {
@@ -94,12 +73,6 @@ package struct OffsetExchanges {
         exchanges = found.sorted { ($0.part, $0.sequence) < ($1.part, $1.sequence) }
     }
 
-    /// Finds them.
-    ///
-    /// - Parameters:
-    ///   - source: The client's `sources.id`.
-    ///   - times: When they were opened, by the client's clock.
-    ///   - caused: All parts that exchanges have caused, where they were read at once; nil: they are looked up.
     package static func found(
         of source: Int64, id: GUID, opened times: ClosedRange<Int64>, among caused: CausedParts? = nil,
         _ connection: Connection
@@ -118,7 +91,7 @@ package struct OffsetExchanges {
             source, times.lowerBound, times.upperBound, id
         ) { row in
             if let last = found.last, last.part == row.int(0), last.sequence == row.int(1) {
-                // Several parts name it.
+                // Several parts name this exchange as their cause.
                 found[found.count - 1].server = nil
                 return
             }
@@ -132,7 +105,7 @@ package struct OffsetExchanges {
     private static func sql(_ columns: String, _ join: String) -> String {
         """
         SELECT l.part, l.sequence, l.at_us, l.closed_at_us, l.first_byte_us, l.state, p.guid\(columns) \
-        FROM network_logs l JOIN parts p ON p.source = l.source AND p.sequence = l.part\(join) \
+        FROM exchanges l JOIN parts p ON p.source = l.source AND p.sequence = l.part\(join) \
         WHERE l.source = ?1 AND l.method IS NOT NULL AND l.role = 0 AND l.part > 0 AND l.at_us BETWEEN ?2 AND ?3
         """
     }
@@ -142,13 +115,10 @@ package struct OffsetExchanges {
         ", \(TiedExchange.Server.columns)",
         " LEFT JOIN parts q ON q.guid = p.guid AND q.cause = l.sequence AND q.cause_source = ?4")
 
-    /// Those of a part, in order.
     package func exchanges(of part: Int64) -> ArraySlice<TiedExchange> {
         exchanges[exchanges[...].partitioningIndex { $0.part >= part }...].prefix { $0.part == part }
     }
 
-    /// What other exchanges with the same server say of the clocks at the time of one, as far as it agrees itself; nil
-    /// where they are too few.
     package func estimate(for exchange: TiedExchange) -> OffsetEstimate? {
         guard let server = exchange.server,
             let others = samples[server.source]?.estimate(at: exchange.opened, besides: exchange.sequence)
@@ -161,18 +131,15 @@ package struct OffsetExchanges {
     }
 }
 
-/// The parts that exchanges of clients have caused, all of a store read at once: to look up those of each exchange takes
-/// two thirds of the time of an answer about many.
+/// Looking up each part would take two thirds of the time of a large answer.
 package struct CausedParts: Sendable {
-    /// 56 bytes: there may be millions.
+    /// It takes only 56 bytes, because there may be millions.
     fileprivate struct Part: Sendable {
         var transaction: GUID
-        /// Of the client's exchange.
         var exchange: Int64
-        /// `sources.id` of the client and of the server: no file has room for more.
+        /// `sources.id` of the client and of the server. No file has room for more than 32 bits of them.
         var client, source: Int32
         var sequence, opened: Int64
-        /// Least: it has not answered.
         var answered: Int64
 
         static func precedes(_ left: Part, _ right: Part) -> Bool {
@@ -185,14 +152,12 @@ package struct CausedParts: Sendable {
         }
     }
 
-    /// What each thread has read, by client and exchange.
     private let shares: [[Part]]
 
-    /// - Parameter connections: That see the same state: each reads a share of every source, on a thread of its own.
     package init(by connections: [Connection]) throws(WaybillError) {
         let count = connections.count
         shares = try onThreads(count) { (number) throws(WaybillError) in
-            // No sequence stands beyond what a source has recorded, and if one did, it would be the last one's.
+            // The last connection also reads sequences beyond `recorded`, although there should be none.
             try connections[number].statement(Self.sql).rows(
                 number, number + 1, count, number + 1 == count ? Int64.max : 0
             ) { row in
@@ -211,7 +176,6 @@ package struct CausedParts: Sendable {
         WHERE q.cause IS NOT NULL AND q.guid IS NOT NULL
         """
 
-    /// Those that exchanges of a client have caused.
     func parts(ofClient client: Int64) -> OfClient {
         OfClient(
             shares: shares.map { parts in
@@ -223,7 +187,6 @@ package struct CausedParts: Sendable {
     struct OfClient {
         fileprivate let shares: [ArraySlice<Part>]
 
-        /// The server's share of an exchange in a transaction; nil: none is known, or several are.
         func server(of exchange: Int64, in transaction: GUID) -> TiedExchange.Server? {
             var found: Part?
             for parts in shares {
@@ -240,7 +203,7 @@ package struct CausedParts: Sendable {
 }
 
 extension ArraySlice {
-    /// By bisection: the first place from which on all are so, of elements of which none before it is.
+    /// The first index whose element satisfies the predicate, by bisection. All later elements must satisfy it, too.
     func partitioningIndex(where isSo: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -1,21 +1,17 @@
 import WaybillCore
 import WaybillStore
 
-/// Conditions as text of a statement: of transactions on their leading part `p`; of exchanges on `network_logs l`, on
-/// `sources s` that recorded it and on its part `p`.
+/// Conditions as SQL: on the leading part `p`, or on `exchanges l`, its source `s` and its part `p`.
 struct ConditionSQL {
     let subject: FilterExpression.Subject
-    /// Microseconds since 1970: decides what has timed out.
     private let now: Int64
-    /// All conditions that were added.
     var sql = ""
     private(set) var arguments: [any SQLValue] = []
-    /// What is looked for in bodies, by its number in the temporary table `mentions`.
+    /// The texts to find in bodies, by their number in the temporary table `mentions`.
     private(set) var words: [String] = []
 
     init(about subject: FilterExpression.Subject, now: Int64) { (self.subject, self.now) = (subject, now) }
 
-    /// A value that stands in the text of the statement.
     mutating func argument(_ value: any SQLValue) -> String {
         arguments.append(value)
         return "?\(arguments.count)"
@@ -76,15 +72,13 @@ struct ConditionSQL {
 
     private var row: String { subject == .transactions ? "p" : "l" }
 
-    /// Microseconds since 1970.
     private var begun: String { subject == .transactions ? "p.listed_us" : SQL.wall("l.at_us", source: "l.source") }
 
-    /// The leading part, which another source than the exchange's may have recorded.
     private var leading: String { subject == .transactions ? "p" : "t" }
 
     private func ofTransaction(_ condition: String) -> String {
         guard subject == .exchanges else { return condition }
-        // Without the index, SQLite would look through all of the use case for each exchange.
+        // Without the index, SQLite would scan all parts of the use case for each exchange.
         return """
             EXISTS(SELECT 1 FROM parts t INDEXED BY parts_by_guid \
             WHERE t.guid = p.guid AND t.listed_us IS NOT NULL AND \(condition))
@@ -104,7 +98,7 @@ struct ConditionSQL {
         guard subject == .transactions else { return condition }
         return """
             EXISTS(SELECT 1 FROM parts q CROSS JOIN sources s ON s.id = q.source \
-            CROSS JOIN network_logs l ON l.source = q.source AND l.part = q.sequence \
+            CROSS JOIN exchanges l ON l.source = q.source AND l.part = q.sequence \
             WHERE q.guid = p.guid AND l.method IS NOT NULL AND \(condition))
             """
     }
@@ -143,14 +137,13 @@ struct ConditionSQL {
             EXISTS(SELECT 1 FROM parts q WHERE q.guid = p.guid AND (\(matches("q.error_code", "q.closed_detail")) \
             OR EXISTS(SELECT 1 FROM events e WHERE e.source = q.source AND e.part = q.sequence AND e.detail IS NOT NULL \
             AND \(matches(SQL.detail("e.detail", "error_code"), "e.detail"))) \
-            OR EXISTS(SELECT 1 FROM network_logs l WHERE l.source = q.source AND l.part = q.sequence AND \(ofExchange))))
+            OR EXISTS(SELECT 1 FROM exchanges l WHERE l.source = q.source AND l.part = q.sequence AND \(ofExchange))))
             """
     }
 
     // MARK: Transactions
 
-    /// What any source of it calls so: the codes that have the name anywhere are few, so that names are looked up for
-    /// those alone.
+    /// Compares names per source, but only for the few codes that have the name in any source.
     private mutating func event(_ name: String) -> String {
         let text = argument(name)
         let code = FilterCondition.code(ofUnnamed: name).map { " UNION ALL SELECT \(argument($0))" } ?? ""
@@ -167,23 +160,18 @@ struct ConditionSQL {
         return attribute.isAnywhere(where: value.map { isEqual(to: $0) })
     }
 
-    /// Of the value `json_each j`.
     private mutating func isEqual(to value: String) -> String {
         let text = argument(value)
-        // A number is the same number however it is written; any other text cast to one would be 0.
+        // Numbers compare by value, however they are written. Other text would be cast to 0.
         let isNumber = value.utf8.allSatisfy { "+-.0123456789eE".utf8.contains($0) } && Double(value) != nil
         let number = isNumber ? " OR (j.type IN ('integer', 'real') AND j.atom = CAST(\(text) AS NUMERIC))" : ""
         return "((j.type = 'text' AND j.atom = \(text)) OR (j.type IN ('true', 'false') AND j.type = \(text))\(number))"
     }
 
-    /// The text in the ID, the support code, a name, an attribute (its name, its value, or both as `sku=A1`), an error,
-    /// or the host or path of an exchange.
-    ///
-    /// In any case as far as ASCII goes, which is SQLite's LIKE; other letters as they are.
+    /// Ignores case in ASCII only, as SQLite's LIKE does.
     private mutating func mentionInTransaction(of text: String) -> String {
         let pattern = argument(SQL.pattern(containing: text))
         func like(_ expression: String) -> String { "\(expression) LIKE \(pattern) ESCAPE '\\'" }
-        // As pages and commands print it: `wide=true`.
         let shown = "CASE j.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE ifnull(j.atom, '') END"
         func inDetail(_ column: String) -> String {
             """
@@ -201,7 +189,7 @@ struct ConditionSQL {
             EXISTS(SELECT 1 FROM parts q WHERE q.guid = p.guid AND (\(inDetail("q.opened_detail")) OR \(inDetail("q.closed_detail")) \
             OR EXISTS(SELECT 1 FROM events e WHERE e.source = q.source AND e.part = q.sequence \
             AND (\(inName("q.use_case", "e.code")) OR \(inDetail("e.detail")))) \
-            OR EXISTS(SELECT 1 FROM network_logs l WHERE l.source = q.source AND l.part = q.sequence \
+            OR EXISTS(SELECT 1 FROM exchanges l WHERE l.source = q.source AND l.part = q.sequence \
             AND (\(like("(ifnull(l.host, '') || ifnull(l.path, ''))")) OR \(inDetail("l.opened_detail")) OR \(inDetail("l.closed_detail"))))))
             """,
         ]
@@ -209,14 +197,13 @@ struct ConditionSQL {
         return "(\(places.joined(separator: " OR ")))"
     }
 
-    /// Where the ID says which, the transaction need not be here.
+    /// A condition on the parent's ID needs no stored parent.
     private mutating func parent(_ relative: FilterCondition.Relative) -> String {
         if let condition = identified(relative, "p.parent") { return condition }
         return
             "EXISTS(SELECT 1 FROM parts r WHERE r.guid = p.parent AND r.listed_us IS NOT NULL AND \(self.relative(relative)))"
     }
 
-    /// A walk upwards, which ends also where who is above whom was said in a circle.
     private mutating func root(_ relative: FilterCondition.Relative) -> String {
         let above = identified(relative, "r.parent").map { " OR ifnull(\($0), 0)" } ?? ""
         return """
@@ -229,7 +216,6 @@ struct ConditionSQL {
             """
     }
 
-    /// What is asked of the leading part `r`.
     private mutating func relative(_ relative: FilterCondition.Relative) -> String {
         switch relative {
         case .known: "1"
@@ -239,7 +225,6 @@ struct ConditionSQL {
         }
     }
 
-    /// Whether a GUID is the one that is meant; nil where none is meant.
     private mutating func identified(_ relative: FilterCondition.Relative, _ guid: String) -> String? {
         switch relative {
         case .transaction(let id): "\(guid) = \(argument(id))"
@@ -253,14 +238,13 @@ struct ConditionSQL {
     private mutating func path(_ path: String) -> String {
         let whole = "/" + path.drop { $0 == "/" }
         let below = SQL.escaped(whole.hasSuffix("/") ? whole : "\(whole)/") + "%"
-        // LIKE does not tell letters from capitals, and paths do.
+        // LIKE ignores case, but paths are case-sensitive.
         return """
             (l.path = \(argument(whole)) OR (l.path LIKE \(argument(below)) ESCAPE '\\' \
             AND substr(l.path, 1, \(argument(whole.unicodeScalars.count))) = \(argument(whole))))
             """
     }
 
-    /// In this state, of `network_logs l` and `sources s`.
     private static func condition(_ state: ExchangeRecord.State) -> String {
         let isMocked = "(json_valid(l.closed_detail) AND json_extract(l.closed_detail, '$.mocked') IS 1)"
         return switch state {
@@ -273,7 +257,6 @@ struct ConditionSQL {
         }
     }
 
-    /// As people see it: scheme, host, port, path and query, as far as they are known.
     private static let url: String = {
         func detail(_ name: String) -> String { SQL.detail("l.opened_detail", name) }
         return
@@ -281,8 +264,6 @@ struct ConditionSQL {
             + " || ifnull('?' || \(detail("query")), ''))"
     }()
 
-    /// The text in the method, URL, header fields, error or kept bodies, or in the ID or support code of its
-    /// transaction; in any case as above.
     private mutating func mentionInExchange(of text: String) -> String {
         let like = "LIKE \(argument(SQL.pattern(containing: text))) ESCAPE '\\'"
         func inDetail(_ column: String) -> String {
@@ -300,18 +281,13 @@ struct ConditionSQL {
 }
 
 extension SupportCode {
-    /// The last five bytes of the GUIDs that have this code.
     var lastBytes: ColumnValue { .blob((0..<5).map { UInt8(truncatingIfNeeded: tail >> (8 * (4 - $0))) }) }
 
-    /// Whether a GUID ends with these bytes.
     static func matches(_ guid: String, _ bytes: String) -> String { "substr(\(guid), 12) = \(bytes)" }
 }
 
-/// What ``FilterCondition/error(_:)`` asks for, taken apart.
 struct ErrorPattern {
-    /// nil: any.
     var code: Int?
-    /// In domain, name or text, or at the end of domain and name; nil: any.
     var text: String?
 
     init(_ error: String) {
@@ -321,8 +297,6 @@ struct ErrorPattern {
         text = words.isEmpty ? nil : words
     }
 
-    /// Whether an error, by the column of its code and its `DetailColumn`, or one of those behind it is of the pattern,
-    /// whose parts are arguments of the statement.
     static func sql(
         _ column: String, _ detail: String, code: String?, words: (within: String, atEnd: String)?
     ) -> String {

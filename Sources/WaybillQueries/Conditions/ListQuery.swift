@@ -1,13 +1,8 @@
 package import WaybillCore
 package import WaybillStore
 
-/// The statement that finds the transactions of a list, in their order.
-///
-/// One arm for each stored outcome of those whose beginner is known, or not, each in the order of an index; SQLite merges them, so that a page costs what it
-/// shows.
+/// Each arm follows an index, and SQLite merges them: a page costs as much as it shows.
 package struct ListQuery {
-    /// Where leading parts are looked for: among all, those of the transactions in the temporary table `changed`, those
-    /// in the common table `sample`, or those of a few transactions.
     package enum Scope {
         case all, changed, sample
         case few([GUID])
@@ -18,10 +13,6 @@ package struct ListQuery {
 
     package var arguments: [any SQLValue] { values.arguments }
 
-    /// - Parameters:
-    ///   - cursor: Of the last one before; nil: none.
-    ///   - end: Of the last one that may be found; nil: that of the list.
-    ///   - skipped: How many are passed over.
     package init(
         _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, through end: ListCursor? = nil,
         skipping skipped: Int = 0,
@@ -36,14 +27,11 @@ package struct ListQuery {
             + " ORDER BY 1 \(direction), 2 \(direction), 3 \(direction) LIMIT \(argument(limit)) OFFSET \(argument(skipped))"
     }
 
-    /// All that pass, in no order.
-    ///
-    /// - Parameter columns: Of the leading part `p`.
     package init(all columns: String, _ filter: TransactionFilter, now wall: Int64) {
         values = ConditionSQL(about: .transactions, now: wall)
         var filter = filter
         filter.order = .newest
-        // One index has all IDs in a row; of a large sample, to look each up takes longer than that spares.
+        // One index holds all IDs in a row. For a large sample, the lookups cost more than that saves.
         let isFew = filter.sampledOneIn > 5
         if isFew {
             sql = """
@@ -55,7 +43,6 @@ package struct ListQuery {
             of: columns, isSorted: false, filter, after: nil, through: nil, now: wall, in: isFew ? .sample : .all)
     }
 
-    /// - Parameter isSorted: Whether what they are sorted by comes before the columns.
     private mutating func arms(
         of columns: String, isSorted: Bool, _ filter: TransactionFilter, after cursor: ListCursor?,
         through end: ListCursor?, now wall: Int64,
@@ -63,14 +50,12 @@ package struct ListQuery {
     ) -> String {
         var conditions: [String] = []
         for condition in filter.conditions {
-            // The arms have these.
             if case .outcome = condition { continue }
             conditions.append(values.sql(of: condition))
         }
         let behind = cursor.map { "\(filter.order.isDescending ? "<" : ">") \(argument($0))" }
         let before = end.map { "\(filter.order.isDescending ? ">=" : "<=") \(argument($0))" }
         let earliest = (filter.order.isDescending ? end : cursor).map { argument($0.listed) }
-        // What is stored as open may have timed out since.
         let wanted = filter.outcomes ?? Set(TransactionOutcome.allCases)
         let isTimedOut =
             wanted.contains(.open) == wanted.contains(.timedOut)
@@ -97,13 +82,11 @@ package struct ListQuery {
                     """
             }
         }
-        // Conditions on outcomes may contradict each other.
         guard !arms.isEmpty else { return "SELECT \(isSorted ? "0, " : "")\(columns) FROM parts p WHERE 0" }
         return arms.joined(separator: " UNION ALL ")
     }
 
-    /// Whether `p` was begun below none that passes the same conditions, of any of these kinds, which are asked of its
-    /// parent by the same name.
+    /// Whether the parent of `p` fails the conditions. The subquery also names it `p`, to use the same SQL.
     private static func isOnTop(among kinds: [[String]], where conditions: [String]) -> String {
         let isOfAKind = kinds.map { "(\($0.joined(separator: " AND ")))" }.joined(separator: " OR ")
         let passes = ["p.listed_us IS NOT NULL", "(\(isOfAKind))"] + conditions
@@ -113,7 +96,6 @@ package struct ListQuery {
             """
     }
 
-    /// - Parameter index: Where they are looked for among all; nil: SQLite chooses.
     private mutating func table(_ scope: Scope, index: String?) -> String {
         switch scope {
         case .all: return "parts p\(index.map { " INDEXED BY \($0)" } ?? "")"
@@ -138,7 +120,7 @@ extension TransactionFilter.Order {
 }
 
 extension TransactionFilter.Beginner {
-    /// What stands in the column `joined` of the leading part, which is joined only where nobody is known who began it.
+    /// The values of the column `joined`. A leading part is joined only if the beginner is unknown.
     package var joined: [Int] {
         switch self {
         case .known: [0]
@@ -148,19 +130,12 @@ extension TransactionFilter.Beginner {
     }
 }
 
-/// Leading parts `p` of one outcome that are sorted by one expression, which an index has.
 private struct Section {
-    /// What they are sorted by.
     var key: String
-    /// Which they are.
     var condition: String
-    /// Where they are looked for among all; nil: SQLite chooses.
     var index: String?
 
-    /// By duration, what has none comes last, and only what is open or was interrupted has none.
-    ///
-    /// - Parameter earliest: The least that a list in this order may have; nil: any. SQLite takes one lower bound for
-    ///   an index, and `IS NOT NULL` would be one.
+    /// SQLite uses one lower bound per index, and `IS NOT NULL` counts as one.
     static func all(of stored: TransactionOutcome, in order: TransactionFilter.Order, from earliest: String?)
         -> [Section]
     {
@@ -177,30 +152,25 @@ private struct Section {
     }
 }
 
-/// Where a page of a list ended: lists go by time of beginning or by duration, and by the part's row where those are
-/// equal.
 package struct ListCursor: Hashable {
     package var order = TransactionFilter.Order.newest
-    /// The time or the duration, in microseconds.
     package var listed: Int64
     package var source: Int64
     package var sequence: Int64
 
-    /// Those that a time or a duration can have, or what stands for none.
+    /// The valid values of ``listed``. The bounds are placeholders for a missing duration.
     package static let places = -Limits.largestInteger...Limits.largestInteger
 }
 
 extension ListCursor: CustomStringConvertible {
-    /// Opaque to callers.
     package var description: String { "\(order == .newest ? "" : "\(order.rawValue).")\(listed).\(source).\(sequence)" }
 
-    /// - Throws: Where the text is not one that a list gave.
     package init(_ text: String) throws(WaybillError) {
         var words = text.split(separator: ".", omittingEmptySubsequences: false)
         let order = words.first.flatMap { TransactionFilter.Order(rawValue: String($0)) }
         if order != nil { words.removeFirst() }
         let numbers = words.map { Int64($0) }
-        // It may be made up: what is calculated with stays in range.
+        // The cursor may be forged. The bound prevents overflows.
         guard numbers.count == 3, let listed = numbers[0], Self.places.contains(listed), let source = numbers[1],
             let sequence = numbers[2]
         else {
@@ -210,7 +180,6 @@ extension ListCursor: CustomStringConvertible {
         self.init(order: order ?? .newest, listed: listed, source: source, sequence: sequence)
     }
 
-    /// - Throws: Where the text is not one that a list in this order gave.
     package init(_ text: String, of order: TransactionFilter.Order) throws(WaybillError) {
         try self.init(text)
         guard self.order == order else {
@@ -220,15 +189,9 @@ extension ListCursor: CustomStringConvertible {
     }
 }
 
-/// How long a list is looked through for one page of it.
-///
-/// Indexes find what use cases, outcomes and times ask for. Every other condition is asked of one transaction after the
-/// other, which takes seconds where there are a million and hardly any passes. A page that takes longer than this ends
-/// early, and says how far it got.
+/// Conditions without an index are checked row by row, which can take seconds for a million.
 package struct SearchBudget: Sendable {
-    /// How many rows are looked at before it is asked again.
     let stretch: Int
-    /// Whether it has run out.
     let isOver: @Sendable () -> Bool
 
     init(stretch: Int, isOver: @escaping @Sendable () -> Bool) {
@@ -236,32 +199,23 @@ package struct SearchBudget: Sendable {
         self.isOver = isOver
     }
 
-    /// Lasts for about this long from now; a page looks at a thousand rows at least.
     package static func lasting(_ duration: Duration) -> SearchBudget {
         let deadline = ContinuousClock.now + duration
         return SearchBudget(stretch: 1000) { ContinuousClock.now >= deadline }
     }
 }
 
-/// Finds the exchanges in whose kept bodies words stand, before a list is read: bodies are compressed, so that SQL
-/// cannot look into them.
+/// Finds words in kept bodies before a list is read. SQL can't search bodies because they are compressed.
 struct BodySearch {
     let connection: Connection
 
-    /// Bytes of bodies, uncompressed, that a page of a list looks through: some tenths of a second.
+    /// The uncompressed bytes that one page searches, in some tenths of a second.
     static let pageLimit: Int64 = 64 << 20
 
-    /// Whether a word, by its number, stands in a body of `network_logs l`.
     static func condition(word: Int) -> String {
         "EXISTS(SELECT 1 FROM temp.mentions m WHERE m.word = \(word) AND m.source = l.source AND m.exchange = l.sequence)"
     }
 
-    /// Fills the temporary table `mentions`, from the newest body on.
-    ///
-    /// Words are found as they were sent, and in any case as far as ASCII goes.
-    ///
-    /// - Parameter limit: Bytes of bodies, uncompressed.
-    /// - Returns: Whether there are older bodies that were not looked through.
     func find(_ words: [String], limit: Int64) throws(WaybillError) -> Bool {
         guard !words.isEmpty else { return false }
         try connection.execute(
@@ -269,7 +223,7 @@ struct BodySearch {
             CREATE TEMP TABLE IF NOT EXISTS mentions(word INTEGER, source INTEGER, exchange INTEGER, PRIMARY KEY(word, source, exchange)) \
             WITHOUT ROWID; DELETE FROM temp.mentions
             """)
-        // An older store has no such table.
+        // Older stores have no such table.
         guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") != 0 else {
             return false
         }
@@ -303,7 +257,6 @@ struct BodySearch {
     }
 }
 
-/// Bytes in which the capitals of ASCII are small.
 private struct FoldedBytes {
     private let bytes: [UInt8]
 
@@ -311,7 +264,6 @@ private struct FoldedBytes {
         self.bytes = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }
 
-    /// Whether others stand in it.
     func contains(_ other: FoldedBytes) -> Bool {
         let pattern = other.bytes
         guard let first = pattern.first, pattern.count <= bytes.count else { return pattern.isEmpty }

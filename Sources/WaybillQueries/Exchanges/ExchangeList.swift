@@ -1,25 +1,14 @@
 package import WaybillCore
 package import WaybillStore
 
-/// Finds the exchanges of a list, within one read of the store.
-///
-/// Exchanges carry their source's time, whose distance to the wall clock may be learned late. So nothing is stored in
-/// the order of a list: each source's newest are found by an index, those that can matter are asked, and what they have
-/// is merged. A page costs what it shows, and a look at each source.
+/// Merges the newest exchanges of each source, because no index has the order of the list.
 package struct ExchangeList {
     let connection: Connection
     let filter: ExchangeFilter
     private let conditions: ConditionSQL
     private let newest: NewestExchanges
-    /// One sentence on the bodies that were not looked through; nil where all were, or none had to be.
     let note: String?
 
-    /// - Parameters:
-    ///   - transactions: Whose exchanges are meant; nil: those of all, and those outside any.
-    ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
-    ///   - newest: What the reader knows of its sources. Default: nothing yet.
-    ///   - bodyLimit: Bytes of bodies that are looked through for words, the newest first. Default: all.
-    /// - Throws: `.setting` where both filters say something about transactions.
     package init(
         _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int64,
         newest: NewestExchanges = NewestExchanges(), bodyLimit: Int64 = .max, _ connection: Connection
@@ -45,7 +34,6 @@ package struct ExchangeList {
         note = isCut ? "Only the newest \(bodyLimit / 1_000_000) MB of kept bodies were looked through." : nil
     }
 
-    /// The newest, behind a cursor.
     func keys(limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
         var found: [ExchangeKey] = []
         for span in try spans(after: cursor) {
@@ -57,9 +45,7 @@ package struct ExchangeList {
         return found
     }
 
-    /// Where exchanges can be that come behind a cursor; that with the newest in front.
     func spans(after cursor: ListCursor?) throws(WaybillError) -> [ExchangeSpan] {
-        // What was opened at the cursor's own time is left to the condition on rows.
         let until = [filter.untilMicroseconds, cursor.map { $0.listed + 1 }].compactMap(\.self).min()
         return try ExchangeSpan.all(newest, connection).compactMap {
             $0.clamped(since: filter.sinceMicroseconds, until: until)
@@ -67,7 +53,6 @@ package struct ExchangeList {
         .sorted { $0.newest > $1.newest }
     }
 
-    /// All of them, the oldest first, until `body` returns false: sorted by SQLite, which keeps what is much in a file.
     func forKeys(while body: (ExchangeKey) throws(WaybillError) -> Bool) throws(WaybillError) {
         let conditions = timedConditions
         try connection.statement(
@@ -80,16 +65,12 @@ package struct ExchangeList {
         }
     }
 
-    /// Hands over the rows of all of them, in no order.
-    ///
-    /// - Parameter columns: Of ``ConditionSQL/exchanges``.
     package func forEachRow(_ columns: String, _ body: (Row) throws(WaybillError) -> Void) throws(WaybillError) {
         let conditions = timedConditions
         try connection.statement("SELECT \(columns) FROM \(ConditionSQL.exchanges) WHERE \(conditions.sql)")
             .forEachRow(arguments: conditions.arguments, body: body)
     }
 
-    /// Microseconds since 1970.
     private static let opened = SQL.wall("l.at_us", source: "l.source")
 
     private var timedConditions: ConditionSQL {
@@ -123,17 +104,9 @@ package struct ExchangeList {
 }
 
 extension ExchangeList {
-    /// The newest behind a cursor, as far as its budget goes.
-    ///
-    /// Looked for in windows of time, the newest first, each with about a stretch of exchanges: all that is newer than
-    /// a window's beginning is known before anything older is looked at.
-    ///
-    /// - Returns: Also how many exchanges were looked at, and from when on; nil where that are all, or the limit was
-    ///   reached.
     func keys(
         limit: Int, after cursor: ListCursor?, budget: SearchBudget
     ) throws(WaybillError) -> (keys: [ExchangeKey], lookedAt: (count: Int, from: Int64)?) {
-        // That with the newest at the end, from where it is taken.
         var spans = Array(try spans(after: cursor).reversed())
         var found: [ExchangeKey] = []
         var count = 0
@@ -148,7 +121,6 @@ extension ExchangeList {
                 }
                 if let begin, let rest = span.clamped(since: nil, until: begin) { older.append(rest) }
             }
-            // All of them end just before the window, and so behind those that were not in it.
             spans += older
             found = Array(found.sorted(by: ExchangeKey.follows).prefix(limit))
             if found.count == limit { break }
@@ -157,18 +129,14 @@ extension ExchangeList {
         return (found, nil)
     }
 
-    /// A stretch ends behind so many sources, however little each of them has.
     private static func sourceCount(of stretch: Int) -> Int { max(1, stretch / 10) }
 
-    /// Has the last ones end with an exchange each, in order: a window that began where none was opened would be as
-    /// small as can be, and the next one, too.
-    ///
-    /// - Returns: Whether there is any left.
+    /// Makes the last spans end at an exchange, to keep windows from shrinking to nothing in between.
     private func settle(_ spans: inout [ExchangeSpan], count: Int) throws(WaybillError) -> Bool {
         while let index = spans.indices.suffix(count).last(where: { !spans[$0].isExact }) {
             var span = spans.remove(at: index)
             let newest = try connection.statement(
-                "SELECT max(at_us) FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?"
+                "SELECT max(at_us) FROM exchanges WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?"
             ).first(span.source, span.times.lowerBound, span.times.upperBound) { row in row.isNull(0) ? nil : row.int(0)
             }
             guard let newest = newest ?? nil else { continue }
@@ -179,12 +147,10 @@ extension ExchangeList {
         return !spans.isEmpty
     }
 
-    /// Since 1970: behind a stretch of exchanges of the source with the newest, or behind so many sources; nil: there
-    /// is less than that.
     private func beginning(of spans: [ExchangeSpan], stretch: Int) throws(WaybillError) -> Int64? {
         guard let newest = spans.last else { return nil }
         let inSource = try connection.statement(
-            "SELECT at_us FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ? "
+            "SELECT at_us FROM exchanges WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ? "
                 + "ORDER BY at_us DESC LIMIT 1 OFFSET ?"
         ).first(newest.source, newest.times.lowerBound, newest.times.upperBound, stretch - 1) { row in
             row.int(0) + newest.offset
@@ -195,30 +161,22 @@ extension ExchangeList {
 
     private func count(in span: ExchangeSpan) throws(WaybillError) -> Int {
         try connection.integer(
-            "SELECT count(*) FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?",
+            "SELECT count(*) FROM exchanges WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?",
             span.source, span.times.lowerBound, span.times.upperBound)
     }
 }
 
-/// A stretch of one source's time in which the wall clock stands at a fixed distance from it, so that both give the
-/// same order.
+/// A stretch of one source's time at a fixed distance to the wall clock, which keeps the order the same for both.
 struct ExchangeSpan {
-    /// The `sources.id` of the source.
     var source: Int64
-    /// Microseconds since 1970 at the source's start.
     var offset: Int64
-    /// Times in the source, in microseconds.
     var times: Range<Int64>
 
-    /// Whether an exchange was opened at ``newest``; else all of them may be much older.
+    /// Whether an exchange was opened at ``newest``. Otherwise all may be much older.
     var isExact: Bool
 
-    /// When the newest of its exchanges can have been opened at the latest, in microseconds since 1970.
     var newest: Int64 { times.upperBound - 1 + offset }
 
-    /// The spans of a source up to its newest exchange, as `WallClock` has it.
-    ///
-    /// - Parameter anchors: In order of time.
     static func spans(of source: NewestExchanges.Source, _ anchors: [ClockAnchor]) -> [ExchangeSpan] {
         let anchors = anchors.isEmpty ? [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)] : anchors
         return anchors.indices.compactMap { index in
@@ -226,7 +184,7 @@ struct ExchangeSpan {
             let end = min(source.newest + 1, index + 1 < anchors.count ? anchors[index + 1].atMicroseconds : .max)
             guard start < end else { return nil }
             let (last, offset) = (end - 1, anchors[index].offsetMicroseconds)
-            // What is not believed stands where it arrived, as transactions do.
+            // Implausible times are replaced by the time of arrival, as for transactions.
             let listed = LeadingParts.listed(begun: last.adding(offset), heard: source.heard)
             return ExchangeSpan(
                 source: source.id, offset: listed.subtracting(last), times: start..<end,
@@ -234,7 +192,6 @@ struct ExchangeSpan {
         }
     }
 
-    /// What of it lies between two times since 1970; nil where nothing does.
     func clamped(since: Int64?, until: Int64?) -> ExchangeSpan? {
         let start = since.map { max($0 - offset, times.lowerBound) } ?? times.lowerBound
         let end = until.map { min($0 - offset, times.upperBound) } ?? times.upperBound
@@ -245,10 +202,9 @@ struct ExchangeSpan {
 }
 
 extension ExchangeSpan {
-    /// Those of all sources that have exchanges.
     static func all(_ newest: NewestExchanges, _ connection: Connection) throws(WaybillError) -> [ExchangeSpan] {
         let sources = try newest.sources(connection)
-        // Read through from one end to the other, which takes a tenth of looking each source up.
+        // One scan takes a tenth of the time of a lookup per source.
         let clocks = try connection.statement("SELECT source, at_us, offset_us FROM clocks ORDER BY source, at_us")
         clocks.start()
         defer { clocks.stop() }

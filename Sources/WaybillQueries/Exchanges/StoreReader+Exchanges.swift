@@ -1,18 +1,8 @@
 package import WaybillCore
 package import WaybillStore
 
-/// Network exchanges, as lines of a list and one by one.
 extension StoreReader {
-    /// Exchanges that pass a filter, the newest first.
-    ///
-    /// Text is looked for in the newest ``BodySearch/pageLimit`` bytes of kept bodies; the page's note says when there
-    /// were more.
-    ///
-    /// - Parameters:
-    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first. Exchanges that arrive meanwhile do not
-    ///     shift the pages.
-    ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
-    /// - Throws: `.format` for a cursor that no list gave.
+    /// Searches text only in the newest ``BodySearch/pageLimit`` bytes of kept bodies.
     package func exchanges(
         matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int64
     ) throws(WaybillError) -> RecordPage<ExchangeRecord> {
@@ -32,9 +22,6 @@ extension StoreReader {
         }
     }
 
-    /// Hands over the exchanges that pass a filter, the oldest first, within one read of the store and one at a time.
-    ///
-    /// - Parameter wall: Now, in microseconds since 1970: decides which transactions have timed out.
     package func forEachExchange(
         matching filter: ExchangeFilter, now wall: Int64, _ body: (ExchangeRecord) throws -> Void
     ) throws {
@@ -50,12 +37,11 @@ extension StoreReader {
         }
     }
 
-    /// One exchange; nil where nothing is stored of its opening.
     package func exchange(_ id: FactID) throws(WaybillError) -> ExchangeRecord? {
         try read { () throws(WaybillError) in
             let key = try connection.statement(
                 """
-                SELECT l.source, l.part FROM sources s CROSS JOIN network_logs l ON l.source = s.id \
+                SELECT l.source, l.part FROM sources s CROSS JOIN exchanges l ON l.source = s.id \
                 WHERE s.uuid = ? AND l.sequence = ? AND l.method IS NOT NULL
                 """
             ).first(id.source, id.sequence) { row in
@@ -66,13 +52,9 @@ extension StoreReader {
         }
     }
 
-    /// The sources whose support code begins like this, in order; an empty prefix has none.
-    ///
-    /// - Parameter prefix: Up to eight characters of the alphabet of ``SupportCode``, in either case, with or without
-    ///   the hyphen.
     package func sources(withCode prefix: some StringProtocol) throws(WaybillError) -> [GUID] {
         let digits = prefix.filter { $0 != "-" }
-        // The code of the prefix, filled up, has the canonical letters.
+        // A valid code, made by padding, has the canonical letters.
         guard (1...8).contains(digits.count),
             let filled = SupportCode(digits + String(repeating: "0", count: 8 - digits.count))
         else {
@@ -83,12 +65,10 @@ extension StoreReader {
             .filter { $0.supportCode.description.filter { $0 != "-" }.hasPrefix(canonical) }
     }
 
-    /// One sentence on why no exchange passes a filter.
     package func whyEmpty(_ filter: ExchangeFilter) throws(WaybillError) -> String {
         Self.whyNone(of: try exchangeCount())
     }
 
-    /// The same of so many that there are.
     package static func whyNone(of count: Int) -> String {
         guard count > 0 else { return "There is no exchange here." }
         return count == 1
@@ -96,35 +76,28 @@ extension StoreReader {
             : "None of the \(count) exchanges here passes the filter."
     }
 
-    /// How many exchanges there are.
     package func exchangeCount() throws(WaybillError) -> Int {
-        try connection.integer("SELECT count(*) FROM network_logs WHERE method IS NOT NULL")
+        try connection.integer("SELECT count(*) FROM exchanges WHERE method IS NOT NULL")
     }
 }
 
-/// Where an exchange's row is, and when it was opened.
 struct ExchangeKey {
-    /// Microseconds since 1970.
     var opened: Int64
-    /// The `sources.id` of its source.
     var source: Int64
     var part: Int64
     var sequence: Int64
 
-    /// The order of lists, newest first; ties by source and sequence.
     static func follows(_ left: ExchangeKey, _ right: ExchangeKey) -> Bool {
         (left.opened, left.source, left.sequence) > (right.opened, right.source, right.sequence)
     }
 }
 
-/// Reads the rows of exchanges as records, within one read of the store.
 final class ExchangeRows {
     private let connection: Connection
     private var clocks: [Int64: WallClock] = [:]
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// nil where the row is gone.
     func record(at key: ExchangeKey) throws(WaybillError) -> ExchangeRecord? {
         let clock = try clock(of: key.source)
         return try connection.statement(Self.query).first(key.source, key.part, key.sequence) { row in
@@ -144,7 +117,7 @@ final class ExchangeRows {
         s.uuid, s.app, s.app_version, s.device, s.os, s.os_version, s.ended, p.guid, p.use_case, \
         \(SQL.name(useCase: "p.use_case", event: "-1", otherwise: "'use case ' || p.use_case")), \
         \(SQL.endedBy("s")) \
-        FROM network_logs l JOIN sources s ON s.id = l.source LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part \
+        FROM exchanges l JOIN sources s ON s.id = l.source LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part \
         WHERE l.source = ? AND l.part = ? AND l.sequence = ? AND l.method IS NOT NULL
         """
 
@@ -171,13 +144,7 @@ final class ExchangeRows {
 }
 
 extension TransactionRecord.Exchange {
-    /// An exchange of its two facts.
-    ///
-    /// All its times go by the clock anchor of its opening, so that its durations are those of the source's own clock,
-    /// also where the wall clock was set meanwhile.
-    ///
-    /// - Parameter closed: nil while it is in progress.
-    /// - Returns: nil where the first is not the opening of an exchange.
+    /// All times use the clock anchor of the opening: durations are right even if the wall clock was set meanwhile.
     init?(_ fact: Fact, closed: Fact?, source: GUID, clock: WallClock) {
         guard case .exchangeOpened(let opened) = fact.content else { return nil }
         var closing: Fact.ExchangeClosed?
@@ -199,7 +166,6 @@ extension TransactionRecord.Exchange {
 }
 
 extension Fact.Transfer {
-    /// The same with times of another clock.
     package func timed(by clock: (Int64) -> Int64) -> Self {
         var transfer = self
         transfer.sentAtMicroseconds = sentAtMicroseconds.map(clock)

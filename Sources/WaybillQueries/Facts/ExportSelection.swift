@@ -1,16 +1,12 @@
 package import WaybillCore
 package import WaybillStore
 
-/// The facts that a scope means at one moment.
 package struct ExportSelection {
     package var shares: [ScannedShare]
-    /// Whether only the transactions in the temporary table `chosen` are meant.
     package var isFiltered = false
-    /// Behind everything that is there at that moment.
     package var cursor = ExportCursor()
 }
 
-/// Finds them; inside a read that sees one state of the store.
 package struct ExportSelector {
     let connection: Connection
 
@@ -82,22 +78,20 @@ package struct ExportSelector {
     private func advance(_ cursor: inout ExportCursor) throws(WaybillError) {
         let last = try lastArrival()
         let beyond = max(cursor.arrival, last - ArrivalPlace.perHour)
-        // A store in one file has as many places as it has counted.
         let places: [Int64] =
             ArrivalPlace.writer(of: last) == nil
             ? [] : try connection.statement("SELECT id FROM arrivals WHERE id > ?").rows(beyond) { row in row.int(0) }
         cursor.advance(to: last, over: places)
     }
 
-    /// The highest number that was ever given.
     private func lastArrival() throws(WaybillError) -> Int64 {
         try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'")
     }
 
-    /// A cursor of another store, or of a later state of this one, would leave facts out.
+    /// Rejects a cursor of another store, or of a later state of this one: it would leave facts out.
     private func check(_ cursor: ExportCursor, _ own: [(row: Int64, id: GUID, recorded: Int64)]) throws(WaybillError) {
         let last = try lastArrival()
-        // Places that several writers give are times: what comes later has later ones, also where this one was set back.
+        // Places of several writers are times. New arrivals have later ones even after this store was restored.
         let isBehind = cursor.arrival <= last || ArrivalPlace.writer(of: last) != nil
         let isAhead = own.contains { source in (cursor.recorded[source.id] ?? 0) > source.recorded }
         guard isBehind, !isAhead else {
@@ -107,7 +101,6 @@ package struct ExportSelector {
         }
     }
 
-    /// Fills the temporary table `chosen`, which SQLite keeps on disk when there are many.
     func choose(_ filter: TransactionFilter, now: Int64) throws(WaybillError) {
         try chooseNone()
         let query = ListQuery(all: "p.guid", filter, now: now)
@@ -127,46 +120,30 @@ package struct ExportSelector {
     }
 }
 
-/// Which facts an export takes.
 package enum ExportScope: Sendable, Hashable {
-    /// All, also exchanges outside any transaction.
     case everything
-    /// Those of the transactions that pass a filter; `now` in microseconds since 1970 decides what has timed out.
+    /// Facts of the matching transactions. `now`, in microseconds since 1970, decides about timeouts.
     case transactions(TransactionFilter, now: Int64)
-    /// Those of one transaction.
     case transaction(GUID)
-    /// Those behind a cursor.
     case after(ExportCursor)
-    /// Those received, or recorded here, at this time or later, in microseconds since 1970.
+    /// Facts received or recorded here at this time or later, in microseconds since 1970.
     case since(Int64)
-    /// Those that were rejected, and are still there.
     case quarantine
 }
 
-/// Up to where facts were exported: the next export goes on behind it, and neither repeats nor leaves out any.
-///
-/// What was received counts by its arrival, whose place is never given twice; what a source recorded into the store
-/// itself by its sequence, as facts get there in that order.
 package struct ExportCursor: Hashable, Sendable {
-    /// The place up to which all arrivals were exported; 0: none. See ``ArrivalPlace``.
     package var arrival: Int64 = 0
-    /// The last place of each writer that has one beyond, by writer; empty for a store in one file.
+    /// The last place of each writer after ``arrival``; empty for a store in one file.
     package var writers: [Int64: Int64] = [:]
-    /// The last sequence of each own source that has recorded anything.
     package var recorded: [GUID: Int64] = [:]
 
     package init() {}
 
-    /// Whether an arrival was exported.
     package func includes(_ place: Int64) -> Bool {
         place <= arrival || ArrivalPlace.writer(of: place).map { place <= writers[$0] ?? 0 } ?? false
     }
 
-    /// Goes on to what one state of a store has.
-    ///
-    /// - Parameters:
-    ///   - last: The last place of all.
-    ///   - places: Those beyond ``arrival``, of which those of the hour before the last are looked at.
+    /// Advances to the last place, keeping an hour of places for arrivals that are still on their way.
     package mutating func advance(to last: Int64, over places: [Int64]) {
         guard ArrivalPlace.writer(of: last) != nil else {
             (arrival, writers) = (last, [:])
@@ -181,14 +158,12 @@ package struct ExportCursor: Hashable, Sendable {
 }
 
 extension ExportCursor: CustomStringConvertible {
-    /// Opaque to callers; of characters that need no escape in a URL.
     package var description: String {
         let others = writers.values.sorted().map { "~\($0)" }
         let own = recorded.sorted { $0.key < $1.key }.map { "~\($0.key).\($0.value)" }
         return "\(arrival)\((others + own).joined())"
     }
 
-    /// - Throws: Where the text is not one that an export gave.
     package init(_ text: String) throws(WaybillError) {
         let malformed = WaybillError(
             .format, "The cursor is not one that an export gave. Leave it out to export everything.")
@@ -209,34 +184,23 @@ extension ExportCursor: CustomStringConvertible {
     }
 }
 
-/// The place of an arrival among all, `arrivals.id`.
-///
-/// A store in one file counts arrivals from 1. Where several processes write to one database each gives places of its
-/// own: times, in units of 100 microseconds since 2026, with the writer in the lowest bits. Those of one writer come in
-/// their order; one that a writer has given may come after a later one of another. All are below 2^53, as whole numbers
-/// of a store are.
+/// A store in one file counts from 1. Several writers use times in units of 100 microseconds since 2026, with the
+/// writer in the lowest bits.
 package enum ArrivalPlace {
-    /// How many writers can be told apart.
     package static let writerCount: Int64 = 1 << 9
-    /// How many places there are in an hour: so long at most may one that was given take to come.
+    /// The number of places in an hour, the longest time that a place may take to arrive.
     package static let perHour: Int64 = 36_000_000 * writerCount
-    /// The first that counts as given by one of several writers; a store in one file never comes so far.
     package static let first: Int64 = 1 << 40
 
-    /// Who has given it; nil: it was counted.
     package static func writer(of place: Int64) -> Int64? { place < first ? nil : place % writerCount }
 }
 
-/// What came behind a cursor.
 package struct ArrivedRanges {
     let connection: Connection
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// Sequences by source, of which no arrival that the cursor includes has any: where a set was sent to two processes
-    /// at once, both say that it arrived.
-    ///
-    /// - Parameter source: Of one only; nil: of all.
+    /// Excludes sequences of an earlier arrival: a set that was sent to two processes at once has two.
     package func ranges(behind cursor: ExportCursor, of source: Int64? = nil) throws(WaybillError)
         -> [Int64: SequenceRanges]
     {

@@ -1,10 +1,7 @@
 package import WaybillCore
 package import WaybillStore
 
-/// Collects facts into sets, redacted once more.
-///
-/// Full after some thousand facts, or as many rows beside them as one set may have: a store may have many sources of few
-/// facts, and each of them has all names of its app.
+/// Limits facts and all other rows: each source carries the names of its app.
 struct SetCollector: FactVisitor {
     private(set) var shares: [TransactionSet.Share] = []
     private var factCount = 0
@@ -27,7 +24,6 @@ struct SetCollector: FactVisitor {
         (factCount, envelopeCount) = (0, 0)
     }
 
-    /// Sets of what has facts, each with no more beside them than a set may have.
     var sets: [TransactionSet] {
         var sets: [TransactionSet] = []
         for share in shares where !share.facts.isEmpty {
@@ -72,7 +68,7 @@ struct SetCollector: FactVisitor {
         if case .opened(let opened) = part?.opened?.content, fact.part != fact.sequence,
             let part, shares[share].facts.last?.part != part.sequence
         {
-            // Of a part the opening comes first; where it is not here, an earlier set has it.
+            // The opening precedes the other facts of a part. If it is not here, an earlier set has it.
             shares[share].continuedParts.append(
                 ContinuedPart(part: part.sequence, transaction: opened.transaction, useCase: opened.useCase))
             envelopeCount += 1
@@ -83,7 +79,6 @@ struct SetCollector: FactVisitor {
 }
 
 extension TransactionSet {
-    /// Whether what stands beside the facts of a share is not too much beside what there is.
     fileprivate func hasRoom(for share: Share) -> Bool {
         func fits(_ count: (Share) -> Int) -> Bool {
             sources.reduce(count(share)) { $0 + count($1) } <= Limits.envelopeItems
@@ -93,9 +88,7 @@ extension TransactionSet {
 }
 
 extension StoreReader {
-    /// Exports within one read of the store, as sets of a few thousand facts each.
-    ///
-    /// - Parameter hasProofs: Whether the sets can be sent in the name of those who recorded into this store.
+    /// With proofs, the sets can be sent on behalf of their sources.
     package func export(
         _ scope: ExportScope, redactor: Redactor, hasProofs: Bool = false, to body: (TransactionSet) throws -> Void
     ) throws {

@@ -1,73 +1,70 @@
 package import WaybillCore
 
-/// A filter as people write it:
+/// A filter as text:
 /// `outcome:failed event:requestSent took>2s os:"iOS 18" since:24h -event:paid wrong password`.
 ///
-/// All terms must hold; a `-` before a term negates it. A term is a key, a colon and a
-/// value, or a word that is found anywhere. What has spaces, or a word that has a colon, is put into double quotes, in
-/// which `\"` and `\\` stand for themselves.
+/// All terms must hold; a `-` before a term negates it. A term is a key, a colon and a value, or a word to search for.
+/// Put values with spaces and words with colons into double quotes, with `\"` and `\\` as escapes.
 ///
-/// About transactions:
+/// For transactions:
 ///
-/// | term | holds for transactions |
+/// | term | matches transactions |
 /// |---|---|
-/// | `useCase:login` | of that use case, by its name or its code |
+/// | `useCase:login` | of that use case, by name or code |
 /// | `outcome:failed,timed_out` | with one of these outcomes |
-/// | `event:requestSent` | in which any source recorded that event |
-/// | `error:401`, `error:rejected`, `error:"LoginError 401"`, `error:*` | with an error of that code, with that in its name, domain or text, with both, with any; or with one of these behind it |
+/// | `event:requestSent` | with that event, from any source |
+/// | `error:401`, `error:rejected`, `error:"LoginError 401"`, `error:*` | with an error, or underlying error, of that code; with that name, domain or text; with both; with any error |
 /// | `attribute:variant=B`, `attribute:variant` | that have, or had, that attribute |
-/// | `status:401`, `status:4xx`, `status:400-499` | with an exchange that has such a status |
+/// | `status:401`, `status:4xx`, `status:400-499` | with an exchange of that status |
 /// | `exchange:failed` | with an exchange in that state |
 /// | `app:shop`, `version:1.2`, `device:iPhone17,1`, `osVersion:18.1` | begun by such a source |
-/// | `os:iOS`, `os:"iOS 18"` | the same; a version may be the beginning of one |
-/// | `ended:signal`, `ended:SIGSEGV`, `ended:exit`, `ended:reboot`, `ended:system`, `ended:unknown` | that were interrupted because their process ended like this |
-/// | `took>2s`, `took<500ms` | that took more, or less; units are us, ms, s, m, h |
-/// | `oneIn:100` | one in a hundred of them, always the same; an answer counts each a hundred times |
+/// | `os:iOS`, `os:"iOS 18"` | begun on that operating system; the version may be a prefix |
+/// | `ended:signal`, `ended:SIGSEGV`, `ended:exit`, `ended:reboot`, `ended:system`, `ended:unknown` | interrupted by that end of their process |
+/// | `took>2s`, `took<500ms` | that took longer or shorter; units are us, ms, s, m, h |
+/// | `oneIn:100` | one in a hundred, always the same ones; answers count each a hundred times |
 /// | `since:24h`, `until:2026-03-01` | begun at or after that time, or before it |
-/// | `password`, `"wrong password"` | with that in the ID, support code, names, attributes (`sku=A1` as they are shown), errors, host or path |
-/// | `parent:checkout`, `parent:failed`, `parent:known`, `parent:K7QD-40X2` | begun below a transaction of that use case, with that outcome, of any that is known here, with that ID or support code |
-/// | `root:checkout` | the same of the topmost one above it; itself where none is above |
-/// | `child:payment`, `child:failed` | below which such a one was begun |
-/// | `beginner:unknown`, `beginner:any` | of which only joined parts are known, or those as well; without it, those are left out |
-/// | `sort:longest` | all; the order is newest, oldest, longest or shortest |
+/// | `password`, `"wrong password"` | with that text in the ID, support code, names, attributes (`sku=A1`), errors, hosts or paths |
+/// | `parent:checkout`, `parent:failed`, `parent:known`, `parent:K7QD-40X2` | whose parent has that use case, outcome, ID or support code, or is known |
+/// | `root:checkout` | whose topmost known ancestor, or else the transaction itself, matches in the same way |
+/// | `child:payment`, `child:failed` | with a child that matches in the same way |
+/// | `beginner:unknown`, `beginner:any` | with only joined parts, or with any; by default, transactions with only joined parts are left out |
+/// | `sort:longest` | all, in this order: newest, oldest, longest or shortest |
 ///
-/// About network exchanges, which come newest first:
+/// For network exchanges, which are sorted newest first:
 ///
-/// | term | holds for exchanges |
+/// | term | matches exchanges |
 /// |---|---|
-/// | `host:example.com` | to that host or one below it, `api.example.com` |
-/// | `path:/orders` | of that path or one below it, `/orders/17` |
+/// | `host:example.com` | to that host or a subdomain, `api.example.com` |
+/// | `path:/orders` | to that path or one below it, `/orders/17` |
 /// | `method:GET,HEAD` | with one of these methods |
-/// | `status:401`, `status:4xx`, `status:400-499` | with such a status |
+/// | `status:401`, `status:4xx`, `status:400-499` | with that status |
 /// | `state:failed,canceled` | in one of these states; see ``ExchangeRecord/State`` |
-/// | `error:-1001`, `error:NSURLErrorDomain`, `error:*` | that ended with such an error, or one with such an error behind it |
-/// | `took>2s`, `took<500ms` | that took more, or less |
-/// | `size>100kB`, `size<1MB` | whose response's body was larger, or smaller; units are B, kB, MB, GB |
-/// | `close:1006`, `close:1002-1015` | WebSockets that were closed with such a code |
+/// | `error:-1001`, `error:NSURLErrorDomain`, `error:*` | with that error or underlying error |
+/// | `took>2s`, `took<500ms` | that took longer or shorter |
+/// | `size>100kB`, `size<1MB` | with a larger or smaller response body; units are B, kB, MB, GB |
+/// | `close:1006`, `close:1002-1015` | that are WebSockets closed with that code |
 /// | `app:shop`, `version:1.2`, `device:x`, `os:"iOS 18"`, `osVersion:18.1` | recorded by such a source |
-/// | `ended:signal`, `ended:SIGSEGV` and so on | of which no end was recorded, because the process ended like this |
-/// | `useCase:login`, `outcome:failed`, `event:paid`, `attribute:variant=B`, `parent:`, `root:`, `child:` | of a transaction of which that holds |
+/// | `ended:signal`, `ended:SIGSEGV` and so on | that have no end because their process ended like this |
+/// | `useCase:login`, `outcome:failed`, `event:paid`, `attribute:variant=B`, `parent:`, `root:`, `child:` | of a transaction that matches |
 /// | `since:24h`, `until:2026-03-01` | opened at or after that time, or before it |
-/// | `password`, `"wrong password"` | with that in the method, URL, header fields, error, kept bodies, or the ID or support code of the transaction |
+/// | `password`, `"wrong password"` | with that text in the method, URL, header fields, error, kept bodies, or the transaction's ID or support code |
 ///
-/// Its description is its canonical text: reading that again gives an equal expression.
+/// The description is the canonical text. It reads back as an equal expression.
 public struct FilterExpression: Sendable {
     package private(set) var terms: [Term] = []
 
     /// The subject of a filter.
     public enum Subject: Sendable, CaseIterable {
-        /// Runs of use cases.
+        /// Transactions.
         case transactions
         /// Network exchanges, also those outside any transaction.
         case exchanges
     }
 
-    /// As many terms a filter may have, and as many values one of them: each is asked of every row that is looked at.
+    /// The most terms of a filter and values of a term, because each is checked for every row.
     static let termLimit = 32
 
-    /// Reads a text that is about transactions unless said otherwise.
-    ///
-    /// Names are not looked up yet.
+    /// Reads a text, by default about transactions. Names are looked up later.
     ///
     /// - Throws: ``FilterMistake`` if the text is malformed, or has more than 32 terms.
     public init(_ text: String, about subject: Subject = .transactions) throws(FilterMistake) {
@@ -82,10 +79,8 @@ public struct FilterExpression: Sendable {
         }
     }
 
-    /// Creates an expression of one term, which is not read yet; without a key, it is a word to be found.
     package init(_ key: Key?, _ value: String) { terms = [Term(key, value)] }
 
-    /// - Parameter words: The name of the things in excess.
     static func tooMany(_ words: String, at offset: Int, _ count: Int) -> FilterMistake {
         FilterMistake("A filter has at most \(termLimit) \(words). Leave some out.", at: offset, count: count)
     }
@@ -112,16 +107,12 @@ extension FilterExpression: Hashable, CustomStringConvertible, Codable {
 }
 
 extension FilterExpression {
-    /// A key, how it relates to a value, and that value as it is written.
     package struct Term: Sendable, CustomStringConvertible {
         var isNegated = false
-        /// `nil` for a word to be found.
         let key: Key?
         let relation: Relation
         let value: String
-        /// The place of the whole term in the text that was read, in Unicode scalars.
         var (start, count) = (0, 1)
-        /// The place of the value, inside of quotes.
         var valueStart = 0
 
         init(_ key: Key?, _ value: String, _ relation: Relation = .equal, at valueStart: Int = 0) {
@@ -130,7 +121,6 @@ extension FilterExpression {
 
         init(_ key: Key, _ values: [String]) { self.init(key, values.joined(separator: ",")) }
 
-        /// The same turned round.
         var negated: Term {
             var term = self
             term.isNegated.toggle()
@@ -150,7 +140,6 @@ extension FilterExpression {
             sampled, oneIn, took, since, until, beginner, sort, parent, root, child
         case host, path, method, state, size, close
 
-        /// Whether it is a key of filters about this.
         package func goes(with subject: Subject) -> Bool {
             switch self {
             case .exchange, .beginner, .sort: subject == .transactions
@@ -163,9 +152,7 @@ extension FilterExpression {
     }
 }
 
-/// Takes the text of a ``FilterExpression`` apart into terms.
-///
-/// By Unicode scalars: a quote and a combining mark behind it are one character, and the quote is a quote still.
+/// Works on Unicode scalars, because a quote and a combining mark would be one character.
 struct FilterScanner {
     private let text: [Unicode.Scalar]
     private let subject: FilterExpression.Subject
@@ -180,7 +167,6 @@ struct FilterScanner {
         ":": .equal, "<": .less, ">": .greater,
     ]
 
-    /// Returns the next term, or `nil` at the end.
     mutating func next() throws(FilterMistake) -> FilterExpression.Term? {
         while index < text.count, text[index].properties.isWhitespace { index += 1 }
         guard index < text.count else { return nil }
@@ -234,7 +220,7 @@ struct FilterScanner {
                 at: start, count: word.count)
         }
         let names = keys.map(\.rawValue)
-        // An attribute as it is shown, whose value has a colon.
+        // Probably an attribute that contains a colon.
         let nearest =
             word.contains("=") ? "\(FilterExpression.Key.attribute.rawValue):\(word)" : word.nearest(among: names)
         let hint = nearest.map { "did you mean “\($0)”?" } ?? "there are \(names.joined(separator: ", "))."
@@ -243,7 +229,6 @@ struct FilterScanner {
             count: word.unicodeScalars.count, suggestion: nearest)
     }
 
-    /// Messages about keys of the other subject.
     private static let mistakes: [FilterExpression.Key: String] = [
         .sort: "Network exchanges come newest first; sort goes with transactions.",
         .beginner: "Network exchanges are listed whoever began their transaction; beginner goes with transactions.",
@@ -263,7 +248,6 @@ struct FilterScanner {
         return string(start..<index)
     }
 
-    /// From the first quote to behind the second.
     private mutating func quotedValue() throws(FilterMistake) -> String {
         let start = index
         var value = String.UnicodeScalarView()
@@ -292,7 +276,6 @@ struct FilterScanner {
 }
 
 extension FilterScanner {
-    /// Whether a value needs no quotes.
     static func isWritable(_ value: String, isWord: Bool) -> Bool {
         let scalars = value.unicodeScalars
         guard !scalars.isEmpty, !scalars.contains(where: { $0.properties.isWhitespace || $0 == "\"" }) else {
@@ -305,7 +288,6 @@ extension FilterScanner {
 }
 
 extension String {
-    /// With a backslash before each of some scalars.
     func escaping(_ special: Set<Unicode.Scalar>) -> String {
         var scalars = UnicodeScalarView()
         for scalar in unicodeScalars {
@@ -316,18 +298,18 @@ extension String {
     }
 }
 
-/// A mistake in a ``FilterExpression``, and its place.
+/// A mistake in a ``FilterExpression``, with its position.
 public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One sentence for a person, which says what would be right.
+    /// One sentence with the correct form.
     public var message: String
-    /// Where it begins, in Unicode scalars from the start of the text.
+    /// The position in the text, in Unicode scalars.
     public var offset: Int
-    /// How many scalars it concerns, at least 1; it may lie right behind the last one.
+    /// The number of scalars, at least 1. The range may begin after the last scalar.
     public var count: Int
-    /// The closest known word for that place; `nil` if none is close.
+    /// The closest known word; `nil` if there is no close one.
     public var suggestion: String?
 
-    /// Makes a mistake.
+    /// Creates a mistake.
     public init(_ message: String, at offset: Int, count: Int = 1, suggestion: String? = nil) {
         self.message = message
         self.offset = offset
@@ -335,14 +317,12 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
         self.suggestion = suggestion
     }
 
-    /// Returns the text with the suggestion in place of the mistake, or `nil` without a suggestion.
-    ///
-    /// - Parameter text: The one that was read.
+    /// Returns the text that was read with the suggestion in place of the mistake; `nil` without a suggestion.
     public func corrected(_ text: String) -> String? {
         let scalars = Array(text.unicodeScalars)
         guard let suggestion, offset >= 0, offset + count <= scalars.count else { return nil }
         let isQuoted = offset > 0 && scalars[offset - 1] == "\""
-        // Inside of quotes, a scalar that is escaped takes two places.
+        // In quotes, an escaped scalar takes two places.
         guard !isQuoted || !scalars[offset..<offset + count].contains("\\") else { return nil }
         let isWritable = FilterScanner.isWritable(suggestion, isWord: false)
         let written =
@@ -356,16 +336,16 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
     /// The message.
     public var description: String { message }
 
-    /// Two lines for a terminal: the text, and a mark below the place.
+    /// Returns two lines for a terminal: the text, and a mark below the position.
     public func marked(in text: String) -> [String] {
-        // A line that breaks, or a tab, would move the mark away from its place.
+        // A line break or a tab would move the mark.
         let line = String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
         return [line, String(repeating: " ", count: offset) + String(repeating: "^", count: count)]
     }
 }
 
 extension FilterMistake: Redactable {
-    /// Without a suggestion that nothing would be found by.
+    /// Drops a suggestion that the redactor changes, because it would match nothing.
     package func redacted(by redactor: Redactor) -> Self {
         let known = suggestion.flatMap { redactor.text($0) == $0 ? $0 : nil }
         return FilterMistake(redactor.text(message), at: offset, count: count, suggestion: known)
@@ -373,7 +353,6 @@ extension FilterMistake: Redactable {
 }
 
 extension Decoder {
-    /// Reads a string as a filter or a part of one; a mistake in it becomes a `DecodingError`.
     func filterText<Value>(_ read: (String) throws(FilterMistake) -> Value) throws -> Value {
         let container = try singleValueContainer()
         let text = try container.decode(String.self)

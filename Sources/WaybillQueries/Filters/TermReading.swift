@@ -2,19 +2,13 @@ import Foundation
 package import WaybillCore
 
 extension FilterExpression {
-    /// The filter that is meant.
-    ///
-    /// - Parameters:
-    ///   - names: The names in the store. If `nil`, names are not looked up, and use cases count only by their codes.
-    ///   - now: Microseconds since 1970.
-    /// - Throws: ``FilterMistake`` for the first term that cannot be meant.
+    /// Without `names`, names are skipped, and use cases are read only by code.
     package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int64) throws(FilterMistake) -> Filter {
         var filter = Filter([])
         try add(to: &filter, names: names, now: now)
         return filter
     }
 
-    /// Adds the conditions to those that a filter has.
     package func add(to filter: inout some ListFilter, names: [RecordedName]?, now: Int64) throws(FilterMistake) {
         for term in terms {
             let reading = TermReading(term: term, names: names, now: now)
@@ -25,7 +19,6 @@ extension FilterExpression {
         }
     }
 
-    /// The names that have to be looked up.
     package var names: [String] {
         let named: [Key] = [.useCase, .event, .parent, .root, .child]
         return terms.filter { $0.key.map(named.contains) ?? false }.map(\.value)
@@ -33,13 +26,11 @@ extension FilterExpression {
 }
 
 extension FilterExpression.Term {
-    /// Returns the condition, or `nil` for an order, a beginner, or a name while `names` is `nil`.
     func condition(names: [RecordedName]?, now: Int64) throws(FilterMistake) -> FilterCondition? {
         try TermReading(term: self, names: names, now: now).condition()
     }
 }
 
-/// Reads one term.
 private struct TermReading {
     let term: FilterExpression.Term
     let names: [RecordedName]?
@@ -62,7 +53,6 @@ private struct TermReading {
         return .outcome(others)
     }
 
-    /// The condition without a `-`.
     private func positive() throws(FilterMistake) -> FilterCondition? {
         switch term.key {
         case .beginner, .sort: nil
@@ -125,7 +115,6 @@ private struct TermReading {
 }
 
 extension TermReading {
-    /// The hints for terms that cannot be negated.
     private static let insteadOfNegation: [FilterExpression.Key: String] = [
         .since: "; say until", .until: "; say since", .beginner: "; say beginner:known, unknown or any", .sort: "",
     ]
@@ -145,7 +134,6 @@ extension TermReading {
             suggestion: nearest(known))
     }
 
-    /// Returns `nil` for a name if names are not looked up.
     private func relative() throws(FilterMistake) -> FilterCondition.Relative? {
         if value == "known" { return .known }
         if let id = GUID(value) { return .transaction(id) }
@@ -174,7 +162,6 @@ extension TermReading {
         return "known are \(Self.list(known))."
     }
 
-    /// The most values that a message lists.
     private static let toldLimit = 12
 
     private static func list(_ values: [some CustomStringConvertible]) -> String {
@@ -182,15 +169,11 @@ extension TermReading {
         return values.prefix(toldLimit).map(\.description).joined(separator: ", ") + more
     }
 
-    /// Returns the meaning of the value.
-    ///
-    /// - Parameter what: The expected form, for the message.
     private func known<Meaning>(_ meaning: Meaning?, _ what: String) throws(FilterMistake) -> Meaning {
         guard let meaning else { throw mistake("“\(value)” is \(what).") }
         return meaning
     }
 
-    /// Reads the value as one word.
     private func word<Word: RawRepresentable<String> & CaseIterable>(_ what: String) throws(FilterMistake) -> Word {
         guard let word = Word(rawValue: value) else {
             throw unknown(value[...], what, among: Word.allCases.map(\.rawValue), at: term.valueStart)
@@ -198,7 +181,6 @@ extension TermReading {
         return word
     }
 
-    /// Reads the value as words between commas.
     private func words<Word>(
         _ what: String, _ all: [String], _ read: (Substring) -> Word?
     ) throws(FilterMistake) -> Set<Word> {
@@ -212,7 +194,7 @@ extension TermReading {
         return words
     }
 
-    /// A set without outcomes would let everything through.
+    /// An empty set of outcomes would match everything.
     var noOutcomeIsLeft: FilterMistake {
         mistake(
             "With this no outcome is left. Put a comma between outcomes of which any will do: outcome:failed,canceled.")
@@ -277,39 +259,32 @@ extension TermReading {
     }
 }
 
-/// A time as people and programs write it: `24h` ago, `2026-03-01`, `2026-03-01T12:00:00Z`, or microseconds since 1970.
+/// A time as text: `24h` ago, `2026-03-01`, `2026-03-01T12:00:00Z`, or microseconds since 1970.
 package enum TimeExpression {
-    /// The forms that can be read, for messages and help texts.
     package static let forms = "24h, 30m or 7d ago, an ISO 8601 date or time, or microseconds since 1970"
 
-    /// The end of the year 9999, in microseconds since 1970: the last that ISO 8601 writes with four digits.
+    /// The end of the year 9999, the last that ISO 8601 writes with four digits.
     private static let latest: Int64 = 253_402_300_799_999_999
 
-    /// Microseconds since 1970 that a filter can hold; nil for anything that is none of the forms. Nothing is recorded
-    /// before 1684 or after 2255, so that a time beyond these finds what the nearest one finds.
-    ///
-    /// - Parameter now: microseconds since 1970, for the times that are so long ago.
+    /// Clamps to 1684 to 2255, the range of recorded times.
     package static func microseconds(_ text: String, now: Int64) -> Int64? {
         if let age = length(text) { return now.subtracting(age) }
         return instant(text)?.bounded
     }
 
-    /// Microseconds since 1970 of a date, a time, or microseconds, until the year 9999; nil for anything else.
     package static func instant(_ text: String) -> Int64? {
         let time = text.utf8.allSatisfy(\.isDigit) ? Int64(text) : isoTime(text)
         return time.flatMap { $0 <= latest ? $0 : nil }
     }
 
-    /// A stretch of time, `48h..24h` or `2026-03-01..2026-03-02`, in microseconds since 1970; nil for anything else.
-    ///
-    /// - Parameter now: microseconds since 1970.
+    /// Reads `48h..24h` or `2026-03-01..2026-03-02`.
     package static func window(_ text: String, now: Int64) -> Range<Int64>? {
         let ends = text.components(separatedBy: "..").map { microseconds($0, now: now) }
         guard ends.count == 2, let since = ends[0], let until = ends[1], since <= until else { return nil }
         return since..<until
     }
 
-    /// Microseconds of `30s`, `10m`, `24h`, `7d` or `2w`; nil for anything else.
+    /// Reads `30s`, `10m`, `24h`, `7d` or `2w`.
     package static func length(_ text: String) -> Int64? {
         let units: [String: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         guard let unit = text.last.flatMap({ units[String($0)] }), let count = Int64(text.dropLast()), count >= 0 else {

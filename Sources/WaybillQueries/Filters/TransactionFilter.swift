@@ -1,12 +1,12 @@
-package import WaybillCore
+public import WaybillCore
 
-/// Which transactions a list shows or an answer counts.
+/// The transactions that a list shows or an answer counts.
 ///
 /// ```swift
-/// let failed = TransactionFilter([.useCase(Login.code), .outcome([.failed, .timedOut]), .tookMoreThan(.seconds(2))])
+/// let failed = TransactionFilter(useCase: Login.self, outcomes: [.failed, .timedOut], [.tookMoreThan(.seconds(2))])
 /// ```
 ///
-/// People write one as text: see ``FilterExpression``.
+/// ``FilterExpression`` describes filters as text.
 public struct TransactionFilter: ListFilter, Hashable, Sendable, Codable {
     /// The conditions. All must hold.
     public var conditions: [FilterCondition]
@@ -14,14 +14,20 @@ public struct TransactionFilter: ListFilter, Hashable, Sendable, Codable {
     public var beginner = Beginner.known
     /// The order of a list; answers ignore it. Default: the newest first.
     public var order = Order.newest
-    /// Whether a list leaves out the children of transactions that it shows. Answers ignore it, and so does JSON.
+    /// Whether a list omits children of transactions that it shows. Answers and JSON ignore this.
     package var isFolded = false
 
-    /// Creates a filter, by default one that lets everything through.
+    /// Creates a filter, by default one that matches everything.
     public init(_ conditions: [FilterCondition] = []) { self.conditions = conditions }
 
-    /// Whether the part that began a transaction has arrived. A source that joins one trusts a header field, which
-    /// anybody can invent.
+    /// Creates a filter for a use case, by default for all outcomes and without other conditions.
+    public init<U: UseCase>(
+        useCase: U.Type, outcomes: Set<TransactionOutcome> = [], _ conditions: [FilterCondition] = []
+    ) {
+        self.conditions = [.useCase(U.code)] + (outcomes.isEmpty ? [] : [.outcome(outcomes)]) + conditions
+    }
+
+    /// Whether the part that began a transaction has arrived. Anyone can forge the header that parts join by.
     public enum Beginner: String, Hashable, Sendable, Codable, CaseIterable {
         /// It has arrived.
         case known
@@ -31,11 +37,11 @@ public struct TransactionFilter: ListFilter, Hashable, Sendable, Codable {
         case any
     }
 
-    /// An order of transactions; ties have an order, too, which stays the same.
+    /// An order of transactions. Ties have a stable order.
     public enum Order: String, Hashable, Sendable, Codable, CaseIterable {
-        /// By time of beginning.
+        /// By begin time.
         case newest, oldest
-        /// By the time from opening to closing; those without a closing come last.
+        /// By the time from opening to closing. Open transactions are last.
         case longest, shortest
     }
 }
@@ -47,7 +53,7 @@ extension TransactionFilter {
         self[keyPath: option] = value
     }
 
-    /// Reads a filter; a condition that is left out lets everything through.
+    /// Reads a filter. A missing condition matches everything.
     public init(from decoder: any Decoder) throws {
         let json = try FilterJSON(from: decoder)
         self.init(try json.conditions(about: .transactions, decoder))
@@ -61,28 +67,27 @@ extension TransactionFilter {
     }
 }
 
-/// Which exchanges a list shows.
+/// The exchanges that a list shows.
 ///
 /// ```swift
 /// let failing = ExchangeFilter([.host("example.com"), .status(500...599)])
 /// ```
 ///
-/// People write one as text: see ``FilterExpression``.
+/// ``FilterExpression`` describes filters as text.
 public struct ExchangeFilter: ListFilter, Hashable, Sendable, Codable {
     /// The conditions. All must hold.
     public var conditions: [FilterCondition]
 
-    /// Creates a filter, by default one that lets everything through.
+    /// Creates a filter, by default one that matches everything.
     public init(_ conditions: [FilterCondition] = []) { self.conditions = conditions }
 }
 
 extension ExchangeFilter {
     package static var subject: FilterExpression.Subject { .exchanges }
 
-    /// The newest always come first, whoever began their transaction, and none is below another.
     package mutating func set<Value>(_ option: WritableKeyPath<TransactionFilter, Value>, _ value: Value) {}
 
-    /// Reads a filter; a condition that is left out lets everything through.
+    /// Reads a filter. A missing condition matches everything.
     public init(from decoder: any Decoder) throws {
         self.init(try FilterJSON(from: decoder).conditions(about: .exchanges, decoder))
     }
@@ -90,39 +95,29 @@ extension ExchangeFilter {
     public func encode(to encoder: any Encoder) throws { try FilterJSON(self).encode(to: encoder) }
 }
 
-/// A filter of transactions or of exchanges.
 package protocol ListFilter: Hashable, Sendable, Codable {
     static var subject: FilterExpression.Subject { get }
     var conditions: [FilterCondition] { get set }
 
     init(_ conditions: [FilterCondition])
-    /// Sets what only lists of transactions have.
     mutating func set<Value>(_ option: WritableKeyPath<TransactionFilter, Value>, _ value: Value)
 }
 
-/// The conditions that an index finds.
 extension ListFilter {
-    /// The use case, the first of several; `nil` if the filter names none.
     package var useCase: Int? { conditions.lazy.compactMap(\.useCase).first }
-    /// The outcomes that pass every condition; `nil` if no condition is about outcomes.
     package var outcomes: Set<TransactionOutcome>? {
         let all = conditions.compactMap(\.outcomes)
         return all.first.map { all.dropFirst().reduce($0) { $0.intersection($1) } }
     }
-    /// The earliest time that passes; `nil`: any.
     package var sinceMicroseconds: Int64? { conditions.compactMap(\.since).max() }
-    /// The time before which everything that passes began or was opened; `nil`: any.
     package var untilMicroseconds: Int64? { conditions.compactMap(\.until).min() }
-    /// The other conditions, which a store checks for one row after the other.
     package var terms: [FilterCondition] {
         conditions.compactMap(\.useCase).dropFirst().map { .useCase($0) } + conditions.filter { !$0.isIndexed }
     }
-    /// Of how many transactions it lets one through, where it takes a sample of them; 1: of each.
     package var sampledOneIn: Int { conditions.compactMap(\.sampledOneIn).max() ?? 1 }
 }
 
 extension FilterCondition {
-    /// Whether an index of a store finds what passes.
     package var isIndexed: Bool { useCase != nil || outcomes != nil || since != nil || until != nil }
 
     fileprivate var useCase: Int? { if case .useCase(let code) = self { code } else { nil } }
@@ -139,7 +134,6 @@ extension FilterCondition {
     fileprivate var states: Set<ExchangeRecord.State>? { if case .state(let states) = self { states } else { nil } }
 }
 
-/// The JSON of a filter. Some conditions have a member for themselves; the others are texts.
 private struct FilterJSON: Codable {
     var useCase: Int?
     var outcomes: Set<TransactionOutcome>?
@@ -155,13 +149,13 @@ private struct FilterJSON: Codable {
     init<Filter: ListFilter>(_ filter: Filter) {
         var rest = filter.conditions
         useCase = rest.removeFirst(\.useCase)
-        // An empty list lets everything through, so conditions that leave no outcome become texts.
+        // An empty list matches everything, so conditions that leave no outcome become texts.
         let outcomes = filter.outcomes ?? []
         if !outcomes.isEmpty { rest.removeAll { $0.outcomes != nil } }
         self.outcomes = outcomes
         (sinceMicroseconds, untilMicroseconds) = (filter.sinceMicroseconds, filter.untilMicroseconds)
         rest.removeAll { $0.since != nil || $0.until != nil }
-        // Take these only from the front, to keep the order of the other conditions.
+        // Takes these only from the front, to keep the order of the other conditions.
         text = rest.removeFront(\.text)
         if Filter.subject == .exchanges {
             methods = rest.removeFront(\.methods) ?? []
@@ -171,9 +165,6 @@ private struct FilterJSON: Codable {
         conditions = rest.map(\.description)
     }
 
-    /// Returns all conditions.
-    ///
-    /// - Parameter decoder: The one that this was read from.
     func conditions(about subject: FilterExpression.Subject, _ decoder: any Decoder) throws -> [FilterCondition] {
         var all: [FilterCondition?] = [
             useCase.map { .useCase($0) }, outcomes.map { .outcome($0) },
@@ -207,25 +198,20 @@ private struct FilterJSON: Codable {
 }
 
 extension [FilterCondition] {
-    /// Removes the first condition that has a value, and returns that.
     fileprivate mutating func removeFirst<Value>(_ value: (FilterCondition) -> Value?) -> Value? {
         guard let index = firstIndex(where: { value($0) != nil }) else { return nil }
         return value(remove(at: index))
     }
 
-    /// Does the same if that is the first of all conditions.
     fileprivate mutating func removeFront<Value>(_ value: (FilterCondition) -> Value?) -> Value? {
         first.flatMap(value) == nil ? nil : removeFirst(value)
     }
 }
 
 extension GUID {
-    /// Whether it is among one in so many, by its last four bytes, which are random in every version of a UUID.
-    ///
-    /// - Parameter count: From 1 to 1,000,000. The transactions among one in a hundred are also among one in ten.
+    /// The last four bytes decide, because they are random in every UUID version.
     package func isOne(in count: Int) -> Bool { low & 0xFFFF_FFFF < Self.bound(oneIn: count) }
 
-    /// The last four bytes of those that are stay below this, in hexadecimal digits; where that is all, it is longer.
     package static func sampleBound(oneIn count: Int) -> String {
         let digits = String(bound(oneIn: count), radix: 16, uppercase: true)
         return count <= 1 ? "FFFFFFFF00" : String(repeating: "0", count: 8 - digits.count) + digits

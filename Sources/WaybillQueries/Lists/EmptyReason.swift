@@ -2,52 +2,33 @@ import Foundation
 package import WaybillCore
 package import WaybillStore
 
-/// Why no transaction passes a filter: what one store says, or several, each of which has some of the transactions.
-///
-/// A filter's conditions are asked for one after the other. The first that lets none through in any of the stores is
-/// the reason, so that of several stores those count in which most of them let something through.
+/// The reason is the first condition that no transaction in any store passes.
 package struct EmptyReason: Sendable {
-    /// What is asked for, in this order.
     enum Step: Comparable {
-        /// Who began them.
         case beginner
         case useCase, outcomes, time
-        /// One of the filter's terms.
         case term(Int)
-        /// Terms that there was no time to look at.
+        /// The time ran out before the remaining terms.
         case unlooked
-        /// All let some through.
         case nothing
     }
 
-    /// How many of the use cases that there are instead of another one are named.
     static let namedUseCases = 20
 
     let filter: TransactionFilter
-    /// The first that lets none through.
     var step = Step.nothing
-    /// How many transactions passed all before that.
     var count = 0
-    /// Whether there is any transaction, whoever began it.
     var isAny = false
-    /// Whether some would pass, if it were known who began them.
     var areJoined = false
-    /// nil: it has none.
     var useCaseName: String?
-    /// What there is instead, by code; nil: it has no name.
     var useCases: [Int: String?] = [:]
-    /// When the newest began that passed all before, in microseconds since 1970.
     var newest = Int64.min
-    /// Of a term that asks for one: its values in what passed all before, as far as they were counted; nil: it has none.
     var values: [String: Int]?
-    /// Whether there was time to look for that attribute.
     var isAttributeLookedFor = false
-    /// Attributes that were asked for, and that some transaction has, if it be none that passes the rest.
     var attributes: Set<String> = []
 
     init(_ filter: TransactionFilter) { self.filter = filter }
 
-    /// Adds what another store says of the same filter, which has none of the same transactions.
     package mutating func merge(_ other: EmptyReason) {
         isAny = isAny || other.isAny
         areJoined = areJoined || other.areJoined
@@ -64,13 +45,12 @@ package struct EmptyReason: Sendable {
         }
     }
 
-    /// As SQLite compares them, by their bytes.
+    /// Compares by bytes, as SQLite does.
     package static func least(_ left: String?, _ right: String?) -> String? {
         guard let left, let right else { return left ?? right }
         return right.utf8.lexicographicallyPrecedes(left.utf8) ? right : left
     }
 
-    /// It in words. Where some do pass it says how many, and where some would but for their beginner, that.
     package var sentence: String {
         guard areJoined else { return reason }
         return "\(reason) Of some that would be listed only joined parts are known; beginner:any lists them, too."
@@ -93,7 +73,6 @@ extension EmptyReason {
         }
     }
 
-    /// What has passed up to a step, in words.
     private func selection(_ step: Step) -> String {
         var selection = "transaction"
         if let useCase = filter.useCase { selection += " of \(useCaseName ?? "use case \(useCase)")" }
@@ -102,7 +81,6 @@ extension EmptyReason {
     }
 
     private var outcomes: String {
-        // Conditions may contradict each other.
         guard let outcomes = filter.outcomes, !outcomes.isEmpty else { return "of several outcomes at once" }
         return outcomes.sorted { $0.rawValue < $1.rawValue }.map { $0.name.replacing("_", with: " ") }
             .joined(separator: " or ")
@@ -158,28 +136,19 @@ extension EmptyReason {
             : "There are \(known.prefix(5).joined(separator: ", "))\(known.count > 5 ? " and others" : "")."
     }
 
-    /// `2026-03-01T12:00:00Z`.
     private static func text(_ microseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(microseconds / 1_000_000)).formatted(.iso8601)
     }
 }
 
 extension Int {
-    /// `3 failed transactions of login`.
     fileprivate func of(_ selection: String) -> String {
         "\(self) "
             + (self == 1 ? selection : selection.replacing("transaction", with: "transactions", maxReplacements: 1))
     }
 }
 
-/// Why a list shows nothing.
 extension StoreReader {
-    /// One sentence on why no transaction passes a filter, by the first of its conditions that lets none through.
-    ///
-    /// - Parameters:
-    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
-    ///   - budget: Once it has run out, no condition is looked for any more, and the sentence names none; nil: there is
-    ///     time.
     package func whyEmpty(_ filter: TransactionFilter, now wall: Int64, budget: SearchBudget? = nil)
         throws(WaybillError)
         -> String
@@ -187,9 +156,6 @@ extension StoreReader {
         try emptyReason(filter, now: wall, budget: budget).sentence
     }
 
-    /// The same, to be put together with what others say.
-    ///
-    /// - Parameter isPartial: Whether other stores have some of the transactions.
     package func emptyReason(
         _ filter: TransactionFilter, now wall: Int64, budget: SearchBudget? = nil, isPartial: Bool = false
     )
@@ -201,7 +167,7 @@ extension StoreReader {
             if let useCase = filter.useCase { reason.useCaseName = try NameTable(connection).knownUseCase(useCase) }
             try look(for: &reason, now: wall, budget)
             if isPartial {
-                // Elsewhere more may pass than here, up to a condition that asks for one.
+                // Another store may pass more conditions before one on an attribute.
                 for case .attribute(let name, _) in filter.terms { try findAnywhere(name, for: &reason, now: wall) }
             }
             guard filter.beginner == .known, budget?.isOver() != true else { return reason }
@@ -252,7 +218,6 @@ extension StoreReader {
         reason.count = try count(passed, now: wall)
     }
 
-    /// What is asked for, one step after the other, and by which conditions.
     private func steps(of filter: TransactionFilter) -> [(EmptyReason.Step, [FilterCondition])] {
         let indexed: [(EmptyReason.Step, [FilterCondition])] = [
             (.useCase, filter.useCase.map { [.useCase($0)] } ?? []),
@@ -263,9 +228,6 @@ extension StoreReader {
             + filter.terms.enumerated().map { (.term($0.offset), [$0.element]) }
     }
 
-    /// Looks where the name of an attribute does occur, and with what.
-    ///
-    /// - Parameter filter: What passed before the attribute was asked for.
     private func find(
         _ name: String, _ filter: TransactionFilter, for reason: inout EmptyReason, now wall: Int64
     ) throws(WaybillError) {
@@ -297,7 +259,6 @@ extension StoreReader {
         if try isAny(anywhere, now: wall) { reason.attributes.insert(name) }
     }
 
-    /// How many transactions pass a filter.
     package func count(_ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> Int {
         let query = ListQuery(all: "1", filter, now: wall)
         var count = 0
@@ -307,12 +268,10 @@ extension StoreReader {
         return count
     }
 
-    /// Whether one passes at all, which is sooner known than how many.
     private func isAny(_ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> Bool {
         try !leaders(ListQuery(filter, limit: 1, after: nil, now: wall), filter.order).isEmpty
     }
 
-    /// The first use cases that there are, by code; nil: it has no name.
     private func useCases(_ beginner: TransactionFilter.Beginner) throws(WaybillError) -> [Int: String?] {
         let joined = beginner.joined.map(String.init).joined(separator: ", ")
         let codes = try connection.statement(

@@ -1,15 +1,7 @@
 package import WaybillCore
 package import WaybillStore
 
-/// Transactions as lines of a list.
 extension StoreReader {
-    /// Transactions that pass a filter, in its order.
-    ///
-    /// - Parameters:
-    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first. Transactions that arrive meanwhile do not
-    ///     shift the pages.
-    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
-    /// - Throws: `.format` for a cursor that no list gave, or one in another order.
     package func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64
     ) throws(WaybillError) -> RecordPage<TransactionSummary> {
@@ -30,9 +22,7 @@ extension StoreReader {
         }
     }
 
-    /// Where the leading parts are that a query finds.
     package func leaders(_ query: ListQuery, _ order: TransactionFilter.Order) throws(WaybillError) -> [ListCursor] {
-        if order == .longest || order == .shortest { try Schema.checkCurrent(connection) }
         var found: [ListCursor] = []
         try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
             found.append(ListCursor(order: order, listed: row.int(0), source: row.int(1), sequence: row.int(2)))
@@ -49,9 +39,7 @@ extension StoreReader {
         return rows
     }
 
-    /// Transactions whose support code this is; two may share one.
-    ///
-    /// - Parameter limit: No more than so many, the first by ID: whoever sends sets can give any number one code.
+    /// At most `limit`, because a client can give one code to any number.
     package func transactionIDs(with code: SupportCode, limit: Int) throws(WaybillError) -> [GUID] {
         try connection.statement(
             "SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL AND \(SupportCode.matches("guid", "?")) ORDER BY guid LIMIT ?"
@@ -59,7 +47,6 @@ extension StoreReader {
         .rows(code.lastBytes, limit) { row in row.guid(0) }
     }
 
-    /// The transaction that a leading part stands for.
     func summary(leader sequence: Int64, of source: Int64, now wall: Int64) throws(WaybillError) -> TransactionSummary?
     {
         var summary = try connection.statement(Self.summaryQuery).first(source, sequence) { row in
@@ -97,7 +84,7 @@ extension StoreReader {
         (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid), \
         (SELECT count(*) FROM parts q CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence \
         WHERE q.guid = p.guid AND e.code >= 0), \
-        (SELECT count(*) FROM parts q CROSS JOIN network_logs l ON l.source = q.source AND l.part = q.sequence \
+        (SELECT count(*) FROM parts q CROSS JOIN exchanges l ON l.source = q.source AND l.part = q.sequence \
         WHERE q.guid = p.guid AND l.method IS NOT NULL), \
         \(SQL.lastActivity(guid: "p.guid")), \(SQL.endedBy("s")), p.parent, p.parent_part, s.uuid, \(children("")), \
         \(children("AND q.outcome = \(TransactionOutcome.failed.rawValue)")), \
@@ -111,19 +98,16 @@ extension StoreReader {
 }
 
 extension TransactionOutcome {
-    /// What is stored, or `timedOut` for what was left open too long.
     package init(stored: Int, lastActivity: Int64, timeout: Int64, now wall: Int64) {
         let outcome = TransactionOutcome(rawValue: stored) ?? .open
         self = outcome == .open && lastActivity + timeout < wall ? .timedOut : outcome
     }
 }
 
-/// What a person who looks at lists and goes from one transaction to the next needs besides.
 extension StoreReader {
-    /// A number that is another one after every commit of another connection; means nothing to other readers.
+    /// A number that changes with each commit of another connection. It means nothing to other readers.
     package func version() throws(WaybillError) -> Int64 { try connection.dataVersion() }
 
-    /// How many events and exchanges of each transaction tell an error; those that have none are left out.
     package func errorCounts(of transactions: [GUID]) throws(WaybillError) -> [GUID: Int] {
         try read { () throws(WaybillError) in
             var counts: [GUID: Int] = [:]
@@ -138,14 +122,10 @@ extension StoreReader {
     private static let errorCount = """
         SELECT (SELECT count(*) FROM parts p CROSS JOIN events e ON e.source = p.source AND e.part = p.sequence \
         WHERE p.guid = ?1 AND e.detail IS NOT NULL AND json_valid(e.detail) AND json_extract(e.detail, '$.error_code') IS NOT NULL) \
-        + (SELECT count(*) FROM parts p CROSS JOIN network_logs l ON l.source = p.source AND l.part = p.sequence \
+        + (SELECT count(*) FROM parts p CROSS JOIN exchanges l ON l.source = p.source AND l.part = p.sequence \
         WHERE p.guid = ?1 AND (l.state = \(ExchangeState.failed.rawValue) OR l.status >= 400))
         """
 
-    /// The transactions that the same source began just before and just after this one; nil where there is none. Of one
-    /// whose beginner is not known, they are such, too.
-    ///
-    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
     package func neighbors(
         of transaction: GUID, now wall: Int64
     ) throws(WaybillError) -> (before: TransactionSummary?, after: TransactionSummary?) {
@@ -167,11 +147,7 @@ extension StoreReader {
     }
 }
 
-/// Numbers for a badge.
 extension StoreReader {
-    /// Counts over the whole store, by its indexes; transactions count when their beginner is known.
-    ///
-    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
     package func counts(now wall: Int64) throws(WaybillError) -> TransactionCounts {
         try read { () throws(WaybillError) in
             TransactionCounts(
@@ -188,17 +164,8 @@ extension StoreReader {
     }
 }
 
-/// What a list has to show anew.
 extension StoreReader {
-    /// Transactions of which facts came behind a position, and that pass a filter: those that are new, and those that
-    /// have changed.
-    ///
-    /// - Parameters:
-    ///   - position: ``RecordPage/position`` of the answer before; nil: there are no rows, and the page tells where
-    ///     changes begin.
-    ///   - cursor: ``RecordPage/next`` of the page before, with the same position.
-    ///   - wall: Now, in microseconds since 1970: decides what has timed out. That something times out is no change.
-    /// - Throws: `.format` for a position of another store, or for a cursor that no list gave.
+    /// Without a position, the page only reports the position for the next call. A timeout is not a change.
     package func changes(
         after position: ExportCursor?, matching filter: TransactionFilter, limit: Int, after cursor: String?,
         now wall: Int64
@@ -216,7 +183,6 @@ extension StoreReader {
         }
     }
 
-    /// Fills the temporary table `changed`.
     private func collect(_ shares: [ScannedShare]) throws(WaybillError) {
         try connection.execute(
             "CREATE TEMP TABLE IF NOT EXISTS changed(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.changed")
@@ -227,7 +193,7 @@ extension StoreReader {
             AND (p.sequence >= ?2 OR p.closed BETWEEN ?2 AND ?3 \
             OR EXISTS(SELECT 1 FROM events e WHERE e.source = ?1 AND e.part = p.sequence \
             AND e.after BETWEEN ?2 - p.sequence AND ?3 - p.sequence) \
-            OR EXISTS(SELECT 1 FROM network_logs l WHERE l.source = ?1 AND l.part = p.sequence \
+            OR EXISTS(SELECT 1 FROM exchanges l WHERE l.source = ?1 AND l.part = p.sequence \
             AND (l.sequence BETWEEN ?2 AND ?3 OR l.closed BETWEEN ?2 AND ?3)))
             """)
         for share in shares {

@@ -1,17 +1,8 @@
 package import WaybillCore
 package import WaybillStore
 
-/// Transactions as lines of a list, as far as its budget goes.
 extension StoreReader {
-    /// Transactions that pass a filter, in its order: a page that may be short although there are more.
-    ///
-    /// What a text means by its ID or support code comes first, wherever it is in the list.
-    ///
-    /// - Parameters:
-    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first.
-    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
-    /// - Returns: Also how far it got; nil where the page is full or the list at its end.
-    /// - Throws: `.format` for a cursor that no list gave, or one in another order.
+    /// Transactions with the text as ID or support code are first.
     package func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64, budget: SearchBudget
     ) throws(WaybillError) -> (page: RecordPage<TransactionSummary>, progress: SearchProgress?) {
@@ -47,7 +38,6 @@ extension StoreReader {
         return (page, place.map { .lookedAt(lookedAt, through: $0.place) })
     }
 
-    /// nil where no text of the filter is an ID or a support code that a transaction has.
     private func transactionsByID(
         matching filter: TransactionFilter, limit: Int, now wall: Int64
     ) throws(WaybillError) -> RecordPage<TransactionSummary>? {
@@ -66,15 +56,7 @@ extension StoreReader {
     }
 }
 
-/// Network exchanges, as far as its budget goes.
 extension StoreReader {
-    /// Exchanges that pass a filter, the newest first: a page that may be short although there are more.
-    ///
-    /// - Parameters:
-    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first.
-    ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
-    /// - Returns: Also how far it got; nil where the page is full or the list at its end.
-    /// - Throws: `.format` for a cursor that no list gave.
     package func exchanges(
         matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int64, budget: SearchBudget
     ) throws(WaybillError) -> (page: RecordPage<ExchangeRecord>, progress: SearchProgress?) {
@@ -91,7 +73,6 @@ extension StoreReader {
                 let next = ListCursor(listed: last.opened, source: last.source, sequence: last.sequence).description
                 return (RecordPage(rows: records, next: next), nil)
             }
-            // Everything since then was looked at, of every source.
             let last = ListCursor.places.upperBound
             let next = lookedAt.map { ListCursor(listed: $0.from - 1, source: last, sequence: last).description }
             return (
@@ -102,10 +83,8 @@ extension StoreReader {
 }
 
 extension TransactionFilter {
-    /// Whether it asks what no index finds.
     fileprivate var isSearch: Bool { self != byIndex }
 
-    /// What of it an index in its order finds.
     fileprivate var byIndex: TransactionFilter {
         var filter = self
         filter.isFolded = false
@@ -113,7 +92,7 @@ extension TransactionFilter {
             guard case .outcome(var outcomes) = condition else {
                 return condition.isIndexed && (order == .newest || order == .oldest) ? condition : nil
             }
-            // Whether something timed out is asked of each that is open.
+            // The index does not know whether an open transaction timed out.
             if !outcomes.isDisjoint(with: [.open, .timedOut]) { outcomes.formUnion([.open, .timedOut]) }
             return .outcome(outcomes)
         }
@@ -134,7 +113,6 @@ extension ListCursor {
         }
     }
 
-    /// Before everything that a list holds.
     fileprivate static func beginning(of order: TransactionFilter.Order) -> ListCursor {
         let place = order.isDescending ? places.upperBound : places.lowerBound
         return ListCursor(order: order, listed: place, source: place, sequence: place)

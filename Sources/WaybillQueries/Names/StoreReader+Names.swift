@@ -2,15 +2,11 @@ import Foundation
 package import WaybillCore
 package import WaybillStore
 
-/// What codes are called.
 extension StoreReader {
-    /// Names that are read at once: more are no choice for people, and clients may send any number.
+    /// More names are no choice for people, and clients may send any number.
     package static let nameLimit = 10_000
 
-    /// The names of use cases and of events; each once, even where several apps call it so.
-    ///
-    /// Where there are more than ``nameLimit``, those of use cases that have transactions, and of their events as far as
-    /// there is room.
+    /// Above ``nameLimit``, returns only names of use cases with transactions.
     package func names() throws(WaybillError) -> [RecordedName] {
         let names = try connection.statement(
             "SELECT DISTINCT use_case, event, name FROM names ORDER BY use_case, event, name LIMIT ?"
@@ -22,7 +18,6 @@ extension StoreReader {
         return useCases + events
     }
 
-    /// The same with all that are called like this, for a filter that tells a name.
     package func names(including called: [String]) throws(WaybillError) -> [RecordedName] {
         var all = Set(try names())
         for name in called {
@@ -34,8 +29,6 @@ extension StoreReader {
         return all.sorted { ($0.useCase, $0.event ?? -1, $0.name) < ($1.useCase, $1.event ?? -1, $1.name) }
     }
 
-    /// Names of the use cases that have transactions, found from one to the next by their index; of their own (-1) or
-    /// of their events.
     private static func used(_ events: String) -> String {
         """
         WITH RECURSIVE used(code) AS (SELECT min(use_case) FROM parts WHERE listed_us IS NOT NULL UNION ALL \
@@ -52,30 +45,23 @@ extension StoreReader {
 
     // MARK: Codes with several names
 
-    /// Codes that are told, names of each, and versions of each name.
     private static let (conflictLimit, useLimit, versionLimit) = (100, 10, 20)
 
-    /// Codes that have several names, behind a use case and an event.
     private static let conflicts = """
         SELECT use_case, event FROM names WHERE (use_case, event) > (?1, ?2) GROUP BY 1, 2 HAVING count(DISTINCT name) > 1
         """
 
-    /// How many codes have several names.
     package func nameConflictCount() throws(WaybillError) -> Int {
         try connection.integer("SELECT count(*) FROM (\(Self.conflicts))", -1, -1)
     }
 
-    /// The first codes that have several names, by use case and event; a use case itself comes before its events.
     package func nameConflicts() throws(WaybillError) -> [NameConflict] {
         try nameConflicts(limit: Self.conflictLimit, after: nil).rows
     }
 
-    /// A page of them.
-    ///
-    /// - Parameter cursor: `7` behind the use case of that code, `7.2` behind that event of it; nil: the first page.
-    /// - Throws: `.format` for a cursor that is neither.
+    /// The cursor is `7` after the use case with that code, and `7.2` after its event 2.
     package func nameConflicts(limit: Int, after cursor: String?) throws(WaybillError) -> RecordPage<NameConflict> {
-        // Codes are from 0, and the use case itself stands before its events as -1.
+        // Codes start at 0, and the use case itself precedes its events as -1.
         let place = (cursor ?? "-1").split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
         guard let useCase = place[0], place.count < 3, let event = place.count == 2 ? place[1] : -1 else {
             throw WaybillError(
@@ -109,7 +95,7 @@ extension StoreReader {
             """)
         for index in uses.indices {
             let (use, count) = uses[index]
-            // Digits compare as numbers, which SQLite cannot: a few more are read than are told.
+            // SQLite can't compare digits as numbers, so a few more rows are read than returned.
             let read = try versions.rows(useCase, event, use.app, use.name, 5 * Self.versionLimit) { $0.text(0) }
             let told = read.sorted(by: precedes).prefix(Self.versionLimit)
             uses[index].use.versions = Array(told)
@@ -122,7 +108,7 @@ extension StoreReader {
                 useCase, event)
             if all > uses.count { conflict.furtherNames = all - uses.count }
         }
-        // A history: who had the name first comes first.
+        // The oldest name is first, as in a history.
         conflict.names.sort { left, right in
             left.app == right.app
                 ? precedes(left.versions.first ?? "", right.versions.first ?? "") : left.app < right.app
@@ -130,8 +116,6 @@ extension StoreReader {
         return conflict
     }
 
-    /// When each version of each app was started first, in microseconds since 1970, as far as its sources are still
-    /// here.
     package func firstStarts() throws(WaybillError) -> [AppVersion: Int64] {
         let rows = try connection.statement(
             """
@@ -142,7 +126,7 @@ extension StoreReader {
         return rows.reduce(into: [:]) { starts, row in starts[row.version] = row.start }
     }
 
-    /// `1.9` before `1.10`.
+    /// `1.9` precedes `1.10`.
     private func precedes(_ left: String, _ right: String) -> Bool {
         left.compare(right, options: .numeric) == .orderedAscending
     }
@@ -150,28 +134,26 @@ extension StoreReader {
 
 /// One version of one app.
 public struct AppVersion: Hashable, Sendable {
-    /// The app's or service's name.
+    /// The name of the app or service.
     public var app: String
-    /// As it is written.
+    /// The version, as the app writes it.
     public var version: String
 
-    /// Makes a version.
+    /// Creates a version.
     public init(app: String, version: String) {
         self.app = app
         self.version = version
     }
 }
 
-/// Looks up what use cases are called, and events, of which each is looked up once.
 package final class NameTable {
     private let connection: Connection
     private var known: [Key: String] = [:]
-    /// The launches that have names of their own, as `names.app_version` has them; `nil` until they are read.
     private var launches: Set<String>?
 
     package init(_ connection: Connection) { self.connection = connection }
 
-    /// As that launch says, else as that version of its app does, else as any does, else `event 7`.
+    /// Prefers the name from the launch, then from the version of the app, then from any, and falls back to `event 7`.
     package func event(_ code: Int, of useCase: Int, source: GUID, app: String, version: String) throws(WaybillError)
         -> String
     {
@@ -186,10 +168,8 @@ package final class NameTable {
         return name
     }
 
-    /// The least of all names of a use case, else `use case 7`: for what is said of runs of several versions.
     package func useCase(_ code: Int) throws(WaybillError) -> String { try knownUseCase(code) ?? "use case \(code)" }
 
-    /// The least of all names of a use case; nil: it has none.
     package func knownUseCase(_ code: Int) throws(WaybillError) -> String? {
         try connection.statement(
             "SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1 AND substr(app_version, -1) <> char(1)"
@@ -215,7 +195,6 @@ package final class NameTable {
 }
 
 extension Connection {
-    /// The launches that have names of their own, as `names.app_version` has them; few as a rule.
     package func launchesWithNames() throws(WaybillError) -> Set<String> {
         Set(
             try statement("SELECT DISTINCT app_version FROM names WHERE instr(app_version, char(1))").rows { row in

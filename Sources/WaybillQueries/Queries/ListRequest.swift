@@ -1,9 +1,9 @@
 package import Foundation
 package import WaybillCore
 
-/// A page of a list as it is asked for, in a URL's query or by options of a command: one grammar for both.
+/// A request for a page of a list, with the same grammar in a URL's query and in a command's options.
 ///
-/// Each parameter is a text, as a person writes it; all that are set must hold. What they mean is a filter and a page:
+/// Each parameter is a text, and all conditions must hold.
 ///
 /// ```swift
 /// var request = ListRequest()
@@ -14,26 +14,24 @@ package import WaybillCore
 public struct ListRequest: Hashable, Sendable {
     private var values: [Parameter: String] = [:]
 
-    /// The most and the fewest rows that a page may be asked to have.
+    /// The range for the number of rows of a page.
     public static let limits = 1...500
     /// The default number of rows of a page.
     public static let defaultLimit = 50
     /// The value of ``Parameter/after`` that asks for a first position, and no rows.
     public static let now = "now"
 
-    /// Asks for everything, from the first page on.
+    /// Creates a request for the first page of everything.
     public init() {}
 
-    /// Reads the decoded parameters of a URL. If one is given twice, the last one counts.
+    /// Reads the decoded parameters of a URL. The last value of a repeated parameter wins.
     ///
-    /// - Throws: For a name that the subject does not have, since a misspelt filter would let everything through.
+    /// - Throws: ``QueryFailure`` for an unknown name, because a misspelled filter would match everything.
     public init(_ items: [(name: String, value: String)], about subject: Subject) throws(QueryFailure) {
         try self.init(items, among: subject.parameters)
     }
 
-    /// Reads those parameters of a URL that are conditions: an answer has no pages.
-    ///
-    /// - Throws: For any other name.
+    /// Reads the decoded conditions of a URL, and throws ``QueryFailure`` for other names, also those of pages.
     public init(conditions items: [(name: String, value: String)], about subject: Subject) throws(QueryFailure) {
         try self.init(items, among: subject.parameters.filter { ![.limit, .cursor, .after, .fold].contains($0) })
     }
@@ -47,10 +45,9 @@ public struct ListRequest: Hashable, Sendable {
         }
     }
 
-    /// Sets the values that are not `nil`.
     package init(_ values: [Parameter: String?]) { self.values = values.compactMapValues(\.self) }
 
-    /// A parameter as text; `nil` if it is not set.
+    /// The text of a parameter; `nil` if it is not set.
     public subscript(_ parameter: Parameter) -> String? {
         get { values[parameter] }
         set { values[parameter] = newValue }
@@ -65,22 +62,22 @@ public struct ListRequest: Hashable, Sendable {
 extension ListRequest {
     /// The subject of a list.
     public enum Subject: Sendable, CaseIterable {
-        /// Runs of use cases, network exchanges, what recorded them, or the codes that have several names.
+        /// Transactions, network exchanges, sources, or codes with several names.
         case transactions, exchanges, sources, names
 
-        /// The parameters that it has, in the order of a description.
+        /// The parameters of this subject, in the order of its documentation.
         public var parameters: [Parameter] { Parameter.allCases.filter { $0.goes(with: self) } }
     }
 
-    /// A parameter; the raw value is its name in a URL.
+    /// A parameter. The raw value is its name in a URL.
     public enum Parameter: String, Sendable, CaseIterable {
-        /// A use case, by its code or its name; of an exchange, that of its transaction.
+        /// A use case, by code or name. An exchange has that of its transaction.
         case useCase = "use_case"
-        /// Words of outcomes, separated by commas; of an exchange, those of its transaction.
+        /// Outcomes, separated by commas. An exchange has that of its transaction.
         case outcome
-        /// Begun, or opened, at or after this time: `24h` ago, an ISO 8601 date or time, or microseconds since 1970.
+        /// A lower bound for the begin time: `24h` ago, an ISO 8601 date or time, or microseconds since 1970.
         case since
-        /// Begun, or opened, before this time.
+        /// An exclusive upper bound for the begin time.
         case until
         /// The name of an app or a service.
         case app
@@ -92,17 +89,17 @@ extension ListRequest {
         case method
         /// `404`, `4xx` or `400-499`.
         case status
-        /// Words of states, separated by commas; see ``ExchangeRecord/State``.
+        /// States, separated by commas; see ``ExchangeRecord/State``.
         case state
-        /// A ``FilterExpression``; holds besides the others.
+        /// A ``FilterExpression``, in addition to the other parameters.
         case filter
-        /// `true` leaves out the transactions below others that are listed; the lines of those say how many there are.
+        /// `true` omits the children of listed transactions. Their parents' rows have the counts.
         case fold
-        /// How many rows a page has, of ``ListRequest/limits``.
+        /// The number of rows of a page, within ``ListRequest/limits``.
         case limit
-        /// Where the page before ended: its ``RecordPage/next``.
+        /// The ``RecordPage/next`` of the page before.
         case cursor
-        /// Only transactions that have changed since a page's ``RecordPage/position``.
+        /// The ``RecordPage/position`` of a page, to list only transactions that have changed since.
         case after
 
         func goes(with subject: Subject) -> Bool {
@@ -116,8 +113,6 @@ extension ListRequest {
             }
         }
 
-        /// The equivalent term of a filter; `nil` for an empty text or list, which is no condition, and for a parameter
-        /// that has no such term.
         func term(_ value: String) -> FilterExpression? {
             let words = value.split(separator: ",").joined(separator: ",")
             return switch self {
@@ -135,24 +130,16 @@ extension ListRequest {
     }
 }
 
-/// The meaning of a request.
 extension ListRequest {
-    /// Returns the filter of transactions.
-    ///
-    /// - Parameters:
-    ///   - names: The names of use cases and events in the store.
-    ///   - now: The time from which `24h` counts back.
-    /// - Throws: ``QueryFailure`` if a value is malformed, with the expected form.
     package func transactionFilter(names: [RecordedName], now: Date) throws(QueryFailure) -> TransactionFilter {
         try filter(names: names, now: now.microseconds)
     }
 
-    /// Returns the filter of exchanges; see ``transactionFilter(names:now:)``.
     package func exchangeFilter(names: [RecordedName], now: Date) throws(QueryFailure) -> ExchangeFilter {
         try filter(names: names, now: now.microseconds)
     }
 
-    /// Returns the filter of sources.
+    /// Returns the filter of sources, and throws ``QueryFailure`` if a value is malformed.
     public func sourceFilter() throws(QueryFailure) -> SourceFilter {
         _ = try ListRequest(items, about: .sources)
         var filter = SourceFilter()
@@ -166,7 +153,7 @@ extension ListRequest {
         return filter
     }
 
-    /// Checks all parameters that can be checked without a store.
+    /// Validates the parameters that need no store, and throws ``QueryFailure`` with the expected form.
     public func validate(about subject: Subject) throws(QueryFailure) {
         switch subject {
         case .transactions: _ = try filter(names: nil, now: 0) as TransactionFilter
@@ -178,7 +165,7 @@ extension ListRequest {
         _ = try position()
     }
 
-    /// Returns the number of rows that a page has at most.
+    /// Returns the most rows of a page. Default: ``defaultLimit``. Throws ``QueryFailure`` outside ``limits``.
     public func pageSize() throws(QueryFailure) -> Int {
         guard let limit = self[.limit] else { return Self.defaultLimit }
         guard let count = Int(limit), Self.limits.contains(count) else {
@@ -188,7 +175,6 @@ extension ListRequest {
         return count
     }
 
-    /// Returns the position after which changes are listed; `nil` for the end of the store, as with ``now``.
     func position() throws(QueryFailure) -> ExportCursor? {
         guard let after = self[.after], after != Self.now else { return nil }
         do throws(WaybillError) { return try ExportCursor(after) } catch {
@@ -196,11 +182,6 @@ extension ListRequest {
         }
     }
 
-    /// Returns the filter.
-    ///
-    /// - Parameters:
-    ///   - names: The names in the store. If `nil`, names are not looked up, and use cases count only by their codes.
-    ///   - now: Microseconds since 1970.
     package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int64) throws(QueryFailure) -> Filter {
         _ = try ListRequest(items, about: Filter.subject == .transactions ? .transactions : .exchanges)
         var filter = Filter([])
@@ -223,13 +204,11 @@ extension ListRequest {
         return filter
     }
 
-    /// The names that have to be looked up.
     package func names(about subject: FilterExpression.Subject) throws(QueryFailure) -> [String] {
         let useCase = self[.useCase].flatMap { Int($0) == nil ? $0 : nil }
         return (useCase.map { [$0] } ?? []) + (try written(about: subject)?.names ?? [])
     }
 
-    /// Whether a list of transactions is in the order of beginning, the newest first.
     package var hasNewestFirst: Bool {
         get throws(QueryFailure) {
             let orders = try written(about: .transactions)?.terms.filter { $0.key == .sort }.map(\.value) ?? []
@@ -237,8 +216,6 @@ extension ListRequest {
         }
     }
 
-    /// All conditions on transactions as the text of a filter, for a place that takes nothing else; `nil` if there are
-    /// none.
     package func filterText() throws(QueryFailure) -> String? {
         let all = terms.map(\.term) + [try written(about: .transactions)].compactMap(\.self)
         return all.isEmpty ? nil : all.map(\.description).joined(separator: " ")
@@ -254,14 +231,10 @@ extension ListRequest {
     }
 }
 
-/// The request that means a filter.
 extension ListRequest {
-    /// Asks for the transactions that pass a filter, in its order; times before 1970 count as its beginning.
+    /// Creates a request for the transactions that pass a filter, in its order. Times before 1970 count as 1970.
     ///
-    /// - Parameters:
-    ///   - filter: The filter.
-    ///   - limit: The number of rows, of ``limits``. Default: ``defaultLimit``.
-    ///   - cursor: ``RecordPage/next`` of the previous page; `nil` for the first page.
+    /// The limit is within ``limits`` and defaults to ``defaultLimit``. The cursor is `next` of the page before.
     public init(matching filter: TransactionFilter, limit: Int? = nil, cursor: String? = nil) {
         var others: [FilterExpression] = []
         if filter.beginner != .known { others.append(FilterExpression(.beginner, filter.beginner.rawValue)) }
@@ -270,12 +243,12 @@ extension ListRequest {
         if filter.isFolded { self[.fold] = "true" }
     }
 
-    /// Asks for the exchanges that pass a filter, the newest first; see ``init(matching:limit:cursor:)``.
+    /// Creates a request for the exchanges that pass a filter; see ``init(matching:limit:cursor:)``.
     public init(matching filter: ExchangeFilter, limit: Int? = nil, cursor: String? = nil) {
         self.init(filter.conditions, [], limit, cursor)
     }
 
-    /// The same of sources, in the filter's order.
+    /// Creates a request for the sources that pass a filter, in its order; see ``init(matching:limit:cursor:)``.
     public init(matching filter: SourceFilter, limit: Int? = nil, cursor: String? = nil) {
         self.init([
             .app: filter.app, .text: filter.text, .sort: filter.order == .oldest ? nil : filter.order.rawValue,
@@ -283,14 +256,9 @@ extension ListRequest {
         ])
     }
 
-    /// A page without conditions.
-    ///
-    /// - Parameters:
-    ///   - limit: The number of rows, of ``limits``. Default: ``defaultLimit``.
-    ///   - cursor: ``RecordPage/next`` of the previous page; `nil` for the first page.
+    /// Creates a request for a page without conditions.
     public init(limit: Int?, cursor: String? = nil) { self.init([.limit: limit.map(String.init), .cursor: cursor]) }
 
-    /// - Parameter others: Terms that are no conditions.
     private init(_ conditions: [FilterCondition], _ others: [FilterExpression], _ limit: Int?, _ cursor: String?) {
         self.init(limit: limit, cursor: cursor)
         let terms = conditions.map(\.description) + others.map(\.description)

@@ -1,26 +1,22 @@
 public import WaybillCore
 
-/// Why a question has no answer, or not one.
+/// The reason why a question has no answer, or no single one.
 public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A parameter of a ``ListRequest``, or of another question, that cannot be read: its name in a URL, and a
-    /// sentence.
+    /// An invalid parameter of a ``ListRequest`` or another question: its name in a URL, and a message.
     case parameter(String, String)
-    /// The parameter `filter` cannot be read: what is wrong, and where.
+    /// An invalid parameter `filter`: the mistake and its position.
     case filter(FilterMistake)
-    /// A question about many transactions that cannot be answered as it is asked: a name that nothing has, a use case
-    /// that is not told.
+    /// A question about many transactions that can't be answered, for example because of an unknown name.
     case question(String)
-    /// What was asked for is no ID, no support code, or not there.
+    /// An unknown or malformed ID or support code.
     case notFound(String)
-    /// Several transactions share the support code; at most 21 of them, of which the description names 20.
+    /// Several transactions with the same support code: at most 21. The description lists 20.
     case ambiguous(SupportCode, [GUID])
-    /// Several exchanges have what was asked for.
+    /// Several exchanges with the same code, by their IDs.
     case ambiguousExchange(String, [FactID])
 
-    /// How many transactions that share a support code are named.
     package static let namedTransactions = 20
 
-    /// A parameter that there is not.
     package static func unknownParameter(_ name: String, among names: [String]) -> QueryFailure {
         .parameter(name, "There is no parameter “\(name)”. They are: \(names.joined(separator: ", ")).")
     }
@@ -39,7 +35,6 @@ public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Sentences tell names that were recorded, besides what somebody typed.
 extension QueryFailure: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         switch self {
@@ -52,25 +47,18 @@ extension QueryFailure: Redactable {
     }
 }
 
-/// What is to be erased, as it is written in a URL's query: an installation, or transactions by `id`, which may be
-/// given several times.
 package struct ErasureQuery: Sendable, Hashable {
-    /// Which parts of a query there are.
     package enum Parameter: String, CaseIterable, Sendable { case installation, id }
 
     package let installation: GUID?
     /// IDs or support codes.
     package let ids: [String]
 
-    /// The parameters that are set, not percent-encoded.
     package var items: [(name: String, value: String)] {
         installation.map { [(Parameter.installation.rawValue, "\($0)")] } ?? ids.map { (Parameter.id.rawValue, $0) }
     }
 
-    /// Reads the parameters of a URL, decoded.
-    ///
-    /// - Throws: for anything but one installation or some IDs: an erasure must not be larger or smaller than what was
-    ///   meant.
+    /// Rejects anything but one installation or some IDs, to erase no more and no less than intended.
     package init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
         for item in items where Parameter(rawValue: item.name) == nil {
             throw QueryFailure.parameter(

@@ -4,30 +4,29 @@ package import WaybillStore
 
 /// Any of the questions, for programs that handle all of them.
 ///
-/// In JSON a question is one object. The member `question` names the kind, and the others are those of the question, e.g.
-/// `{"question": "duration", "filter": {"use_case": 0}, "from": "requestSent", "to": "responseReceived"}`. Missing
-/// members have their default values.
+/// In JSON, a question is one object. The member `question` names the kind, and the others are those of the question,
+/// e.g. `{"question": "duration", "filter": {"use_case": 0}, "from": "requestSent", "to": "responseReceived"}`. Missing
+/// members have defaults.
 public enum AnyQuestion: Hashable, Sendable {
-    /// How many transactions of each use case there were, when, and how they ended.
+    /// The number of transactions by use case, time and outcome.
     case summary(SummaryQuestion)
-    /// How long transactions take between two of their points.
+    /// The time between two points of transactions.
     case duration(DurationQuestion)
-    /// What a numeric attribute of transactions looks like.
+    /// The distribution of a numeric attribute.
     case measure(MeasureQuestion)
-    /// Which event follows which, and after how long.
+    /// The pairs of consecutive events, and the time between them.
     case transitions(TransitionsQuestion)
-    /// How many transactions get how far.
+    /// The number of transactions that reach each step.
     case funnel(FunnelQuestion)
-    /// What those did last that did not finish.
+    /// The last events of unfinished transactions.
     case dropOff(DropOffQuestion)
-    /// Where the time of transactions goes: client, network, server.
+    /// The time that transactions spend in client, network and server.
     case legs(LegsQuestion)
-    /// What exchanges took and how they ended, by host, path or method.
+    /// The durations and results of exchanges, by host, path or method.
     case network(NetworkQuestion)
-    /// Whether two groups of transactions differ by more than noise.
+    /// The differences between two groups of transactions.
     case compare(CompareQuestion)
 
-    /// The name of a kind of question, in JSON and on the command line.
     package enum Word: String, CaseIterable, Sendable, Codable {
         case summary, duration, measure, transitions, funnel
         case dropOff = "dropoff"
@@ -48,10 +47,8 @@ public enum AnyQuestion: Hashable, Sendable {
         }
     }
 
-    /// The kind of the question.
     package var word: Word { named.word }
 
-    /// The question itself.
     var asked: any FoldedQuestion { named.question }
 
     /// Returns the same question about other transactions, or about their exchanges for ``network(_:)``.
@@ -79,10 +76,6 @@ extension Question {
 }
 
 extension AnyQuestion {
-    /// Answers the question from one state of a store.
-    ///
-    /// - Parameter now: The time in microseconds since 1970, which decides what has timed out.
-    /// - Throws: As ``Question/answer(from:)``.
     package func answer(by reader: StoreReader, now: Int64) throws -> AnyAnswer {
         func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> AnyAnswer {
             question.answered(try reader.answer(question, now: now))
@@ -90,10 +83,7 @@ extension AnyQuestion {
         return try answer(asked)
     }
 
-    /// Returns what a store that has some of the transactions says, as ``FoldedQuestion`` describes it.
-    ///
-    /// - Parameter now: The time in microseconds since 1970, the same for all stores. It decides what has timed out.
-    /// - Throws: `.setting` for a question that makes no sense; `.store` if the store can't be read.
+    /// `now` must be the same for all stores.
     package func partial(from reader: StoreReader, now: Int64) throws(WaybillError) -> PartialAnswer {
         try reader.read { () throws(WaybillError) in
             let context = AnswerContext(reader: reader, now: now, isPartial: true)
@@ -101,10 +91,9 @@ extension AnyQuestion {
         }
     }
 
-    /// Decodes the answer to the question.
+    /// Decodes an ``AnyAnswer`` to the question.
     ///
-    /// - Parameter json: An ``AnyAnswer``.
-    /// - Throws: An error if `json` is not an answer, or is the answer to another question.
+    /// - Throws: An error if `json` is not an answer to this kind of question.
     public func answer(json: Data) throws -> AnyAnswer {
         guard try JSONDecoder.waybill().decode(Named.self, from: json).question == word else {
             throw WaybillError(.format, "This is the answer to another question than was asked.")
@@ -154,7 +143,7 @@ extension AnyQuestion.Word {
 }
 
 extension AnyQuestion {
-    /// Whether the question looks at parents and children. If so, all transactions of a family must be in one store.
+    /// Whether the question depends on parents or children. If so, one store must have the whole family.
     package var looksAtFamilies: Bool {
         switch subject {
         case .transactions(let filter, let segmentation): filter.looksAtFamilies || segmentation.isByParent
@@ -163,8 +152,7 @@ extension AnyQuestion {
         }
     }
 
-    /// The number of transactions of which one is enough for the answer. It is 1 if the question reads all, or names an
-    /// attribute that must be looked for among all.
+    /// The sampling factor of transactions; 1 if the question needs all, for example to look for an attribute.
     package var readsOneIn: Int {
         // All exchanges of a client are needed to compare the clocks.
         if case .legs = self { return 1 }
@@ -175,7 +163,6 @@ extension AnyQuestion {
         }
     }
 
-    /// What a question counts, and the segments that it tells apart.
     private enum Subject {
         case transactions(TransactionFilter, Segmentation?)
         case exchanges(ExchangeFilter, TransactionFilter?)
@@ -215,8 +202,7 @@ extension Segmentation? {
     fileprivate var isByAttribute: Bool { if case .attribute = self { true } else { false } }
 }
 
-/// What some of the transactions contribute to an answer: those of one store, or of several stores that were merged.
-///
+/// The result of a question from one store, or merged from several.
 /// ## Usage
 ///
 /// ```swift
@@ -228,9 +214,6 @@ package struct PartialAnswer: Sendable {
     fileprivate let question: AnyQuestion
     fileprivate var found: any Mergeable
 
-    /// Adds what other transactions contribute.
-    ///
-    /// - Throws: `.setting` if `other` belongs to another question.
     package mutating func merge(_ other: consuming PartialAnswer) throws(WaybillError) {
         guard question == other.question else {
             throw WaybillError(.setting, "Partial answers to different questions cannot be put together.")
@@ -238,9 +221,6 @@ package struct PartialAnswer: Sendable {
         found.merge(any: other.found)
     }
 
-    /// Returns the answer that a single store with all the transactions would give.
-    ///
-    /// - Throws: As ``Question/answer(from:)``.
     package consuming func answer() throws -> AnyAnswer {
         func answer<Asked: FoldedQuestion>(_ question: Asked, _ found: any Mergeable) throws -> AnyAnswer {
             guard let found = found as? Asked.Partial else {
@@ -253,32 +233,30 @@ package struct PartialAnswer: Sendable {
 }
 
 extension Mergeable {
-    /// Merges a value of the same type; the question says which type that is.
     fileprivate mutating func merge(any other: any Mergeable) { if let other = other as? Self { merge(other) } }
 }
 
-/// The answer to any of the questions, with the question.
+/// The answer to any of the questions, with the question. ``AnyQuestion/answer(json:)`` decodes its JSON.
 ///
-/// In JSON it is one object. The member `question` names the kind of question, and the others are those of the answer.
-/// Call ``AnyQuestion/answer(json:)`` to decode it.
+/// In JSON, it is one object. The member `question` names the kind, and the others are those of the answer.
 public enum AnyAnswer: Hashable, Sendable {
-    /// How many transactions of each use case there were, when, and how they ended.
+    /// The number of transactions by use case, time and outcome.
     case summary(SummaryQuestion, SummaryAnswer)
-    /// How long transactions take between two of their points.
+    /// The time between two points of transactions.
     case duration(DurationQuestion, DurationAnswer)
-    /// What a numeric attribute of transactions looks like.
+    /// The distribution of a numeric attribute.
     case measure(MeasureQuestion, MeasureAnswer)
-    /// Which event follows which, and after how long.
+    /// The pairs of consecutive events, and the time between them.
     case transitions(TransitionsQuestion, TransitionsAnswer)
-    /// How many transactions get how far.
+    /// The number of transactions that reach each step.
     case funnel(FunnelQuestion, FunnelAnswer)
-    /// What those did last that did not finish.
+    /// The last events of unfinished transactions.
     case dropOff(DropOffQuestion, DropOffAnswer)
-    /// Where the time of transactions goes: client, network, server.
+    /// The time that transactions spend in client, network and server.
     case legs(LegsQuestion, LegsAnswer)
-    /// What exchanges took and how they ended, by host, path or method.
+    /// The durations and results of exchanges, by host, path or method.
     case network(NetworkQuestion, NetworkAnswer)
-    /// Whether two groups of transactions differ by more than noise.
+    /// The differences between two groups of transactions.
     case compare(CompareQuestion, CompareAnswer)
 
     private var both: (question: AnyQuestion, answer: any QuestionAnswer) {
@@ -298,10 +276,10 @@ public enum AnyAnswer: Hashable, Sendable {
     /// The question.
     public var question: AnyQuestion { both.question }
 
-    /// A sentence on why nothing counts; `nil` if something does.
+    /// One sentence on why nothing counts; `nil` if something does.
     public var whyEmpty: String? { both.answer.whyEmpty }
 
-    /// How sampled transactions were weighed; `nil` if nothing was sampled and the counts are exact.
+    /// The sampling weights behind the counts; `nil` without sampling.
     public var weighed: Weighing? { both.answer.weighed }
 }
 

@@ -1,9 +1,8 @@
 import WaybillCore
 import WaybillStore
 
-/// What is collected of the exchanges of one group.
 struct CollectedExchanges: Mergeable {
-    /// Weights, added up; so are the following.
+    /// The numbers are sums of weights.
     private var weights: Int64 = 0
     private var statuses: [Int?: Int64] = [:]
     private var states: [ExchangeRecord.State: Int64] = [:]
@@ -24,7 +23,7 @@ struct CollectedExchanges: Mergeable {
         weights.addWeight(weight)
         statuses[exchange.status, default: 0].addWeight(weight)
         states[exchange.state, default: 0].addWeight(weight)
-        // Each is at most the greatest integer of the format, and so is what is said of all.
+        // Each size, and the sum, is limited to the largest integer of the format.
         sentByteCount = sentByteCount.adding((exchange.sentByteCount ?? 0).times(weight))
         receivedByteCount = receivedByteCount.adding((exchange.receivedByteCount ?? 0).times(weight))
         if exchange.state == .failed, let error = exchange.error {
@@ -64,10 +63,8 @@ struct CollectedExchanges: Mergeable {
         }
     }
 
-    /// How many, or how many they stand for.
     var count: Int { Weights.count(weights) }
 
-    /// What becomes of it, which leaves its durations in another order.
     mutating func group(_ key: NetworkKey) -> NetworkGroup {
         NetworkGroup(
             role: key.role, host: key.host, path: key.path, method: key.method, count: count,
@@ -106,7 +103,6 @@ extension NetworkGroup.Example {
 }
 
 extension [NetworkGroup.Example] {
-    /// Puts one where it belongs, and lets go of the last where they are too many.
     fileprivate mutating func insert(_ example: Element, upTo limit: Int, before precedes: (Element, Element) -> Bool) {
         if count == limit {
             guard let last, precedes(example, last) else { return }
@@ -116,7 +112,6 @@ extension [NetworkGroup.Example] {
     }
 }
 
-/// An exchange, as far as questions go.
 struct MeasuredExchange {
     var id: FactID
     var transaction: GUID?
@@ -125,14 +120,11 @@ struct MeasuredExchange {
     var host: String?
     var path: String
     var state: ExchangeRecord.State
-    /// Microseconds since 1970.
     var opened: Int64
-    /// Microseconds from the opening.
     var firstByteAfter, duration: Int64?
     var status: Int?
     var sentByteCount, receivedByteCount: Int64?
     var error: RecordedError?
-    /// For how many it stands, in millionths: for as many as its part.
     var weight = Weights.one
 }
 
@@ -147,7 +139,7 @@ extension MeasuredExchange {
 
     init(_ row: Row, _ sources: SourceDirectory, now wall: Int64) {
         let (source, at) = (row.int(0), row.int(2))
-        // Most say nothing of interest there, and reading it would take longer than all the rest.
+        // Few details contain anything of interest, and parsing them would dominate the time.
         let detail = DetailColumn(row.optionalText(16))
         id = FactID(source: sources.entries[source]?.id ?? GUID(high: 0, low: 0), sequence: row.int(1))
         transaction = row.optionalGUID(15)

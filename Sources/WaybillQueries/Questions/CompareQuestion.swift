@@ -1,13 +1,11 @@
 public import Foundation
 public import WaybillCore
 
-/// Whether one group of transactions does better than another: how often it succeeds, fails and is abandoned, and how
-/// long it takes.
+/// A comparison of two groups of transactions: how often they succeed, fail and are abandoned, and how long they take.
 ///
-/// Each measure has an interval at the 95 % level, under the assumption that the transactions are independent of each
-/// other; where a few installations made most of them, the intervals are too narrow. And each is judged by itself: of
-/// twenty measures of two groups that do not differ at all, one is expected to look more than noise. Decide beforehand
-/// which one matters, or trust only what is seen again in other transactions.
+/// Each measure has a 95 % confidence interval. The intervals assume independent transactions: they are too narrow if a
+/// few installations made most of them. Measures are judged separately: out of twenty, one is expected to look
+/// significant by chance. Decide on one beforehand, or confirm the result with other transactions.
 ///
 /// ## Usage
 ///
@@ -16,26 +14,26 @@ public import WaybillCore
 /// for sentence in try await transactions.answer(variants).sentences { print(sentence) }
 /// ```
 public struct CompareQuestion: Question {
-    /// What the two groups are. They share no transaction.
+    /// The two groups. They share no transaction.
     public enum Groups: Hashable, Sendable {
-        /// Those that have one value, and those that have another; nil: that have no such value.
+        /// Transactions with one value, and those with another; `nil` selects those without a value.
         case values(of: Segmentation, String?, String?)
-        /// Those begun in one stretch of time, and those begun in another; the two must not overlap.
+        /// Transactions begun in one time range, and those begun in another. The ranges must not overlap.
         case windows(Range<Date>, Range<Date>)
     }
 
-    /// Which transactions count; has to name a use case where a point is an event.
+    /// The transactions to compare. A use case is required if a point is an event.
     public var filter: TransactionFilter
-    /// The first is what the second is compared with.
+    /// The groups. The second one is compared with the first.
     public var groups: Groups
-    /// Where the duration starts.
+    /// The start of the duration.
     public var from: TransactionPoint
-    /// Where the duration ends.
+    /// The end of the duration.
     public var to: TransactionPoint
-    /// Of both points. Default: the first.
+    /// The occurrence of an event that counts, for both points. Default: the first.
     public var occurrence: DurationQuestion.Occurrence
 
-    /// Makes a question; by default with the duration of the whole transaction.
+    /// Creates a question, by default about the duration of the whole transaction.
     public init(
         filter: TransactionFilter, groups: Groups, from: TransactionPoint = .begun, to: TransactionPoint = .finished,
         occurrence: DurationQuestion.Occurrence = .first
@@ -49,7 +47,7 @@ public struct CompareQuestion: Question {
 }
 
 extension CompareQuestion {
-    /// Reads a question; what is left out is as by default.
+    /// Reads a question. Missing members have defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -61,21 +59,21 @@ extension CompareQuestion {
     }
 }
 
-/// What sets two groups of transactions apart.
+/// The differences between two groups of transactions.
 public struct CompareAnswer: QuestionAnswer {
-    /// What is compared with.
+    /// The first group, which is the baseline.
     public var a: Group
-    /// What is compared.
+    /// The second group.
     public var b: Group
     /// Each measure once, in the order of its cases.
     public var rates: [RateComparison]
-    /// Of the duration: p50, p90 and p99.
+    /// The p50, p90 and p99 of the duration.
     public var quantiles: [QuantileComparison]
-    /// One sentence on why one of the groups, or both, have no transaction; nil where both have some.
+    /// One sentence on why a group has no transactions; `nil` if both have some.
     public var whyEmpty: String?
     public var weighed: Weighing?
 
-    /// Makes an answer.
+    /// Creates an answer.
     public init(a: Group, b: Group, rates: [RateComparison], quantiles: [QuantileComparison], whyEmpty: String? = nil) {
         self.a = a
         self.b = b
@@ -84,22 +82,21 @@ public struct CompareAnswer: QuestionAnswer {
         self.whyEmpty = whyEmpty
     }
 
-    /// What is said of each measure, in their order.
+    /// The sentences of all measures, in their order.
     public var sentences: [String] { rates.map(\.sentence) + quantiles.map(\.sentence) }
 
-    /// One of the two.
+    /// One of the two groups.
     public struct Group: Hashable, Sendable, Codable {
-        /// What its transactions have in common: a value, or a stretch of time as ISO 8601 writes it; nil: that they
-        /// have no such value.
+        /// The value of its transactions, or their time range in ISO 8601; `nil` without a value.
         public var value: String?
-        /// Transactions.
+        /// The number of transactions.
         public var transactions: Int
-        /// Those that are over, which rates are of: all but the open ones.
+        /// The number of transactions that have ended, the base of all rates.
         public var ended: Int
-        /// Of the transactions that have both points in this order.
+        /// The durations of transactions with both points in this order.
         public var statistics: DurationStatistics
 
-        /// Makes a group.
+        /// Creates a group.
         public init(value: String?, transactions: Int, ended: Int, statistics: DurationStatistics) {
             self.value = value
             self.transactions = transactions
@@ -109,8 +106,8 @@ public struct CompareAnswer: QuestionAnswer {
     }
 }
 
-/// Two values are `{"segmentation": "variant", "a": "A", "b": "B"}`, where a value that is left out stands for those
-/// that have none; two stretches of time are `{"a_since_us": 0, "a_until_us": 5, "b_since_us": 5, "b_until_us": 9}`.
+/// JSON for values: `{"segmentation": "variant", "a": "A", "b": "B"}`. A missing member selects those without a value.
+/// JSON for time ranges: `{"a_since_us": 0, "a_until_us": 5, "b_since_us": 5, "b_until_us": 9}`.
 extension CompareQuestion.Groups: Codable {
     private enum CodingKeys: CodingKey {
         case segmentation, a, b, aSinceMicroseconds, aUntilMicroseconds, bSinceMicroseconds, bUntilMicroseconds
@@ -154,7 +151,6 @@ extension CompareQuestion.Groups: Codable {
     }
 }
 
-/// What both groups have is read once.
 extension CompareQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> CompareAnswer {
         try answer(partial(from: context))
@@ -204,9 +200,7 @@ extension CompareQuestion: FoldedQuestion {
         return answer
     }
 
-    /// - Throws: `.notFound` for a value that none of the transactions has, though there are some.
     private func check(_ values: Set<String>, of count: Int) throws(WaybillError) {
-        // Of none, an answer says better why it is empty.
         guard count > 0, case .values(let segmentation, let a, let b) = groups else { return }
         for case let value? in [a, b] where !values.contains(value) {
             let hint = value.hint(among: values.sorted(), none: "none of them has any.")
@@ -214,8 +208,6 @@ extension CompareQuestion: FoldedQuestion {
         }
     }
 
-    /// As ``DurationQuestion`` has it; nil where a transaction lacks one of the points, or has them the other way
-    /// round.
     private func duration(
         of transaction: TransactionCursor.Transaction, _ events: [TimePoint], _ points: PointMatcher,
         _ sources: SourceDirectory
@@ -228,16 +220,14 @@ extension CompareQuestion: FoldedQuestion {
     }
 }
 
-/// Which transactions belong to which of two groups.
 private struct GroupMembers {
     let isInA: (TransactionCursor.Transaction) -> Bool
     let isInB: (TransactionCursor.Transaction) -> Bool
 
-    /// - Parameter values: Those that the transactions' segments stand for.
     init(_ groups: CompareQuestion.Groups, _ values: [String]) {
         switch groups {
         case .values(_, let a, let b):
-            // Those that have none have no segment, and one that none has is none.
+            // `nil` is the segment without a value, and -1 is no segment.
             let segments = [a, b].map { value in value.map { values.firstIndex(of: $0) ?? -1 } }
             isInA = { $0.segment == segments[0] }
             isInB = { $0.segment == segments[1] }
@@ -249,10 +239,8 @@ private struct GroupMembers {
     }
 }
 
-/// The two groups, and what tells them apart.
 package struct ComparedSamples: Mergeable {
     fileprivate var a, b: ComparedSample
-    /// All values that tell transactions apart, those of other groups, too.
     fileprivate var values: Set<String>
 
     package mutating func merge(_ other: consuming ComparedSamples) {
@@ -291,7 +279,6 @@ extension CompareQuestion.Groups {
 }
 
 extension Range<Int64> {
-    /// `2026-03-01T00:00:00Z/2026-03-08T00:00:00Z`: an interval of ISO 8601, to the second.
     fileprivate var interval: String {
         [lowerBound, upperBound].map { bound in
             Date(timeIntervalSince1970: Double(bound.quotientAndRemainder(flooringBy: 1_000_000).quotient)).formatted(
@@ -301,8 +288,6 @@ extension Range<Int64> {
 }
 
 extension RateComparison {
-    /// `“B” failed more often than “A”: 12.0 % against 8.0 %, a difference of
-    /// +4.0 points (95 % interval +1.2 to +6.8). That is more than noise.`
     func inWords(_ a: CompareAnswer.Group, _ b: CompareAnswer.Group) -> String {
         guard let aRate = self.a.value, let bRate = self.b.value, let value = difference.value else {
             let empty = a.ended == 0 ? a.name : b.name
@@ -321,8 +306,6 @@ extension RateComparison {
 }
 
 extension QuantileComparison {
-    /// `The p90 of “B” is longer than that of “A”: 1.20 s against 900.0 ms,
-    /// a difference of +300.0 ms (95 % interval ...). That is more than noise.`
     func inWords(_ a: CompareAnswer.Group, _ b: CompareAnswer.Group) -> String {
         guard let aTime = aMicroseconds.value, let bTime = bMicroseconds.value, let value = differenceMicroseconds.value
         else {
@@ -368,18 +351,15 @@ extension Estimate {
 }
 
 extension Int64 {
-    /// `+1.20 s` for 1,200,000, `-850 µs`: microseconds more or less.
     package var differenceText: String { (self < 0 ? "" : "+") + durationText }
 }
 
 extension Double {
-    /// Rounded, and no more than a billion times the whole: the numbers may come from anywhere.
+    /// The bound of a billion avoids overflows of untrusted numbers.
     private var tenthsOfPercent: Int64 { isNaN ? 0 : Int64((Swift.min(Swift.max(self, -1e9), 1e9) * 1000).rounded()) }
 
-    /// `12.0 %` for 0.12.
     fileprivate var percentText: String { "\(tenthsOfPercent.decimalText(per: 10, digits: 1)) %" }
 
-    /// `-1.2` for -0.012, always with a sign: percentage points.
     package var pointsText: String {
         let tenths = tenthsOfPercent
         return (tenths < 0 ? "-" : "+") + abs(tenths).decimalText(per: 10, digits: 1)

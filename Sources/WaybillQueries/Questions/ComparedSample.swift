@@ -1,24 +1,14 @@
 package import WaybillCore
 
-/// One of two groups of transactions, as far as a comparison goes.
 package struct ComparedSample: Mergeable {
-    /// What they have in common; nil: that they have no such value.
     package var value: String?
-    /// Microseconds, of those that have both points.
     package private(set) var durations = Durations()
-    /// Weights, added up.
     private var outcomes: [TransactionOutcome: Int64] = [:]
-    /// The same of their squares, of those that are over.
+    /// The sum of squared weights of ended transactions.
     private var squares = 0.0
 
-    /// A group without any transaction yet.
     package init(value: String?) { self.value = value }
 
-    /// Adds a transaction.
-    ///
-    /// - Parameters:
-    ///   - duration: Microseconds; nil where it does not have both points in this order.
-    ///   - weight: For how many it stands, in millionths.
     package mutating func add(_ outcome: TransactionOutcome, duration: Int64?, weight: Int64 = Weights.one) {
         outcomes[outcome, default: 0].addWeight(weight)
         if outcome != .open { squares += Double(weight / 1_000) * Double(weight / 1_000) }
@@ -33,8 +23,7 @@ package struct ComparedSample: Mergeable {
 
     private var endedWeights: Int64 { outcomes.reduce(0) { $1.key == .open ? $0 : $0.addingWeight($1.value) } }
 
-    /// How often an outcome is, by how many say so: where some stand for others, for fewer than they are, so that what
-    /// is estimated does not look surer than it is.
+    /// Uses the effective sample size: weighted transactions count less, to keep the interval honest.
     fileprivate func rate(_ measure: RateComparison.Measure) -> Estimate<Double> {
         let ended = Double(endedWeights) / 1_000
         return Estimate(
@@ -61,7 +50,6 @@ package struct ComparedSample: Mergeable {
 }
 
 extension CompareAnswer {
-    /// Compares the second with the first.
     package init(_ a: ComparedSample, _ b: ComparedSample) {
         self.init(a: a.group(), b: b.group(), rates: [], quantiles: [])
         rates = RateComparison.Measure.allCases.map { measure in
@@ -91,7 +79,6 @@ extension RateComparison {
 }
 
 extension QuantileComparison {
-    /// - Parameter a: The durations of the first group.
     fileprivate init(
         _ percent: Int, _ a: (durations: QuantileSample, group: CompareAnswer.Group),
         _ b: (durations: QuantileSample, group: CompareAnswer.Group)

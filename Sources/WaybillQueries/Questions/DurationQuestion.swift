@@ -1,8 +1,8 @@
 public import WaybillCore
 
-/// How long it takes from one point of a transaction to another.
+/// The time from one point of a transaction to another.
 public struct DurationQuestion: Question {
-    /// Which occurrence of an event counts, where a transaction has several.
+    /// The occurrence that counts if a transaction has several of an event.
     public enum Occurrence: String, Hashable, Sendable, Codable {
         /// The earliest.
         case first
@@ -10,18 +10,18 @@ public struct DurationQuestion: Question {
         case last
     }
 
-    /// Which transactions count; has to name a use case where a point is an event.
+    /// The transactions to measure. A use case is required if a point is an event.
     public var filter: TransactionFilter
-    /// Where the duration starts. Default: the beginning.
+    /// The start of the duration. Default: the beginning.
     public var from: TransactionPoint
-    /// Where the duration ends. Default: the outcome.
+    /// The end of the duration. Default: the outcome.
     public var to: TransactionPoint
-    /// Of both points. Default: the first.
+    /// The occurrence that counts, for both points. Default: the first.
     public var occurrence: Occurrence
-    /// By what to tell the transactions apart; nil: not at all.
+    /// The segments; `nil` for one result.
     public var segmentation: Segmentation?
 
-    /// Makes a question; by default about how long the whole transaction takes.
+    /// Creates a question, by default about the duration of the whole transaction.
     public init(
         filter: TransactionFilter, from: TransactionPoint = .begun, to: TransactionPoint = .finished,
         occurrence: Occurrence = .first,
@@ -36,7 +36,7 @@ public struct DurationQuestion: Question {
 }
 
 extension DurationQuestion {
-    /// Reads a question; what is left out is as by default.
+    /// Reads a question. Missing members have defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
@@ -47,25 +47,25 @@ extension DurationQuestion {
     }
 }
 
-/// How long it takes; nothing counts where there is no duration.
+/// The durations by segment. It is empty without any duration.
 public typealias DurationAnswer = SegmentedAnswer<DurationSegment>
 
 /// The durations of one segment.
 public struct DurationSegment: Hashable, Sendable, Codable {
-    /// What its transactions have in common; nil for those that have no such value, and for all.
+    /// The value of its transactions; `nil` for those without one, and for all.
     public var value: String?
-    /// Of the transactions that have both points in this order.
+    /// The durations of transactions with both points in this order.
     public var statistics: DurationStatistics
-    /// Transactions that have the first point only.
+    /// The number of transactions with only the first point.
     public var withoutEnd: Int
-    /// Transactions that have both points, the other way round.
+    /// The number of transactions with both points in reverse order.
     public var reversed: Int
-    /// How many of the transactions that ``statistics`` are of ended how; an outcome that none has is left out.
+    /// The outcomes of the transactions in ``statistics``; only those that occur.
     public var outcomes: [TransactionOutcome: Int]
-    /// How many durations lie where.
+    /// The distribution of the durations.
     public var histogram: [Bar]
 
-    /// Makes a segment.
+    /// Creates a segment.
     public init(
         value: String?, statistics: DurationStatistics, withoutEnd: Int, reversed: Int,
         outcomes: [TransactionOutcome: Int], histogram: [Bar]
@@ -78,26 +78,26 @@ public struct DurationSegment: Hashable, Sendable, Codable {
         self.histogram = histogram
     }
 
-    /// One step of the histogram: durations from ``from`` to below ``to``.
+    /// One bar of the histogram: durations from ``from`` to below ``to``.
     public struct Bar: Hashable, Sendable, Codable {
         package var fromMicroseconds, toMicroseconds: Int64
-        /// How many durations lie in it.
+        /// The number of durations.
         public var count: Int
 
-        /// Makes a bar.
+        /// Creates a bar.
         public init(from: Duration, to: Duration, count: Int) {
             (fromMicroseconds, toMicroseconds, self.count) = (from.microseconds, to.microseconds, count)
         }
 
-        /// The least duration that counts.
+        /// The inclusive lower bound.
         public var from: Duration { .microseconds(fromMicroseconds) }
-        /// The least duration that no longer counts.
+        /// The exclusive upper bound.
         public var to: Duration { .microseconds(toMicroseconds) }
     }
 }
 
 extension [DurationSegment.Bar] {
-    /// Steps of 1, 2, 5, 10, ... microseconds, from the first that has any value to the last.
+    /// Bars of 1, 2, 5, 10, ... microseconds, from the first with a value to the last.
     package init(of values: Durations) {
         self = []
         guard let least = values.minimum, let greatest = values.maximum else { return }
@@ -109,7 +109,6 @@ extension [DurationSegment.Bar] {
         }
         var counts = [Int64](repeating: 0, count: bounds.count)
         values.forEach { value, weight in
-            // The last bound that is not above the value.
             var (low, high) = (0, bounds.count)
             while high - low > 1 {
                 let middle = (low + high) / 2
@@ -126,47 +125,47 @@ extension [DurationSegment.Bar] {
     }
 }
 
-/// How long it takes from each event of a use case to the one that follows it.
+/// The time from each event of a use case to the next one.
 public struct TransitionsQuestion: Question {
-    /// Which transactions count; has to name a use case.
+    /// The transactions to measure. A use case is required.
     public var filter: TransactionFilter
 
-    /// Makes a question.
+    /// Creates a question.
     public init(filter: TransactionFilter) { self.filter = filter }
 }
 
 extension TransitionsQuestion {
-    /// Reads a question; what is left out is as by default.
+    /// Reads a question. Missing members have defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
     }
 }
 
-/// Each pair of events that follow each other.
+/// The transitions between consecutive events.
 public struct TransitionsAnswer: QuestionAnswer {
-    /// The most frequent first, then by names.
+    /// The transitions, the most frequent first, then by name.
     public var transitions: [Transition]
-    /// One sentence on why there is no transition; nil where there is one.
+    /// One sentence on why there is no transition; `nil` if there is one.
     public var whyEmpty: String?
     public var weighed: Weighing?
 
-    /// Makes an answer.
+    /// Creates an answer.
     public init(transitions: [Transition], whyEmpty: String? = nil) {
         self.transitions = transitions
         self.whyEmpty = whyEmpty
     }
 
-    /// From one event to the next in the merged order of all sources.
+    /// An event and the next one in the merged order of all sources.
     public struct Transition: Hashable, Sendable, Codable {
-        /// The name of the one.
+        /// The name of the event.
         public var from: String
-        /// The name of the next.
+        /// The name of the next event.
         public var to: String
-        /// Never below zero where both are of one source; of two, as their clocks say.
+        /// The times between them. They can be negative only between two sources, because of their clocks.
         public var statistics: DurationStatistics
 
-        /// Makes a transition.
+        /// Creates a transition.
         public init(from: String, to: String, statistics: DurationStatistics) {
             self.from = from
             self.to = to
@@ -175,7 +174,6 @@ public struct TransitionsAnswer: QuestionAnswer {
     }
 }
 
-/// Read once, selected in memory.
 extension DurationQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> DurationAnswer {
         try answer(partial(from: context))
@@ -221,7 +219,6 @@ extension DurationQuestion: FoldedQuestion {
 
 package struct CollectedDurations: Mergeable {
     private var durations = Durations()
-    /// Weights, added up.
     private var withoutEnd: Int64 = 0
     private var reversed: Int64 = 0
 
@@ -235,7 +232,7 @@ package struct CollectedDurations: Mergeable {
             withoutEnd.addWeight(weight)
             return
         }
-        // The same event from both ends takes no time.
+        // The same event as both points takes no time.
         if start.isAfter(end, sources) {
             reversed.addWeight(weight)
         } else {
@@ -251,7 +248,6 @@ package struct CollectedDurations: Mergeable {
         durations.merge(other.durations)
     }
 
-    /// Leaves the durations in another order.
     mutating func segment(_ value: String?) -> DurationSegment {
         let histogram = [DurationSegment.Bar](of: durations)
         return DurationSegment(
@@ -260,7 +256,6 @@ package struct CollectedDurations: Mergeable {
     }
 }
 
-/// One pass over all events of the use case.
 extension TransitionsQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> TransitionsAnswer {
         try answer(partial(from: context))
@@ -298,7 +293,6 @@ extension TransitionsQuestion: FoldedQuestion {
     }
 }
 
-/// The durations from each event to the one after it, by the two names.
 package struct PairedDurations: Mergeable {
     fileprivate var durations: [Pair: Durations] = [:]
 
@@ -308,7 +302,6 @@ package struct PairedDurations: Mergeable {
 
     package mutating func merge(_ other: consuming PairedDurations) { durations.merge(other.durations) }
 
-    /// Gives the durations up, so that they are in memory once.
     fileprivate consuming func transitions() throws(WaybillError) -> [TransitionsAnswer.Transition] {
         var all: [(pair: Pair, durations: Durations)] = []
         while let (pair, durations) = durations.popFirst() { all.append((pair, durations)) }
@@ -319,11 +312,10 @@ package struct PairedDurations: Mergeable {
     }
 }
 
-/// The same by the numbers of the names, while they are collected.
 private struct NumberedPairs {
     private var durations: [Durations] = []
     private var places: [Pair: Int] = [:]
-    /// By the first name, what followed it last time: mostly it is the same again.
+    /// The last successor of each event, because it is usually the next one, too.
     private var latest: [(to: Int, place: Int)] = []
 
     private struct Pair: Hashable {

@@ -1,28 +1,22 @@
 import WaybillCore
 import WaybillStore
 
-/// An event, as far as questions go.
 struct TimePoint {
-    /// `sources.id`.
     var source: Int64
     var sequence: Int64
-    /// Microseconds since its source started.
     var at: Int64
-    /// Microseconds since 1970, as the source's clock says.
     var wall: Int64
-    /// Into the names of ``SourceDirectory``; of a point that is no event, below 0.
+    /// The index in the names of ``SourceDirectory``; negative for a point that is not an event.
     var name: Int
 }
 
 extension TimePoint {
-    /// Whether it came later: within a source by the clock that cannot be set, then by sequence; across sources by their
-    /// wall clocks, ties by source.
+    /// Compares by monotonic clock and sequence within a source, and by wall clock across sources; ties by source.
     func isAfter(_ other: TimePoint, _ sources: SourceDirectory) -> Bool {
         if source == other.source { return (at, sequence) > (other.at, other.sequence) }
         return wall == other.wall ? hasLaterSource(than: other, sources) : wall > other.wall
     }
 
-    /// What decides where clocks do not.
     func hasLaterSource(than other: TimePoint, _ sources: SourceDirectory) -> Bool {
         guard let id = sources.entries[source]?.id, let otherID = sources.entries[other.source]?.id else {
             return source > other.source
@@ -30,23 +24,15 @@ extension TimePoint {
         return id > otherID
     }
 
-    /// How long after another it came: within a source by the clock that cannot be set, across sources as their wall
-    /// clocks say.
     func microseconds(since other: TimePoint) -> Int64 { source == other.source ? at - other.at : wall - other.wall }
 }
 
-/// Hands out the events of one transaction after the other.
 struct EventCursor: TransactionRange {
     let sources: SourceDirectory
     private(set) var transactions: TransactionCursor
-    /// Of the events that are wanted, in order; nil: all.
     private let codes: [Int]?
     private let connection: Connection
 
-    /// - Parameters:
-    ///   - codes: Of the events that are wanted; nil: all.
-    ///   - contents: What is wanted of the transactions themselves.
-    ///   - segmentation: What tells the transactions apart.
     init(
         _ filter: TransactionFilter, codes: Set<Int>?, reading contents: TransactionCursor.Contents = [],
         segmentation: Segmentation? = nil, sources: SourceDirectory, _ context: AnswerContext
@@ -72,11 +58,10 @@ struct EventCursor: TransactionRange {
         }
     }
 
-    /// Calls `body` for each transaction with its events: by source, within a source by time and sequence.
     mutating func forEach(
         _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
     ) throws(WaybillError) {
-        // Each goes forward for itself: a server's parts are found in another order than those of its clients.
+        // Two forward cursors, because a server's parts have another order than those of its clients.
         var leading = try PartEvents(codes, sources, "leading", connection)
         var joined = try PartEvents(codes, sources, "joined", connection)
         defer {
@@ -94,8 +79,7 @@ struct EventCursor: TransactionRange {
                 for part in before { try joined.read(part, into: &events) }
                 try leading.read(leader, into: &events)
                 for part in parts.dropFirst(before.count) { try joined.read(part, into: &events) }
-                // Several parts of one source may have recorded in turn, and events may have been recorded later than they
-                // happened.
+                // Parts of one source may interleave, and events may be recorded after they happened.
                 if parts.count > 1 || parts.first?.source == leader.source || leading.isOutOfOrder
                     || joined.isOutOfOrder
                 {
@@ -106,7 +90,6 @@ struct EventCursor: TransactionRange {
         }
     }
 
-    /// Calls `body` for each transaction with its events in one order.
     mutating func forEachInOrder(
         _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
     ) throws(WaybillError) {
@@ -121,10 +104,8 @@ struct EventCursor: TransactionRange {
 }
 
 extension TransactionCursor.Transaction {
-    /// Its beginning, as something that other points come after.
     var begin: TimePoint { TimePoint(source: source, sequence: sequence, at: at, wall: begun, name: -1) }
 
-    /// Its outcome; nil where none was recorded.
     func end(_ sources: SourceDirectory) -> TimePoint? {
         closing.map {
             TimePoint(source: source, sequence: $0.sequence, at: $0.at, wall: sources.wall($0.at, in: source), name: -2)
@@ -132,26 +113,21 @@ extension TransactionCursor.Transaction {
     }
 }
 
-/// Puts the events of several sources into one order: within a source by its own clock and then by sequence, across
-/// sources by their wall clocks as far as that allows; ties by source.
+/// Merges the events of several sources by wall clock, keeping the order within each source; ties by source.
 struct EventOrder {
     private let sources: SourceDirectory
-    // Kept from transaction to transaction, so that they are made once.
     private var merged: [TimedEvent] = []
     private var next: [TimedEvent] = []
     private var events: [TimePoint] = []
 
     private struct TimedEvent {
-        /// A wall clock that was set back must not turn the source's own order round: never less than that of the event
-        /// before.
+        /// A clock that was set back must not change the order, so this is never before the previous event.
         var time: Int64
         var event: TimePoint
     }
 
     init(_ sources: SourceDirectory) { self.sources = sources }
 
-    /// - Parameter events: By source, within a source by time and sequence: so each source's are in order, and have to be
-    ///   merged.
     mutating func ordered(_ events: [TimePoint]) -> [TimePoint] {
         merged.removeAll(keepingCapacity: true)
         var index = events.startIndex
@@ -183,13 +159,11 @@ struct EventOrder {
         swap(&merged, &next)
     }
 
-    /// Of another source.
     private func isEarlier(_ event: TimePoint, at time: Int64, than other: TimedEvent) -> Bool {
         time == other.time ? other.event.hasLaterSource(than: event, sources) : time < other.time
     }
 }
 
-/// Reads the events of parts.
 struct PartEvents {
     private var rows: RowCursor
     private let sources: SourceDirectory
@@ -197,12 +171,9 @@ struct PartEvents {
     private var useCase = 0
     private var clock = WallClock([])
     private var names = NameCodes()
-    /// Whether an event of the part that was read last happened before one that was recorded before it.
     private(set) var isOutOfOrder = false
 
-    /// - Parameters:
-    ///   - codes: Of the events that are wanted; nil: all.
-    ///   - purpose: Tells apart the statements of two that read in turn.
+    /// `purpose` distinguishes two statements in use at the same time.
     init(_ codes: [Int]?, _ sources: SourceDirectory, _ purpose: String, _ connection: Connection) throws(WaybillError)
     {
         rows = try RowCursor(
@@ -225,7 +196,7 @@ struct PartEvents {
         var next = try rows.row(from: source, part.sequence)
         while let row = next, row.int(0) == part.sequence {
             let (at, code) = (row.int(2) as Int64, row.int(3) as Int)
-            // Attributes that were set have their rows among the events', and are none.
+            // Changes of attributes are rows of the same table, with negative codes.
             if code >= 0 {
                 isOutOfOrder = isOutOfOrder || at < latest
                 latest = max(latest, at)

@@ -1,22 +1,21 @@
 public import WaybillCore
 import WaybillStore
 
-/// How many transactions get how far, step by step.
+/// The number of transactions that reach each of several steps.
 public struct FunnelQuestion: Question {
-    /// Which transactions count; has to name a use case where a step is an event.
+    /// The transactions to count. A use case is required if a step is an event.
     public var filter: TransactionFilter
-    /// In order. A step is reached by its first occurrence after the step before was.
+    /// The steps in order. A step is reached by its first occurrence after the step before.
     public var steps: [TransactionPoint]
     package var windowMicroseconds: Int64?
-    /// Whether no other event may lie between two steps.
+    /// Whether no other event may occur between two steps.
     public var isStrict: Bool
-    /// By what to tell the transactions apart; nil: not at all.
+    /// The segments; `nil` for one result.
     public var segmentation: Segmentation?
 
-    /// The most steps that are asked for at once.
     package static let stepLimit = 100
 
-    /// Makes a question.
+    /// Creates a question.
     public init(
         filter: TransactionFilter, steps: [TransactionPoint], window: Duration? = nil, isStrict: Bool = false,
         segmentation: Segmentation? = nil
@@ -28,7 +27,7 @@ public struct FunnelQuestion: Question {
         self.segmentation = segmentation
     }
 
-    /// The longest that it may take from the first step to any other; nil: any time.
+    /// The longest time from the first step to any other; `nil` for any time.
     public var window: Duration? {
         get { windowMicroseconds.map { .microseconds($0) } }
         set { windowMicroseconds = newValue?.microseconds }
@@ -36,7 +35,7 @@ public struct FunnelQuestion: Question {
 }
 
 extension FunnelQuestion {
-    /// Reads a question; what is left out is as by default.
+    /// Reads a question. Missing members have defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -48,19 +47,19 @@ extension FunnelQuestion {
     }
 }
 
-/// How many got how far; nothing counts where none reaches the first step.
+/// The funnel by segment. It is empty if no transaction reaches the first step.
 public typealias FunnelAnswer = SegmentedAnswer<FunnelSegment>
 
 /// The funnel of one segment.
 public struct FunnelSegment: Hashable, Sendable, Codable {
-    /// What its transactions have in common; nil for those that have no such value, and for all.
+    /// The value of its transactions; `nil` for those without one, and for all.
     public var value: String?
-    /// Transactions looked at, whether they reached a step or not.
+    /// The number of transactions, whether they reached a step or not.
     public var transactions: Int
-    /// One for each step of the query.
+    /// One for each step of the question.
     public var steps: [Step]
 
-    /// Makes a segment.
+    /// Creates a segment.
     public init(value: String?, transactions: Int, steps: [Step]) {
         self.value = value
         self.transactions = transactions
@@ -69,16 +68,16 @@ public struct FunnelSegment: Hashable, Sendable, Codable {
 
     /// One step.
     public struct Step: Hashable, Sendable, Codable {
-        /// What has to be reached.
+        /// The point of the step.
         public var point: TransactionPoint
-        /// Transactions that got here.
+        /// The number of transactions that reached the step.
         public var reached: Int
-        /// Transactions that got to the step before, and not here; of the first step: that never began the funnel.
+        /// The transactions that reached the step before, but not this one; for the first step, all that missed it.
         public var lost: Int
-        /// From the step before to here.
+        /// The times from the step before.
         public var statistics: DurationStatistics
 
-        /// Makes a step.
+        /// Creates a step.
         public init(point: TransactionPoint, reached: Int, lost: Int, statistics: DurationStatistics) {
             self.point = point
             self.reached = reached
@@ -88,50 +87,50 @@ public struct FunnelSegment: Hashable, Sendable, Codable {
     }
 }
 
-/// What those did last who did not finish.
+/// The last events of unfinished transactions.
 public struct DropOffQuestion: Question {
-    /// Which transactions count; where it names no outcomes, those that were abandoned, interrupted or timed out.
+    /// The transactions to count. Without outcomes: those that were abandoned, interrupted or timed out.
     public var filter: TransactionFilter
 
-    /// Makes a question.
+    /// Creates a question.
     public init(filter: TransactionFilter) { self.filter = filter }
 }
 
 extension DropOffQuestion {
-    /// Reads a question; what is left out is as by default.
+    /// Reads a question. Missing members have defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
     }
 }
 
-/// The last events of those who did not finish.
+/// The last events of unfinished transactions.
 public struct DropOffAnswer: QuestionAnswer {
-    /// Transactions that count.
+    /// The number of transactions.
     public var transactions: Int
-    /// The most frequent first, then by name.
+    /// The last events, the most frequent first, then by name.
     public var lastEvents: [LastEvent]
-    /// One sentence on why no transaction counts; nil where one does.
+    /// One sentence on why no transaction counts; `nil` if one does.
     public var whyEmpty: String?
     public var weighed: Weighing?
 
-    /// Makes an answer.
+    /// Creates an answer.
     public init(transactions: Int, lastEvents: [LastEvent], whyEmpty: String? = nil) {
         self.transactions = transactions
         self.lastEvents = lastEvents
         self.whyEmpty = whyEmpty
     }
 
-    /// An event after which nothing came.
+    /// The last event of some transactions.
     public struct LastEvent: Hashable, Sendable, Codable {
-        /// nil: there was no event at all.
+        /// The name of the event; `nil` for transactions without events.
         public var event: String?
-        /// Transactions that ended there.
+        /// The number of transactions that ended with it.
         public var count: Int
-        /// From the beginning to it.
+        /// The times from the beginning to the event.
         public var statistics: DurationStatistics
 
-        /// Makes a last event.
+        /// Creates a last event.
         public init(event: String?, count: Int, statistics: DurationStatistics) {
             self.event = event
             self.count = count
@@ -150,7 +149,6 @@ extension FunnelQuestion: FoldedQuestion {
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedSteps>> {
         guard !steps.isEmpty else { throw WaybillError(.setting, "A funnel needs at least one step.") }
         let points = try PointMatcher(steps, of: filter.useCase, context)
-        // Strictly, what lies between matters.
         let all = try EventCursor(
             filter, codes: isStrict ? nil : points.codes, reading: points.contents, segmentation: segmentation,
             sources: points.sources,
@@ -186,7 +184,6 @@ extension FunnelQuestion: FoldedQuestion {
         return answer
     }
 
-    /// How long each step that was reached took: each by its first occurrence after the step before.
     private func loose(
         _ points: PointMatcher, _ transaction: TransactionCursor.Transaction, _ events: [TimePoint],
         _ sources: SourceDirectory
@@ -204,7 +201,7 @@ extension FunnelQuestion: FoldedQuestion {
         return durations
     }
 
-    /// The same with nothing in between: the run of steps that gets furthest, of several the earliest.
+    /// The longest run of steps without other events in between, and the earliest of equally long ones.
     private func strict(
         _ points: PointMatcher, _ transaction: TransactionCursor.Transaction, _ events: [TimePoint],
         _ sources: SourceDirectory
@@ -240,7 +237,6 @@ extension FunnelQuestion: FoldedQuestion {
 }
 
 package struct CollectedSteps: Mergeable {
-    /// Their weights, added up.
     private var transactions: Int64 = 0
     private var durations: [Durations]
 
@@ -256,7 +252,6 @@ package struct CollectedSteps: Mergeable {
         for (index, durations) in other.durations.enumerated() { self.durations[index].merge(durations) }
     }
 
-    /// Leaves the durations in another order.
     mutating func segment(_ value: String?, _ points: [TransactionPoint]) -> FunnelSegment {
         let transactions = Weights.count(transactions)
         var before = transactions
@@ -315,7 +310,6 @@ extension DropOffQuestion: FoldedQuestion {
         return answer
     }
 
-    /// Its filter, with the outcomes of those who did not finish where it names none.
     private var unfinished: TransactionFilter {
         var filter = filter
         if filter.outcomes == nil { filter.conditions.append(.outcome([.abandoned, .interrupted, .timedOut])) }
@@ -323,10 +317,8 @@ extension DropOffQuestion: FoldedQuestion {
     }
 }
 
-/// How long it took to the last events, by their names; nil: there was no event.
 package struct LastEvents: Mergeable {
     fileprivate var durations: [String?: Durations] = [:]
-    /// Weights, added up.
     fileprivate var weights: Int64 = 0
 
     package mutating func merge(_ other: consuming LastEvents) {
@@ -335,7 +327,6 @@ package struct LastEvents: Mergeable {
     }
 }
 
-/// What is collected of the transactions that a question is about, and what is said of these.
 package struct Folded<Collected: Mergeable>: Mergeable {
     var collected: Collected
     var asked: AskedTransactions
@@ -350,20 +341,14 @@ package struct Folded<Collected: Mergeable>: Mergeable {
     }
 }
 
-/// What hands out transactions, and can be cut into ranges of them.
 protocol TransactionRange {
     var transactions: TransactionCursor { get }
 
-    /// As many ranges one after the other as there are connections, each for a thread of its own.
     func ranges(by connections: [Connection]) -> [Self]
 }
 
 extension AnswerContext {
-    /// Collects something of all transactions, by as many threads as there are connections; where they are few, by one.
-    ///
-    /// - Parameters:
-    ///   - none: What there is before the first one.
-    ///   - collect: Goes through a range of them.
+    /// Collects from all transactions: on one thread if they are few, otherwise on one per connection.
     func fold<Range: TransactionRange, Collected: Mergeable>(
         _ all: Range, into none: Collected, _ collect: (inout Range, inout Collected) throws(WaybillError) -> Void
     ) throws(WaybillError) -> Folded<Collected> {

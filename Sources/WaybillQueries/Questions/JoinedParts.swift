@@ -1,39 +1,32 @@
 import WaybillCore
 import WaybillStore
 
-/// The parts of transactions besides their leading ones: those of few transactions are looked up; of many it is faster
-/// to read all at once.
+/// The joined parts of transactions. For many transactions, reading all parts at once is faster than lookups.
 struct JoinedParts {
-    /// A part of another source, or a further one of the same.
     struct Part: Equatable {
         var source: Int64
         var sequence: Int64
         var useCase: Int
     }
 
-    /// 40 bytes: there may be millions.
+    /// It takes only 40 bytes, because there may be millions.
     private struct Link {
         var transaction: GUID
         var sequence: Int64
         var useCase: Int
-        /// No file has room for more sources.
+        /// No file has room for more than 32 bits of sources.
         var source: Int32
-        /// The place of the next one of its transaction; of the last one, that of the first.
         var next: Int32
     }
 
-    /// All that the store has; nil: they are looked up.
     private var links: [Link]?
-    /// The place of a transaction's last one.
     private var last = PlaceTable()
     private var connection: Connection
 
-    /// Of so many transactions all parts are read at once.
+    /// With this many transactions, all parts are read at once.
     static let many = 2_000
 
-    /// - Parameters:
-    ///   - count: Of the transactions whose parts will be wanted.
-    ///   - codes: Parts without such an event need not be found; nil: all parts are wanted.
+    /// Only parts with one of the `codes` need to be found; `nil` for all parts.
     init(ofTransactions count: Int, with codes: [Int]?, _ connection: Connection) throws(WaybillError) {
         self.connection = connection
         guard count >= Self.many else { return }
@@ -65,17 +58,14 @@ struct JoinedParts {
         links[Int(before)].next = place
     }
 
-    /// Whether no transaction has any.
     var isEmpty: Bool { links?.isEmpty ?? false }
 
-    /// The same, for another thread that has a connection of its own.
     func reading(by connection: Connection) -> JoinedParts {
         var parts = self
         parts.connection = connection
         return parts
     }
 
-    /// Those of a transaction, by source and sequence.
     func parts(of guid: GUID) throws(WaybillError) -> [Part] {
         guard let links else {
             return try connection.statement(
@@ -94,14 +84,11 @@ struct JoinedParts {
     }
 }
 
-/// Places by ID, which the one who has them keeps: a hash table of four bytes for each slot, open addressing (Knuth,
-/// TAOCP volume 3, 6.4, algorithm L).
-///
-/// A dictionary keeps each ID once more, and its hashes took some tenth of an answer's time. IDs come from others, so
-/// what they are multiplied by is random: many that fall into one slot cannot be made up (Dietzfelbinger et al. 1997,
+/// A hash table with open addressing (Knuth, TAOCP volume 3, 6.4, algorithm L), because a dictionary took a tenth of
+/// the time of an answer. Clients choose IDs, so random factors prevent crafted collisions (Dietzfelbinger et al. 1997,
 /// multiply-shift).
 private struct PlaceTable {
-    /// Below 0: free. A power of two of them.
+    /// Negative if free. The count is a power of two.
     private var slots = [Int32](repeating: -1, count: 1 << 12)
     private var count = 0
     private let factors = (UInt64.random(in: .min ... .max) | 1, UInt64.random(in: .min ... .max) | 1)
@@ -113,13 +100,11 @@ private struct PlaceTable {
         return slot
     }
 
-    /// - Parameter idAt: The ID at a place that was given.
     func place(of id: GUID, _ idAt: (Int32) -> GUID) -> Int32? {
         let place = slots[slot(of: id, idAt)]
         return place < 0 ? nil : place
     }
 
-    /// - Returns: The place that it had; nil: none.
     mutating func update(_ id: GUID, to place: Int32, _ idAt: (Int32) -> GUID) -> Int32? {
         let slot = slot(of: id, idAt)
         let before = slots[slot]
@@ -137,22 +122,17 @@ private struct PlaceTable {
     }
 }
 
-/// Rows of a table whose key begins with a source and a number, fetched for keys that mostly come in that order, too:
-/// from one to the next by steps where that is near, by a search where it is far. So a question about everything reads
-/// the table once, and one about little reads little: of no source more than is asked about.
+/// Steps to near rows and searches for distant ones: a question reads only the rows that it needs, and each once.
 struct RowCursor {
     private let statement: Statement
     private let arguments: [any SQLValue]
     private var row: Row?
     private var source: Int64?
     private var number: Int64 = 0
-    /// A search takes as long as so many steps.
+    /// The number of steps that take as long as a search.
     private static let reach = 24
 
-    /// - Parameters:
-    ///   - select: Up to the table's alias; the number comes first.
-    ///   - key: The columns of the order's beginning.
-    ///   - wanted: Of which another column has to hold one; nil: all rows are wanted.
+    /// The number must be the first column of `select`.
     init(
         _ select: String, key: (source: String, number: String), only wanted: (column: String, values: [Int])? = nil,
         _ connection: Connection
@@ -163,9 +143,9 @@ struct RowCursor {
             "\(select) WHERE \(key.source) = ?1 AND \(key.number) >= ?2\(condition) ORDER BY \(key.number)")
     }
 
-    /// For `IN` SQLite makes a table of the values each time that the statement begins, which takes longer than most
-    /// searches. Values that lie close together are a bit each of one number: SQLite shifts by a negative number to the
-    /// other side, and by 64 or more everything out, so that no other value finds a bit.
+    /// SQLite builds a table for `IN` at each start of the statement, which is slower than most searches. Values within
+    /// 63 of each other become bits of a number instead. SQLite shifts all bits out for 64 or more, and shifts left for
+    /// a negative count: other values match no bit.
     private static func condition(_ column: String, isOneOf values: [Int]) -> (sql: String, arguments: [any SQLValue]) {
         let wide = values.map { Int64($0) }
         guard let least = wide.min(), let greatest = wide.max(), greatest - least < Int64.bitWidth - 1 else {
@@ -176,7 +156,6 @@ struct RowCursor {
         return (" AND (?3 >> (\(column) - ?4)) & 1", [bits, least])
     }
 
-    /// The first row of a source that does not come before a number; nil where there is none.
     mutating func row(from source: Int64, _ number: Int64) throws(WaybillError) -> Row? {
         guard source == self.source, number > self.number else { return try search(source, number) }
         self.number = number
@@ -195,7 +174,6 @@ struct RowCursor {
         return try next()
     }
 
-    /// The row after the one that was returned last; nil where there is none.
     mutating func next() throws(WaybillError) -> Row? {
         try advance()
         return row
@@ -203,6 +181,5 @@ struct RowCursor {
 
     private mutating func advance() throws(WaybillError) { row = try statement.next() }
 
-    /// Lets go of the table.
     func stop() { statement.stop() }
 }

@@ -1,31 +1,21 @@
 import WaybillCore
 import WaybillStore
 
-/// One transaction's time, divided into legs as ``LegsQuestion`` says.
 struct LegsDivision {
-    /// Those that it has; they add up to its duration. nil: it has none.
     private(set) var legs = LegTimes()
-    /// One for each exchange whose request and response are told apart.
     private(set) var uncertainties: [Int64] = []
 
     private let span: ClosedRange<Int64>
     private var borders: [Border] = []
 
-    /// Where a stretch of time begins or ends.
     private struct Border {
         var time: Int64
         var leg: Leg
-        /// 1 where it begins, -1 where it ends.
         var change: Int64
     }
 
-    /// - Parameters:
-    ///   - span: From the opening of the leading part to its close, by its own clock.
-    ///   - exchanges: Of the leading part, and what they say.
-    /// - Returns: nil where none was opened within the span.
     init?(_ span: ClosedRange<Int64>, _ exchanges: ArraySlice<TiedExchange>, _ known: OffsetExchanges) {
         self.span = span
-        // Three stretches of each at most.
         borders.reserveCapacity(6 * exchanges.count)
         var sending: ClosedRange<Int64>?
         for exchange in exchanges where exchange.opened <= span.upperBound {
@@ -41,7 +31,6 @@ struct LegsDivision {
         if between > 0 { legs[.clientBetween] = between }
     }
 
-    /// Adds the stretches of an exchange, and returns where it begins and ends.
     private mutating func add(_ exchange: TiedExchange, _ known: OffsetExchanges) -> (Int64, Int64) {
         let opened = exchange.opened
         let closed = max(opened, exchange.closed ?? span.upperBound)
@@ -58,7 +47,7 @@ struct LegsDivision {
             return (opened, closed)
         }
         uncertainties.append(estimate.interval.uncertainty)
-        // The server's share lies within, even where the clocks say otherwise.
+        // The server's share is within the exchange, even if the clocks contradict that.
         let arrival = min(max(opened, server.opened + estimate.interval.middle), closed - duration)
         add(.request, from: opened, to: arrival)
         add(.server, from: arrival, to: arrival + duration)
@@ -67,7 +56,6 @@ struct LegsDivision {
     }
 
     private mutating func add(_ leg: Leg, from start: Int64, to end: Int64) {
-        // Also one of no length is there.
         legs[leg, default: 0] += 0
         borders.append(Border(time: clip(start), leg: leg, change: 1))
         borders.append(Border(time: clip(end), leg: leg, change: -1))
@@ -75,9 +63,6 @@ struct LegsDivision {
 
     private func clip(_ time: Int64) -> Int64 { min(max(time, span.lowerBound), span.upperBound) }
 
-    /// Goes through the stretches in order of time, and gives each moment to one leg.
-    ///
-    /// - Returns: How much was given away.
     private mutating func sweep() -> Int64 {
         borders.sort { $0.time < $1.time }
         var open = LegTimes()
@@ -97,7 +82,7 @@ struct LegsDivision {
     private static let precedence: [Leg] = [.server, .request, .response, .network, .exchange]
 }
 
-/// A value for each leg: a dictionary would hash their names, which took a third of the time to divide transactions.
+/// A value for each leg. Hashing the names for a dictionary took a third of the time of a division.
 struct LegTable<Value> {
     private var values: [Value]
 
@@ -111,12 +96,11 @@ struct LegTable<Value> {
 
 extension LegTable: Sendable where Value: Sendable {}
 
-/// A time for each leg that is there, in no memory of its own: one is made for each transaction.
+/// The times of the existing legs, stored inline because each transaction has one.
 struct LegTimes {
     private var times = SIMD8<Int64>()
     private var isThere = SIMD8<Int64>()
 
-    /// nil: it is not there.
     subscript(leg: Leg) -> Int64? {
         get { isThere[leg.place] == 0 ? nil : times[leg.place] }
         set {
@@ -125,7 +109,6 @@ struct LegTimes {
         }
     }
 
-    /// - Parameter none: Where it is not there.
     subscript(leg: Leg, default none: Int64) -> Int64 {
         get { self[leg] ?? none }
         set { self[leg] = newValue }
@@ -147,13 +130,9 @@ extension Leg {
     }
 }
 
-/// The legs of some transactions.
-///
-/// How one is divided depends on what other exchanges of its client say of the clocks. A store that has all
-/// transactions divides them at once; one that has only some of them keeps what is needed for that, until all is known.
+/// A store with only some transactions keeps them undivided: other stores may know more about the clocks.
 package struct PartialLegs: Mergeable {
     private var divided: NamedSegments<CollectedLegs>
-    /// By the client's ID.
     private var undivided: [GUID: UndividedLegs] = [:]
 
     init(divided: NamedSegments<CollectedLegs>, undivided: [GUID: UndividedLegs] = [:]) {
@@ -165,21 +144,17 @@ package struct PartialLegs: Mergeable {
         undivided.merge(other.undivided)
     }
 
-    /// Divides the rest.
     consuming func all() -> NamedSegments<CollectedLegs> {
         while let (_, client) = undivided.popFirst() { client.divide(into: &divided) }
         return divided
     }
 }
 
-/// Transactions of one client, and its exchanges: theirs, and those that say something of the clocks.
 struct UndividedLegs: Mergeable {
     private var transactions: [Transaction] = []
-    /// Their servers by the place among these.
     private var exchanges: [TiedExchange] = []
     private var servers: [GUID] = []
 
-    /// One that was closed.
     private struct Transaction {
         var sequence: Int64
         var span: ClosedRange<Int64>
@@ -196,7 +171,6 @@ struct UndividedLegs: Mergeable {
                 weight: transaction.weight))
     }
 
-    /// Adds all exchanges that this store has of the client.
     mutating func add(
         exchangesOf source: Int64, id: GUID, among caused: CausedParts, _ sources: SourceDirectory,
         _ connection: Connection
@@ -241,7 +215,6 @@ struct UndividedLegs: Mergeable {
 }
 
 extension LegsQuestion {
-    /// What a store says that has only some of the transactions.
     func undivided(
         _ all: TransactionCursor, _ sources: SourceDirectory, _ context: AnswerContext
     ) throws(WaybillError) -> Folded<PartialLegs> {
@@ -272,6 +245,6 @@ extension LegsQuestion {
 }
 
 extension TransactionCursor.Transaction {
-    /// From its opening on; threads may take their time in one order and their sequence in another.
+    /// The closing may be before the opening, because threads take times and sequences in different order.
     func span(until closing: Int64) -> ClosedRange<Int64> { at...max(at, closing) }
 }

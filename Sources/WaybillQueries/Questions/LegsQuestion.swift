@@ -1,29 +1,26 @@
 public import WaybillCore
 import WaybillStore
 
-/// Where the time of a use case goes: the client, the network, the server.
+/// The time that a use case spends in the client, the network and the server.
 ///
-/// A transaction's duration, from the beginning of its leading part to its close, is divided into ``Leg``s: every
-/// microsecond belongs to exactly one of them, so that they add up to the duration.
+/// The duration of a transaction is that of its leading part. Each microsecond belongs to exactly one ``Leg``: the legs
+/// add up to the duration.
 ///
-/// What counts as sending are the client's exchanges of the leading part, cut off at its beginning and at its close.
-/// The server's share of an exchange is the one part that names it as its cause, from that part's opening to the
-/// server's own end of the exchange, or without one to the part's close; what that server asks of others meanwhile
-/// counts as its own time. An exchange that no part names, or several (a request that was sent again unseen), or whose
-/// end or server's end was not recorded, is a ``Leg/exchange`` as a whole.
+/// The division uses the client's exchanges of the leading part, clipped to its duration. The server's share of an
+/// exchange is the part that names it as its cause. It lasts until the server's end of the exchange, or else until the
+/// close of the part, including the server's own requests. An exchange is one ``Leg/exchange`` if an end is missing, or
+/// if it has no such part or several.
 ///
-/// The clocks of two machines differ, so where in an exchange the server's share lies is estimated, from other
-/// exchanges of the same two sources (see ``LegsSegment/uncertainty``). Where there are too few of them, the rest of
-/// the exchange is one leg, ``Leg/network``. Where exchanges overlap, a moment counts to the first of server, request,
-/// response, network and exchange that any of them is in; the share of a server of which nothing better is known then
-/// lies in the middle of its exchange.
+/// Other exchanges of the same two sources give the clock offset that separates request and response; see
+/// ``LegsSegment/uncertainty``. With too few of them, both are one ``Leg/network``, and the server's share is centered.
+/// If exchanges overlap, a moment counts for the first of server, request, response, network and exchange.
 public struct LegsQuestion: Question {
-    /// Which transactions count.
+    /// The transactions to divide.
     public var filter: TransactionFilter
-    /// By what to tell the transactions apart; nil: not at all.
+    /// The segments; `nil` for one result.
     public var segmentation: Segmentation?
 
-    /// Makes a question.
+    /// Creates a question.
     public init(filter: TransactionFilter, segmentation: Segmentation? = nil) {
         self.filter = filter
         self.segmentation = segmentation
@@ -31,7 +28,7 @@ public struct LegsQuestion: Question {
 }
 
 extension LegsQuestion {
-    /// Reads a question; what is left out is as by default.
+    /// Reads a question. Missing members have defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -42,53 +39,49 @@ extension LegsQuestion {
 
 /// A share of a transaction's duration.
 public enum Leg: String, Hashable, Sendable, Codable, CaseIterable {
-    /// On the client, before the first exchange was opened.
+    /// The time on the client before the first exchange.
     case clientBefore = "client_before"
-    /// From the opening of an exchange to the opening of the server's part.
+    /// The time from the opening of an exchange to the opening of the server's part.
     case request
     /// The server's part.
     case server
-    /// From the server's end of an exchange to the client's.
+    /// The time from the server's end of an exchange to the client's.
     case response
-    /// Requests and responses that cannot be told apart, since too little is known of the two clocks.
+    /// Requests and responses together, if the clock offset is unknown.
     case network
-    /// In an exchange of which no server told anything: network and server together.
+    /// An exchange without the server's part: network and server together.
     case exchange
-    /// On the client, while no exchange was open, between two of them.
+    /// The time on the client between exchanges.
     case clientBetween = "client_between"
-    /// On the client, after the last exchange was closed.
+    /// The time on the client after the last exchange.
     case clientAfter = "client_after"
 }
 
-/// Where the time goes; nothing counts where no transaction is divided.
+/// The legs by segment. It is empty without any divided transaction.
 public typealias LegsAnswer = SegmentedAnswer<LegsSegment>
 
 /// The legs of one segment.
 public struct LegsSegment: Hashable, Sendable, Codable {
-    /// What its transactions have in common; nil for those that have no such value, and for all.
+    /// The value of its transactions; `nil` for those without one, and for all.
     public var value: String?
-    /// One for each ``Leg``, in the order of its cases; of the transactions that are divided, which ``duration``
-    /// counts.
+    /// The shares of the divided transactions, one for each ``Leg`` in the order of its cases.
     public var legs: [Share]
-    /// Whole transactions that were closed and have an exchange.
+    /// The durations of the divided transactions, which are closed and have an exchange.
     public var duration: DurationStatistics
-    /// Transactions that are not divided since they were not closed.
+    /// The number of transactions that are not divided because they are not closed.
     public var withoutEnd: Int
-    /// Transactions that are not divided since they were closed without an exchange.
+    /// The number of closed transactions without an exchange, which are not divided.
     public var withoutExchange: Int
-    /// Divided transactions with an exchange of which no server told anything.
+    /// The number of divided transactions with an exchange without a server's part.
     public var withoutServer: Int
-    /// Divided transactions with an exchange whose request and response cannot be told apart.
+    /// The number of divided transactions with an exchange without separate request and response.
     public var withoutSplit: Int
-    /// How far the border between request and server, and between server and response, may be off, either way: of each
-    /// exchange that has both.
+    /// The largest error of the borders between request, server and response, for each exchange with both.
     ///
-    /// Half the width of the narrowest interval that the difference of the two clocks can lie in, given the exchanges
-    /// around: none can have reached the server before it was sent, nor the client before it was answered (RFC 5905,
-    /// section 8), and clocks drift apart by no more than 100 millionths.
+    /// It is half the width of the interval for the clock offset (RFC 5905, section 8; drift of at most 100 ppm).
     public var uncertainty: DurationStatistics
 
-    /// Makes a segment.
+    /// Creates a segment.
     public init(
         value: String?, legs: [Share], duration: DurationStatistics, withoutEnd: Int, withoutExchange: Int,
         withoutServer: Int,
@@ -106,26 +99,24 @@ public struct LegsSegment: Hashable, Sendable, Codable {
 
     /// One leg.
     public struct Share: Hashable, Sendable, Codable {
-        /// Which share of the time it is.
+        /// The leg.
         public var leg: Leg
         package var totalMicroseconds: Int64
-        /// Of the transactions that have this leg, each with all of it.
+        /// The times of the transactions that have this leg.
         public var statistics: DurationStatistics
 
-        /// Makes a share.
+        /// Creates a share.
         public init(leg: Leg, total: Duration, statistics: DurationStatistics) {
             self.leg = leg
             totalMicroseconds = total.microseconds
             self.statistics = statistics
         }
 
-        /// Over all transactions that are divided; those of all legs add up to the sum of their durations.
-        /// At most 285 years, which is the greatest number of the format.
+        /// The total of all divided transactions, at most 285 years, the largest number of the format.
         public var total: Duration { .microseconds(totalMicroseconds) }
     }
 }
 
-/// Client by client, since what its other exchanges say of the clocks is read with those that are asked about.
 extension LegsQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> LegsAnswer {
         try answer(partial(from: context))
@@ -137,8 +128,6 @@ extension LegsQuestion: FoldedQuestion {
         try partial(from: context, batchCount: 50_000)
     }
 
-    /// - Parameter batchCount: How many transactions of a client are divided at a time, which bounds the memory that
-    ///   exchanges take.
     func partial(from context: AnswerContext, batchCount: Int) throws(WaybillError) -> Folded<PartialLegs> {
         let sources = try SourceDirectory(context.connection)
         let all = try TransactionCursor(
@@ -173,7 +162,6 @@ extension LegsQuestion: FoldedQuestion {
         return answer
     }
 
-    /// Divides some of one source.
     private static func divide(
         _ transactions: [TransactionCursor.Transaction], _ sources: SourceDirectory, _ caused: CausedParts?,
         into collected: inout Segmented<CollectedLegs>,
@@ -195,7 +183,6 @@ extension LegsQuestion: FoldedQuestion {
         }
     }
 
-    /// When they were sending, and so far around it that other exchanges say something.
     private static func times(of transactions: [TransactionCursor.Transaction]) -> ClosedRange<Int64> {
         var (first, last) = (Int64.max, Int64.min)
         for transaction in transactions {
@@ -210,7 +197,6 @@ package struct CollectedLegs: Mergeable {
     private var legs = LegTable(repeating: Durations())
     private var durations = Durations()
     private var uncertainties = Durations()
-    /// Weights, added up; so are the following.
     var withoutEnd: Int64 = 0
     private var withoutExchange: Int64 = 0
     private var withoutServer: Int64 = 0
@@ -240,7 +226,6 @@ package struct CollectedLegs: Mergeable {
         withoutSplit.addWeight(other.withoutSplit)
     }
 
-    /// Leaves the durations in another order.
     mutating func segment(_ value: String?) -> LegsSegment {
         let shares = Leg.allCases.map { leg in
             var total = Duration.zero

@@ -1,18 +1,16 @@
 public import WaybillCore
 import WaybillStore
 
-/// What a numeric attribute of transactions looks like: how many bytes, how many items, how much memory.
-///
-/// Of each transaction the value counts that was said last, as ``Segmentation/attribute(_:)`` describes.
+/// The distribution of a numeric attribute by its latest value, as for ``Segmentation/attribute(_:)``.
 public struct MeasureQuestion: Question {
-    /// Which transactions count.
+    /// The transactions to measure.
     public var filter: TransactionFilter
     /// The name of the attribute.
     public var attribute: String
-    /// By what to tell the transactions apart; `nil`: not at all.
+    /// The segments; `nil` for one result.
     public var segmentation: Segmentation?
 
-    /// Makes a question; by default about all transactions.
+    /// Creates a question, by default about all transactions.
     public init(
         filter: TransactionFilter = TransactionFilter(), attribute: String, segmentation: Segmentation? = nil
     ) {
@@ -23,7 +21,7 @@ public struct MeasureQuestion: Question {
 }
 
 extension MeasureQuestion {
-    /// Reads a question; what is left out is as by default.
+    /// Reads a question. Missing members have defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -33,19 +31,19 @@ extension MeasureQuestion {
     }
 }
 
-/// What the numbers look like; nothing counts where no transaction has a number.
+/// The numbers by segment. It is empty if no transaction has a number.
 public typealias MeasureAnswer = SegmentedAnswer<MeasureSegment>
 
 /// The numbers of one segment.
 public struct MeasureSegment: Hashable, Sendable, Codable {
-    /// What its transactions have in common; `nil` for those that have no such value, and for all.
+    /// The value of its transactions; `nil` for those without one, and for all.
     public var value: String?
-    /// Of the transactions whose attribute is a number.
+    /// The distribution of the numbers.
     public var statistics: NumberStatistics
-    /// Transactions that lack the attribute, or whose attribute is no number.
+    /// The number of transactions without the attribute, or whose value is not a number.
     public var without: Int
 
-    /// Makes a segment.
+    /// Creates a segment.
     public init(value: String?, statistics: NumberStatistics, without: Int) {
         self.value = value
         self.statistics = statistics
@@ -53,39 +51,38 @@ public struct MeasureSegment: Hashable, Sendable, Codable {
     }
 }
 
-/// What many numbers look like: exact, by nearest rank, as ``DurationStatistics`` describes it.
+/// The distribution of numbers: exact percentiles by nearest rank, as in ``DurationStatistics``.
 public struct NumberStatistics: Hashable, Sendable, Codable {
-    /// How many values; the others are `nil` without any.
+    /// The number of values. Without any, the others are `nil`.
     public var count: Int
-    /// The least; `nil` without any value.
+    /// The smallest value.
     public var minimum: Double?
-    /// Half of the values are no greater; `nil` without any value.
+    /// The 50th percentile, the median.
     public var p50: Double?
-    /// 75 % of the values are no greater; `nil` without any value.
+    /// The 75th percentile.
     public var p75: Double?
-    /// 90 % of the values are no greater; `nil` without any value.
+    /// The 90th percentile.
     public var p90: Double?
-    /// 95 % of the values are no greater; `nil` without any value.
+    /// The 95th percentile.
     public var p95: Double?
-    /// 99 % of the values are no greater; `nil` without any value.
+    /// The 99th percentile.
     public var p99: Double?
-    /// The greatest; `nil` without any value.
+    /// The largest value.
     public var maximum: Double?
-    /// The arithmetic mean; `nil` without any value.
+    /// The arithmetic mean.
     public var mean: Double?
 
-    /// - Parameter numbers: With what each stands for, in millionths.
     package init(_ numbers: [(value: Double, weight: Int64)]) {
-        // By weight, too, so that a sum comes to the same in whatever order they were collected.
+        // Sorts by weight, too: sums must not depend on the order of collection.
         let numbers = numbers.filter { $0.weight > 0 }.sorted { ($0.value, $0.weight) < ($1.value, $1.weight) }
         let total = numbers.reduce(0) { $0 + $1.weight }
         count = Weights.count(total)
         guard let first = numbers.first, let last = numbers.last else { return }
         (minimum, maximum) = (first.value, last.value)
-        // Divided first, so that the sum of great numbers stays a number.
+        // Divides first, to keep the sum of large numbers finite.
         mean = numbers.reduce(0.0) { $0 + $1.value * (Double($1.weight) / Double(total)) }
         func value(atPercent percent: Int64) -> Double {
-            // In two steps, so that no product is too large.
+            // Two steps avoid an overflow.
             let needed = total / 100 * percent + (total % 100 * percent + 99) / 100
             var sum: Int64 = 0
             for number in numbers {
@@ -99,7 +96,6 @@ public struct NumberStatistics: Hashable, Sendable, Codable {
     }
 }
 
-/// One pass over the transactions, with the attribute of each.
 extension MeasureQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> MeasureAnswer {
         try answer(partial(from: context))
@@ -139,7 +135,6 @@ extension MeasureQuestion: FoldedQuestion {
 
 package struct CollectedNumbers: Mergeable {
     private var numbers: [(value: Double, weight: Int64)] = []
-    /// Weights, added up.
     private var without: Int64 = 0
 
     mutating func add(_ value: AttributeValue?, _ weight: Int64) {
@@ -160,16 +155,16 @@ package struct CollectedNumbers: Mergeable {
     }
 }
 
-/// An answer over all transactions and, where they are told apart, for each segment.
+/// An answer over all transactions and, with a segmentation, for each segment.
 public struct SegmentedAnswer<Segment: Hashable & Sendable & Codable>: QuestionAnswer {
-    /// Over all transactions.
+    /// The result over all transactions.
     public var total: Segment
-    /// By value, in order; empty where nothing was to be told apart.
+    /// The segments in order of their values; empty without a segmentation.
     public var segments: [Segment]
     public var whyEmpty: String?
     public var weighed: Weighing?
 
-    /// Makes an answer.
+    /// Creates an answer.
     public init(total: Segment, segments: [Segment], whyEmpty: String? = nil) {
         self.total = total
         self.segments = segments

@@ -2,28 +2,28 @@ public import Foundation
 public import WaybillCore
 import WaybillStore
 
-/// Which requests are made, how they end, and how long they take, by host and path.
+/// The requests by host and path, with their results and durations.
 public struct NetworkQuestion: Question {
-    /// What goes into one group; each is finer than the one before.
+    /// The key of a group. Each case is finer than the one before.
     public enum Grouping: String, Hashable, Sendable, Codable, CaseIterable {
-        /// All of a host together.
+        /// The host.
         case host
-        /// Of a host, paths that differ only by an ID together: `/users/{id}/orders/{id}`.
+        /// The host and the path, with IDs replaced: `/users/{id}/orders/{id}`.
         case path
-        /// The same, methods apart.
+        /// The host, the path and the method.
         case method
     }
 
-    /// Which exchanges count.
+    /// The exchanges to count.
     public var filter: ExchangeFilter
-    /// Whose exchanges count; nil: those of all transactions, and those outside any.
+    /// The transactions that own the exchanges; `nil` also includes exchanges outside transactions.
     public var transactions: TransactionFilter?
-    /// Default: by host and path.
+    /// The key of the groups. Default: ``Grouping/path``.
     public var grouping: Grouping
-    /// How many exchanges each group names of the slowest, and of the failing. Default: 3.
+    /// The most examples of slow and of failing exchanges in each group. Default: 3.
     public var exampleCount: Int
 
-    /// Makes a question; by default about all exchanges.
+    /// Creates a question, by default about all exchanges.
     public init(
         filter: ExchangeFilter = ExchangeFilter(), transactions: TransactionFilter? = nil, grouping: Grouping = .path,
         exampleCount: Int = 3
@@ -36,7 +36,7 @@ public struct NetworkQuestion: Question {
 }
 
 extension NetworkQuestion {
-    /// Reads a question; what is left out is as by default.
+    /// Reads a question. Missing members have defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -47,17 +47,17 @@ extension NetworkQuestion {
     }
 }
 
-/// One entry for each host and path.
+/// The exchanges by group.
 public struct NetworkAnswer: QuestionAnswer {
-    /// Exchanges that count. One that both ends recorded is two of them.
+    /// The number of exchanges. An exchange that both ends recorded counts twice.
     public var exchanges: Int
-    /// The most frequent first, then by host, path, method and role.
+    /// The groups, the most frequent first, then by host, path, method and role.
     public var groups: [NetworkGroup]
-    /// One sentence on why no exchange counts; nil where one does.
+    /// One sentence on why no exchange counts; `nil` if one does.
     public var whyEmpty: String?
     public var weighed: Weighing?
 
-    /// Makes an answer.
+    /// Creates an answer.
     public init(exchanges: Int, groups: [NetworkGroup], whyEmpty: String? = nil) {
         self.exchanges = exchanges
         self.groups = groups
@@ -65,42 +65,40 @@ public struct NetworkAnswer: QuestionAnswer {
     }
 }
 
-/// The exchanges of one host and path, as one end recorded them.
+/// The exchanges of one key, as one end recorded them.
 public struct NetworkGroup: Hashable, Sendable, Codable {
-    /// Which end recorded them; both are never mixed, since they measure different things.
+    /// The end that recorded them. Groups never mix both ends, because they measure different things.
     public var role: ExchangeRole
-    /// In small letters; nil where it is not known.
+    /// The host in lower case; `nil` if it is unknown.
     public var host: String?
-    /// With IDs folded: `/users/{id}`; nil where hosts are not told apart by it.
+    /// The path with IDs replaced, `/users/{id}`; `nil` for ``NetworkQuestion/Grouping/host``.
     public var path: String?
-    /// nil where paths are not told apart by it.
+    /// The method; `nil` unless grouped by ``NetworkQuestion/Grouping/method``.
     public var method: String?
-    /// Exchanges.
+    /// The number of exchanges.
     public var count: Int
-    /// By status code.
+    /// The numbers by status code.
     public var statuses: StatusCounts
-    /// How many stand how; a state that none has is left out.
+    /// The numbers by state; only states that occur.
     public var states: [ExchangeRecord.State: Int]
-    /// How many ended without a whole response for which reason, the most frequent first; cancelations do not count.
+    /// The errors of failed exchanges, the most frequent first.
     public var errors: [UseCaseSummary.ErrorCount]
-    /// From the opening to the first byte of the response, where one came; what a rule answered does not count.
+    /// The times from the opening to the first byte of the response, without mocked exchanges.
     public var firstByte: DurationStatistics
-    /// From the opening to the closing, of those that were completed; what a rule answered does not count.
-    ///
-    /// A request that timed out is not among them: ``failed`` says how long those took.
+    /// The durations of completed exchanges, without mocked ones. Timeouts are in ``failed``.
     public var whole: DurationStatistics
-    /// From the opening to the end, of those that failed, timeouts among them. Canceled ones do not count.
+    /// The durations of failed exchanges, including timeouts, but not canceled ones.
     public var failed: DurationStatistics
-    /// Of all bodies, as far as it was recorded.
+    /// The bytes of all request bodies of known size.
     public var sentByteCount: Int64
-    /// Of all bodies, as far as it was recorded.
+    /// The bytes of all response bodies of known size.
     public var receivedByteCount: Int64
-    /// The slowest of those that were completed or failed, the slowest first.
+    /// The slowest completed or failed exchanges, the slowest first.
     public var slowest: [Example]
-    /// The latest of those that failed or have a status code of 400 or above, the latest first.
+    /// The latest exchanges that failed or have a status code of at least 400, the latest first.
     public var failing: [Example]
 
-    /// Makes a group.
+    /// Creates a group.
     public init(
         role: ExchangeRole, host: String?, path: String?, method: String?, count: Int, statuses: StatusCounts,
         states: [ExchangeRecord.State: Int], errors: [UseCaseSummary.ErrorCount], firstByte: DurationStatistics,
@@ -124,7 +122,7 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
         self.failing = failing
     }
 
-    /// How many have a status code of which class (RFC 9110, section 15).
+    /// The numbers by class of status code (RFC 9110, section 15).
     public struct StatusCounts: Hashable, Sendable, Codable {
         /// 200 to 299.
         public var successful: Int64 = 0
@@ -134,17 +132,14 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
         public var clientError: Int64 = 0
         /// 500 to 599.
         public var serverError: Int64 = 0
-        /// Any other number.
+        /// Any other code.
         public var other: Int64 = 0
-        /// No response came, or none yet.
+        /// No response, or none yet.
         public var none: Int64 = 0
 
-        /// Counts nothing yet.
+        /// Creates counts of 0.
         public init() {}
 
-        /// Counts some more; nil: they have none.
-        ///
-        /// - Parameter weights: For how many they stand, added up; ``rounded`` says how many these are.
         package mutating func add(_ status: Int?, _ weights: Int64) {
             guard let status else {
                 none.addWeight(weights)
@@ -159,7 +154,6 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
             }
         }
 
-        /// Of weights, which were added up.
         package var rounded: StatusCounts {
             var counts = StatusCounts()
             (counts.successful, counts.redirection) = (
@@ -173,20 +167,20 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
         }
     }
 
-    /// One exchange, to look at.
+    /// An exchange as an example.
     public struct Example: Hashable, Sendable, Codable, Identifiable {
         /// The source and the sequence of its `exchange_opened` fact.
         public var id: FactID
-        /// The transaction that it belongs to; nil outside any.
+        /// The transaction of the exchange; `nil` outside any.
         public var transaction: GUID?
         package var openedMicroseconds: Int64
         package var durationMicroseconds: Int64?
-        /// The status code; nil where no response came.
+        /// The status code; `nil` without a response.
         public var status: Int?
-        /// Why there was no whole response; nil where there was, or nothing was said.
+        /// The recorded error; `nil` without one.
         public var error: RecordedError?
 
-        /// Makes an example.
+        /// Creates an example.
         public init(
             id: FactID, transaction: GUID?, opened: Date, duration: Duration?, status: Int?, error: RecordedError?
         ) {
@@ -198,14 +192,13 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
             self.error = error
         }
 
-        /// When it was opened.
+        /// The time of the opening.
         public var opened: Date { Date(microseconds: openedMicroseconds) }
-        /// From its opening to its closing; nil where it was not closed.
+        /// The time from the opening to the closing; `nil` while the exchange is open.
         public var duration: Duration? { durationMicroseconds.map { .microseconds($0) } }
     }
 }
 
-/// Each exchange is read once.
 extension NetworkQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> NetworkAnswer {
         try answer(partial(from: context))
@@ -226,7 +219,6 @@ extension NetworkQuestion: FoldedQuestion {
             let key = NetworkKey(exchange, grouping)
             found.groups[key, default: CollectedExchanges(exampleCount: max(0, exampleCount))].add(exchange)
         }
-        // Of interest only where nothing counts, here and elsewhere.
         guard found.groups.values.allSatisfy({ $0.count == 0 }) else { return found }
         found.count = try context.reader.exchangeCount()
         found.asked = try transactions.map { transactions throws(WaybillError) in
@@ -241,7 +233,7 @@ extension NetworkQuestion: FoldedQuestion {
         var answer = NetworkAnswer(exchanges: groups.values.map(\.count).reduce(0, +), groups: [])
         let order = groups.map { key, collected in (key: key, count: collected.count) }
         for (key, _) in order.sorted(by: { $0.count == $1.count ? $0.key < $1.key : $0.count > $1.count }) {
-            // Taken out, so that its durations are in memory once.
+            // Removed from the dictionary, to hold the durations in memory once.
             guard var collected = groups.removeValue(forKey: key) else { continue }
             answer.groups.append(collected.group(key))
         }
@@ -254,13 +246,10 @@ extension NetworkQuestion: FoldedQuestion {
     }
 }
 
-/// What is collected of exchanges, by what those of a group have in common.
 package struct GroupedExchanges: Mergeable {
     fileprivate var groups: [NetworkKey: CollectedExchanges] = [:]
     fileprivate var weights = Weights()
-    /// Of all exchanges; not counted where some are collected.
     fileprivate var count = 0
-    /// The transactions whose exchanges are asked about; nil: those of all, or some are collected.
     fileprivate var asked: AskedTransactions?
 
     package mutating func merge(_ other: consuming GroupedExchanges) {
@@ -272,13 +261,12 @@ package struct GroupedExchanges: Mergeable {
     }
 }
 
-/// What the exchanges of a group have in common.
 struct NetworkKey: Hashable, Comparable {
     var host, path, method: String?
     var role: ExchangeRole
 
     init(_ exchange: MeasuredExchange, _ grouping: NetworkQuestion.Grouping) {
-        // RFC 9110, section 4.2.3: a host is the same in any case.
+        // Hosts ignore case (RFC 9110, section 4.2.3).
         host = exchange.host?.lowercased()
         path = grouping == .host ? nil : PathTemplate(exchange.path).description
         method = grouping == .method ? exchange.method : nil

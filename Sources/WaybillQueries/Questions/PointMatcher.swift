@@ -1,21 +1,18 @@
 import WaybillCore
 import WaybillStore
 
-/// A point in a transaction.
-///
-/// Events go by their names, so that versions of an app that number them differently count together; one that has no
-/// name is `event 7`.
+/// A point in a transaction. Names identify events, because app versions may number them differently.
 public enum TransactionPoint: Hashable, Sendable {
     /// The beginning.
     case begun
-    /// The outcome, where its leading part has one that was recorded.
+    /// The recorded outcome of the leading part.
     case finished
-    /// An event of any of the sources that took part.
+    /// An event of any source. An unnamed one is `event 7`.
     case event(String)
 }
 
 extension TransactionPoint: Codable, CustomStringConvertible {
-    /// As it is written: `^` the beginning, `$` the outcome, else the event's name.
+    /// Reads `^` as the beginning, `$` as the outcome, and anything else as the name of an event.
     public init(_ text: String) {
         self =
             switch text {
@@ -25,7 +22,7 @@ extension TransactionPoint: Codable, CustomStringConvertible {
             }
     }
 
-    /// As ``init(_:)`` reads it.
+    /// The text that ``init(_:)`` reads.
     public var description: String {
         switch self {
         case .begun: "^"
@@ -42,19 +39,13 @@ extension TransactionPoint: Codable, CustomStringConvertible {
     }
 }
 
-/// The points that a question names, looked up.
 struct PointMatcher {
-    /// The numbers of events' names; nil for the beginning and the outcome.
     private let names: [Int?]
     private let points: [TransactionPoint]
     let sources: SourceDirectory
-    /// Codes of all events that are named.
     let codes: Set<Int>
-    /// Those of them that nothing is called.
     let unknown: UnknownNames
 
-    /// - Throws: `.setting` where an event is named and no use case; `.notFound` where nothing is called so, unless
-    ///   other stores have some of the transactions.
     init(_ points: [TransactionPoint], of useCase: Int?, _ context: AnswerContext) throws(WaybillError) {
         self.points = points
         sources = try SourceDirectory(context.connection)
@@ -88,18 +79,10 @@ struct PointMatcher {
             try connection.statement("SELECT DISTINCT name FROM names WHERE event >= 0").rows { row in row.text(0) })
     }
 
-    /// What has to be read of transactions: beginnings and outcomes only where a point is one.
     var contents: TransactionCursor.Contents { names.contains(nil) ? .times : [] }
 
-    /// Whether a point is where something of a transaction stands.
     func matches(_ event: TimePoint, _ index: Int) -> Bool { names[index] == event.name }
 
-    /// The first or the last occurrence of a point in a transaction: of each source by its own clock, of those by their wall
-    /// clocks.
-    ///
-    /// - Parameters:
-    ///   - events: As ``EventCursor`` hands them out.
-    ///   - earlier: What it has to come after; nil: nothing.
     func occurrence(
         _ which: DurationQuestion.Occurrence, of index: Int, in transaction: TransactionCursor.Transaction,
         _ events: [TimePoint],
@@ -140,19 +123,13 @@ extension TransactionPoint {
     }
 }
 
-/// What is said of the transactions that a question is about, besides what is collected of them.
 package struct AskedTransactions: Mergeable {
-    /// How many there are.
     private(set) var count: Int
     private var weights: Weights
-    /// Why there are none; nil where there are some.
     private var reason: EmptyReason?
-    /// Of the events that are asked about those that nothing is called.
     var events = UnknownNames()
-    /// What they are told apart by, where that is an attribute that none of them has.
     private var attribute = UnknownNames()
 
-    /// - Parameter weights: Of all of them.
     init(_ transactions: TransactionCursor, _ weights: Weights, _ context: AnswerContext) throws(WaybillError) {
         count = transactions.count
         self.weights = weights
@@ -160,7 +137,6 @@ package struct AskedTransactions: Mergeable {
         if count == 0 { reason = try context.emptyReason(transactions.filter) }
     }
 
-    /// Counts those that pass a filter.
     init(counting filter: TransactionFilter, _ context: AnswerContext) throws(WaybillError) {
         count = try context.reader.count(filter, now: context.now)
         weights = Weights(count)
@@ -176,17 +152,13 @@ package struct AskedTransactions: Mergeable {
         attribute.merge(other.attribute)
     }
 
-    /// How all of them together were weighed; nil where each stands for itself.
     var weighing: Weighing? { weights.weighing }
 
-    /// - Throws: `.notFound` for an event or an attribute that nothing has.
     func check() throws(WaybillError) {
         if let name = events.unknown.first { throw .unknown(event: name, events.known) }
-        // An answer says better why there are none.
         if count > 0, let name = attribute.unknown.first { throw .unknown(attribute: name, attribute.known) }
     }
 
-    /// Why nothing counts: by the filter, where that lets nothing through; else in the words of the question.
     func whyNone(otherwise: (String) -> String) -> String {
         if let reason { return reason.sentence }
         return otherwise(count == 1 ? "the 1 transaction that counts" : "the \(count) transactions that count")
@@ -199,11 +171,8 @@ extension AnswerContext {
     }
 }
 
-/// Names that are asked about and that nothing has.
 struct UnknownNames: Mergeable {
-    /// As they are asked about.
     var unknown: [String] = []
-    /// What has a name instead, in no order; empty where none is unknown.
     var known: Set<String> = []
 
     mutating func merge(_ other: consuming UnknownNames) {
@@ -227,6 +196,6 @@ extension WaybillError {
 }
 
 extension Set<String> {
-    /// As SQLite sorts them, by their bytes.
+    /// Sorts by bytes, as SQLite does.
     fileprivate var inOrder: [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
 }

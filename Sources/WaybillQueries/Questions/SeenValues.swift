@@ -1,28 +1,27 @@
 package import WaybillCore
 package import WaybillStore
 
-/// Values by which transactions can be told apart, as far as the newest of them have them: for people to choose from.
+/// The values of the newest transactions for each segmentation, as choices for people.
 public struct SeenValues: Sendable, Equatable {
-    /// How many of the transactions have each value.
     private var counts: [Segmentation: [String: Int]] = [:]
 
-    /// None.
+    /// Creates an empty collection.
     public init() {}
 
-    /// Counts a value; an empty one is none.
+    /// Counts a value. Empty values are ignored.
     public mutating func add(_ value: String, of segmentation: Segmentation, count: Int = 1) {
         guard !value.isEmpty else { return }
         counts[segmentation, default: [:]][value, default: 0] += count
     }
 
-    /// Names of attributes, in order.
+    /// The names of attributes, in order.
     public var attributes: [String] {
         counts.keys.compactMap { segmentation in
             if case .attribute(let name) = segmentation { name } else { nil }
         }.sorted()
     }
 
-    /// The most frequent in front; of hours and days the latest.
+    /// Returns the values, the most frequent first. Hours and days begin with the latest.
     public func values(of segmentation: Segmentation) -> [String] {
         let counts = counts[segmentation] ?? [:]
         switch segmentation {
@@ -32,7 +31,7 @@ public struct SeenValues: Sendable, Equatable {
         }
     }
 
-    /// Those that may be shown: without values under names of secrets, and without those that redaction would change.
+    /// Removes attributes with sensitive names, and values that redaction would change.
     package func redacted(by redactor: Redactor) -> SeenValues {
         var seen = SeenValues()
         for (segmentation, values) in counts {
@@ -48,11 +47,6 @@ public struct SeenValues: Sendable, Equatable {
 }
 
 extension StoreReader {
-    /// What the newest transactions that pass a filter have.
-    ///
-    /// - Parameters:
-    ///   - limit: Transactions that are looked at.
-    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
     package func seenValues(_ filter: TransactionFilter, limit: Int, now wall: Int64) throws(WaybillError) -> SeenValues
     {
         var filter = filter
@@ -96,11 +90,6 @@ extension StoreReader {
 }
 
 extension String {
-    /// What to say after a name that nothing has: the nearest that something has, else some of those that there are.
-    ///
-    /// - Parameters:
-    ///   - known: In order.
-    ///   - none: What to say where there are none.
     func hint(among known: [String], none: String) -> String {
         if let nearest = nearest(among: known) { return "did you mean “\(nearest)”?" }
         return known.isEmpty

@@ -1,22 +1,22 @@
-/// What transactions are told apart by, e.g. the variants of a test.
+/// A property that divides transactions into segments, such as the variant of a test.
 public enum Segmentation: Hashable, Sendable {
-    /// The value of an attribute, as it was said last: of the part that began the transaction with its end, else with its
-    /// latest event or change, else at its beginning; else by its source, else by another part.
+    /// The latest value of an attribute. The closing wins over events and changes, these over the opening, and a part
+    /// over its source. The leading part wins over other parts.
     case attribute(String)
-    /// Of the source that began it.
+    /// A property of the source that began the transaction.
     case app, appVersion, device, os, osVersion
-    /// The UTC hour or day of its beginning.
+    /// The UTC hour or day of the beginning.
     case hour, day
-    /// How its process ended, of one that was interrupted: ``WaybillCore/SourceEnd/name``, or `unknown`.
+    /// The end of the process of an interrupted transaction: ``WaybillCore/SourceEnd/name``, or `unknown`.
     case ended
-    /// The outcome, or the use case's name, of the transaction just above it; none where that is not known here.
+    /// The outcome or the use case of the parent; no value if the parent is unknown.
     case parentOutcome, parentUseCase
 }
 
 extension Segmentation: Codable, CustomStringConvertible {
-    /// As it is written: `app`, `version`, `device`, `os`, `osVersion`, `hour`, `day`, `ended`,
-    /// `parent.outcome`, `parent.useCase`; anything else is an attribute's name, which may be put as `attribute.app`
-    /// where it is one of these words.
+    /// Reads `app`, `version`, `device`, `os`, `osVersion`, `hour`, `day`, `ended`, `parent.outcome` or
+    /// `parent.useCase`. Anything else is the name of an attribute. For an attribute with one of these names, write
+    /// `attribute.app`.
     public init(_ text: String) {
         self =
             switch text {
@@ -36,7 +36,7 @@ extension Segmentation: Codable, CustomStringConvertible {
 
     private static let prefix = "attribute."
 
-    /// As ``init(_:)`` reads it.
+    /// The text that ``init(_:)`` reads.
     public var description: String {
         switch self {
         case .attribute(let name):
@@ -62,17 +62,14 @@ extension Segmentation: Codable, CustomStringConvertible {
     }
 }
 
-/// What is collected of the transactions of each segment, by the numbers that a cursor gives to the segments.
 struct Segmented<Collected: Mergeable>: Mergeable {
     private let none: Collected
-    /// Where what is collected of a segment stands; of those that have no such value, in front. Below 0: nowhere.
+    /// Index 0 is for transactions without a value. A negative entry means none.
     private var places: [Int] = []
     private var collected: [Collected] = []
 
-    /// - Parameter none: What there is before the first transaction.
     init(_ none: Collected) { self.none = none }
 
-    /// Adds a transaction to its segment.
     mutating func add(_ transaction: TransactionCursor.Transaction, _ add: (inout Collected) -> Void) {
         add(&collected[place(of: (transaction.segment ?? -1) + 1)])
     }
@@ -92,7 +89,6 @@ struct Segmented<Collected: Mergeable>: Mergeable {
         }
     }
 
-    /// The same by the values that the numbers stand for.
     consuming func named(_ values: [String]) -> NamedSegments<Collected> {
         var named = NamedSegments(none)
         for (segment, place) in places.enumerated() where place >= 0 {
@@ -102,15 +98,12 @@ struct Segmented<Collected: Mergeable>: Mergeable {
     }
 }
 
-/// What is collected of the transactions of each segment, by what they have in common.
 package struct NamedSegments<Collected: Mergeable>: Mergeable {
     private let none: Collected
-    /// nil: those that have no such value; all, where they are not told apart.
     var segments: [String?: Collected] = [:]
 
     init(_ none: Collected) { self.none = none }
 
-    /// Adds to a segment.
     mutating func add(to value: String?, _ add: (inout Collected) -> Void) {
         let none = none
         add(&segments[value, default: none])
@@ -118,16 +111,13 @@ package struct NamedSegments<Collected: Mergeable>: Mergeable {
 
     package mutating func merge(_ other: consuming NamedSegments) { segments.merge(other.segments) }
 
-    /// What becomes of it.
-    ///
-    /// - Parameter make: Makes it of a segment and its value, and may leave the segment in another order.
     consuming func answer<Segment>(
         by segmentation: Segmentation?, _ make: (inout Collected, String?) -> Segment
     ) -> SegmentedAnswer<Segment> {
         var made: [Segment] = []
         var total = none
         for value in segments.keys.sorted(by: Segmentation.precedes) {
-            // Taken out, so that it is in memory once.
+            // Removed from the dictionary, to hold it in memory once.
             guard var collected = segments.removeValue(forKey: value) else { continue }
             if segmentation != nil { made.append(make(&collected, value)) }
             total.merge(collected)

@@ -1,15 +1,14 @@
 import WaybillCore
 import WaybillStore
 
-/// What answers need of the sources: their clocks, and what their apps call events. Read at once, since a store may
-/// know many thousands.
+/// The clocks and event names of all sources, read at once because a store may know many thousands.
 final class SourceDirectory {
     struct Entry {
         var id: GUID
         var installation: GUID?
         var app, appVersion, device, os, osVersion: String
         var clock: WallClock
-        /// Sources of the same version of the same app share their names, except a launch that has its own.
+        /// Sources of the same app version share a number, except launches with their own names.
         var naming: Int
     }
 
@@ -23,7 +22,6 @@ final class SourceDirectory {
     private struct Naming: Hashable {
         var app: String
         var version: String
-        /// As `names.app_version` has it; `nil` if the launch has no names of its own.
         var launch: String?
     }
 
@@ -58,19 +56,16 @@ final class SourceDirectory {
             }
     }
 
-    /// The same sources for another thread, which reads names by a connection of its own: those that have a number keep
-    /// it, others are numbered in its own way.
+    /// Creates a copy for another thread and connection. It keeps the known numbers and assigns its own new ones.
     init(_ others: SourceDirectory, by connection: Connection) {
         self.connection = connection
         (entries, names, numbers) = (others.entries, others.names, others.numbers)
     }
 
-    /// Microseconds since 1970 of a time in a source.
     func wall(_ microseconds: Int64, in source: Int64) -> Int64 {
         entries[source]?.clock.wall(microseconds) ?? microseconds
     }
 
-    /// What a source calls the events of a use case, as numbers into ``names``.
     func codes(of useCase: Int, in source: Int64) throws(WaybillError) -> NameCodes {
         guard let entry = entries[source] else { return NameCodes() }
         let key = TableKey(naming: entry.naming, useCase: useCase)
@@ -91,7 +86,6 @@ final class SourceDirectory {
         return table
     }
 
-    /// The number of a name, which it is given if it has none.
     func number(of name: String) -> Int {
         if let number = numbers[name] { return number }
         names.append(name)
@@ -99,11 +93,9 @@ final class SourceDirectory {
         return names.count - 1
     }
 
-    /// The number of an event that has no name.
     func number(ofUnnamed code: Int) -> Int { number(of: "event \(code)") }
 
-    /// The codes that any version of any app gives to a name in any use case; that a code has the name somewhere does
-    /// not mean that it has it everywhere.
+    /// Returns all codes with this name in any version of any app and use case. A code may have other names elsewhere.
     func codes(named name: String) throws(WaybillError) -> Set<Int> {
         var codes = Set(
             try connection.statement("SELECT DISTINCT event FROM names WHERE name = ? AND event >= 0").rows(name) {
@@ -114,7 +106,6 @@ final class SourceDirectory {
     }
 }
 
-/// From the codes of events to the numbers of their names.
 struct NameCodes {
     private var small: [Int32] = []
     private var large: [Int: Int] = [:]

@@ -1,19 +1,19 @@
 public import Foundation
 public import WaybillCore
 
-/// How often each use case was run, and how it ended.
+/// The number of runs of each use case, and their outcomes.
 public struct SummaryQuestion: Question {
-    /// Which transactions count.
+    /// The transactions to count.
     public var filter: TransactionFilter
     package var stepMicroseconds: Int64
 
-    /// Makes a question.
+    /// Creates a question, by default about all transactions, with rates per day.
     public init(filter: TransactionFilter = TransactionFilter(), step: Duration = .seconds(86_400)) {
         self.filter = filter
         stepMicroseconds = step.microseconds
     }
 
-    /// The length of the steps of ``UseCaseSummary/rates``. Default: a day.
+    /// The step of ``UseCaseSummary/rates``. Default: one day.
     public var step: Duration {
         get { .microseconds(stepMicroseconds) }
         set { stepMicroseconds = newValue.microseconds }
@@ -21,7 +21,7 @@ public struct SummaryQuestion: Question {
 }
 
 extension SummaryQuestion {
-    /// Reads a question; what is left out is as by default.
+    /// Reads a question. Missing members have defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init()
@@ -30,43 +30,43 @@ extension SummaryQuestion {
     }
 }
 
-/// One entry for each use case, the most frequent first.
+/// The summaries of use cases.
 public struct SummaryAnswer: QuestionAnswer {
-    /// By number of runs, then by code.
+    /// The use cases, sorted by number of runs, then by code.
     public var useCases: [UseCaseSummary]
-    /// One sentence on why no transaction counts; nil where one does.
+    /// One sentence on why no transaction counts; `nil` if one does.
     public var whyEmpty: String?
     public var weighed: Weighing?
 
-    /// Makes an answer.
+    /// Creates an answer.
     public init(useCases: [UseCaseSummary], whyEmpty: String? = nil) {
         self.useCases = useCases
         self.whyEmpty = whyEmpty
     }
 }
 
-/// What is said of one use case.
+/// The summary of one use case.
 public struct UseCaseSummary: Hashable, Sendable, Codable {
     /// The code.
     public var useCase: Int
-    /// The name that most of its runs have; `use case 17` where none is known.
+    /// The alphabetically first name of the use case; `use case 17` without a known name.
     public var name: String
-    /// Transactions.
+    /// The number of transactions.
     public var runs: Int
-    /// How many ended how; an outcome that none has is left out.
+    /// The numbers by outcome; only outcomes that occur.
     public var outcomes: [TransactionOutcome: Int]
-    /// How many gave which error, the most frequent first.
+    /// The numbers by error, the most frequent first.
     public var errors: [ErrorCount]
-    /// Different installations that began them; those that told none do not count.
+    /// The number of different installations that began the transactions.
     public var installations: Int
-    /// By time of beginning, in order; steps without runs are left out.
+    /// The runs by begin time, in order. Steps without runs are left out.
     public var rates: [Rate]
-    /// How long those took that were closed, with any outcome, as a ``DurationQuestion`` says it by default.
+    /// The durations of closed transactions with any outcome, as of a default ``DurationQuestion``.
     public var duration: DurationStatistics
-    /// How long those took that succeeded.
+    /// The durations of successful transactions.
     public var succeeded: DurationStatistics
 
-    /// Makes a summary.
+    /// Creates a summary.
     public init(
         useCase: Int, name: String, runs: Int, outcomes: [TransactionOutcome: Int], errors: [ErrorCount],
         installations: Int, rates: [Rate],
@@ -83,19 +83,18 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
         self.succeeded = succeeded
     }
 
-    /// Transactions that were closed with an error.
+    /// The number of transactions that closed with an error.
     public struct ErrorCount: Hashable, Sendable, Codable {
-        /// Empty for a mere number.
+        /// The domain of the error; empty if the error has only a number.
         public var domain: String
-        /// The error's number in its domain; of several that have the same name, as versions of an app may have them,
-        /// the least.
+        /// The code of the error. The smallest one if app versions give different codes to the same name.
         public var code: Int64
-        /// The error's name, which it is counted by; nil where it has none, and is counted by its code.
+        /// The name that identifies the error; `nil` if its code does.
         public var name: String?
-        /// How many were closed with it.
+        /// The number of transactions.
         public var count: Int
 
-        /// Makes a count.
+        /// Creates a count.
         public init(domain: String, code: Int64, name: String? = nil, count: Int) {
             self.domain = domain
             self.code = code
@@ -103,23 +102,22 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
             self.count = count
         }
 
-        /// What is counted, as people read it and a filter finds it.
         package var error: RecordedError { RecordedError(domain: domain, code: code, name: name) }
     }
 
-    /// What began in one step of time.
+    /// The transactions that began in one step of time.
     public struct Rate: Hashable, Sendable, Codable {
         package var startMicroseconds: Int64
-        /// Transactions that began in it.
+        /// The number of transactions.
         public var runs: Int
-        /// Those of them that failed.
+        /// The number of failed transactions.
         public var failed: Int
-        /// Those of them that were abandoned; interrupted and timed out ones are counted in ``outcomes`` only.
+        /// The number of abandoned transactions, without the interrupted and timed out ones in ``outcomes``.
         public var abandoned: Int
-        /// How many ended how; an outcome that none has is left out.
+        /// The numbers by outcome; only outcomes that occur.
         public var outcomes: [TransactionOutcome: Int]
 
-        /// Makes a rate, which counts what the outcomes say.
+        /// Creates a rate with the numbers from the outcomes.
         public init(start: Date, outcomes: [TransactionOutcome: Int]) {
             startMicroseconds = start.microseconds
             self.outcomes = outcomes
@@ -128,12 +126,11 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
             abandoned = outcomes[.abandoned] ?? 0
         }
 
-        /// When the step starts: a multiple of its length after 1970.
+        /// The start of the step, a multiple of its length since 1970.
         public var start: Date { Date(microseconds: startMicroseconds) }
     }
 }
 
-/// One pass over the transactions.
 extension SummaryQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> SummaryAnswer {
         try answer(partial(from: context))
@@ -185,27 +182,23 @@ extension SummaryQuestion: FoldedQuestion {
     }
 }
 
-/// What is counted, by the codes of use cases.
 package struct CountedUseCases: Mergeable {
     fileprivate var useCases: [Int: UseCaseCounts] = [:]
 
     package mutating func merge(_ other: consuming CountedUseCases) { useCases.merge(other.useCases) }
 }
 
-/// What is counted of one use case.
 private struct UseCaseCounts: Mergeable {
-    /// The least of its names; nil: it has none.
     fileprivate var name: String?
     private var outcomes: [TransactionOutcome: Int64] = [:]
     private var errors = ErrorCounts()
-    /// Those whose installations were not told yet.
     private var sources: Set<Int64> = []
     private var installations: Set<GUID> = []
     private var durations = Durations()
     private var succeeded = Durations()
     private var rates: [Rate] = []
     private var places: [Int64: Int] = [:]
-    /// What began shortly after each other stands together.
+    /// The index of the last step, because transactions usually follow in order of time.
     private var latest = 0
 
     private struct Rate {
@@ -234,7 +227,7 @@ private struct UseCaseCounts: Mergeable {
         return rates.count - 1
     }
 
-    /// Keeps which installations its sources are of, in place of the sources, which have a number in their store only.
+    /// Replaces sources by their installations, because row numbers mean nothing outside of their store.
     fileprivate mutating func tellInstallations(_ known: SourceDirectory) {
         installations.formUnion(sources.compactMap { known.entries[$0]?.installation })
         sources = []
@@ -252,7 +245,6 @@ private struct UseCaseCounts: Mergeable {
         }
     }
 
-    /// Leaves the durations in another order.
     fileprivate mutating func summary(of useCase: Int, step: Int64) -> UseCaseSummary {
         UseCaseSummary(
             useCase: useCase, name: name ?? "use case \(useCase)", runs: outcomes.counts.values.reduce(0, +),
@@ -265,11 +257,9 @@ private struct UseCaseCounts: Mergeable {
     }
 }
 
-/// How often which error came.
 struct ErrorCounts: Mergeable {
     private var counts: [RecordedError: (code: Int64, count: Int64)] = [:]
 
-    /// - Parameter weight: For how many it stands, in millionths.
     mutating func add(_ error: RecordedError, _ weight: Int64) { add((error.code, weight), of: error.group) }
 
     private mutating func add(_ more: (code: Int64, count: Int64), of group: RecordedError) {
@@ -281,7 +271,6 @@ struct ErrorCounts: Mergeable {
         for (group, more) in other.counts { add(more, of: group) }
     }
 
-    /// The most frequent first.
     var sorted: [UseCaseSummary.ErrorCount] {
         counts.filter { $0.value.count > 0 }
             .map {

@@ -1,51 +1,37 @@
 import WaybillCore
 import WaybillStore
 
-/// The transactions that a question is about, each with its parts.
-///
-/// Only their keys are held, so that ten million events take little memory; what else they have is read as they are
-/// handed out.
+/// Reads the transactions of a question, with their parts. Only the keys stay in memory.
 struct TransactionCursor: TransactionRange {
-    /// A transaction, by its leading part. What is not among the ``Contents`` that are read has no meaning.
+    /// A transaction, by its leading part. Properties outside of the ``Contents`` that are read have no meaning.
     struct Transaction {
         var source: Int64
         var sequence: Int64
         var useCase: Int
         var at: Int64 = 0
-        /// Sequence and time of the fact `closed`; nil: there is none.
         var closing: (sequence: Int64, at: Int64)?
-        /// With which it was closed; nil: none.
         var error: RecordedError?
         var outcome = TransactionOutcome.open
         var begun: Int64 = 0
-        /// Into ``segmentValues``; nil: it has no such value.
         var segment: Int?
-        /// For how many it stands, in millionths.
         var weight = Weights.one
     }
 
-    /// What is read of transactions besides their keys, use cases and segments: each column costs as much as an event.
+    /// The optional columns. Each costs as much time as an event.
     struct Contents: OptionSet {
         var rawValue: Int
 
-        /// The parts besides the leading one.
         static let joined = Contents(rawValue: 1)
-        /// When they began, and sequence and time of the fact `closed`.
         static let times = Contents(rawValue: 2)
-        /// Their outcomes.
         static let outcome = Contents(rawValue: 4)
-        /// The errors with which they were closed.
         static let error = Contents(rawValue: 8)
-        /// For how many they stand, where any stands for more than itself.
         static let weight = Contents(rawValue: 16)
     }
 
-    /// 16 bytes: there may be millions.
+    /// It takes only 16 bytes, because there may be millions.
     fileprivate struct Key: Comparable {
         var sequence: Int64
-        /// No file has room for more sources.
         var source: Int32
-        /// Below 0: none.
         var segment: Int32
 
         static func < (left: Key, right: Key) -> Bool {
@@ -54,25 +40,17 @@ struct TransactionCursor: TransactionRange {
     }
 
     private var keys: ArraySlice<Key>
-    /// The values that tell transactions apart.
     let segmentValues: [String]
     private var joined: JoinedParts?
-    /// Of all of them; nil: each may have another.
     private let useCase: Int?
     private let wall: Int64
-    /// For how many each stands besides, in millionths: where they are a sample.
     private let sampleWeight: Int64
     private let contents: Contents
     private(set) var connection: Connection
-    /// Which transactions they are.
     let filter: TransactionFilter
-    /// What they are told apart by, where that is an attribute that none in the store has.
     let unknownAttribute: UnknownNames
-    /// Of those that were handed out.
     private var weighed = Weights()
 
-    /// - Parameter codes: Joined parts without such an event are not wanted; nil: all are.
-    /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
     init(
         _ filter: TransactionFilter, segmentation: Segmentation? = nil, reading contents: Contents,
         joinedWith codes: [Int]? = nil,
@@ -118,7 +96,7 @@ struct TransactionCursor: TransactionRange {
         self.joined = joined?.isEmpty == true ? nil : joined?.reading(by: connection)
     }
 
-    /// Whether there are so many that all parts are read at once; false also where that would take a look at each.
+    /// Whether to read all joined parts at once. Filters that need a full scan are not counted.
     private static func areMany(_ filter: TransactionFilter, now wall: Int64, _ connection: Connection)
         throws(WaybillError) -> Bool
     {
@@ -131,7 +109,6 @@ struct TransactionCursor: TransactionRange {
         return count == JoinedParts.many
     }
 
-    /// The keys of the leading parts that pass a filter.
     private struct Listed {
         var keys: [Key] = []
         var segments: [String: Int32] = [:]
@@ -172,7 +149,7 @@ struct TransactionCursor: TransactionRange {
                     return !isThere
                 })
         guard !isThere else { return UnknownNames() }
-        // Of events no more than what is read in no time: it is a hint.
+        // Limits the events, because this is only for a hint.
         func names(_ details: String) -> String {
             "SELECT j.key FROM (\(details)) d, json_each(CASE WHEN json_valid(d.detail) THEN d.detail END, '$.attributes') j"
         }
@@ -187,10 +164,8 @@ struct TransactionCursor: TransactionRange {
         return UnknownNames(unknown: [name], known: Set(known))
     }
 
-    /// How many there are.
     var count: Int { keys.count }
 
-    /// Of all of them; once they were handed out.
     var weights: Weights { contents.contains(.weight) ? weighed : Weights(count, each: sampleWeight) }
 
     var transactions: TransactionCursor { self }
@@ -206,12 +181,10 @@ struct TransactionCursor: TransactionRange {
         }
     }
 
-    /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what
-    /// belongs to them goes forward through the file.
+    /// Calls `body` for each transaction with its joined parts. The order of rows keeps reads sequential.
     mutating func forEach(
         _ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void
     ) throws(WaybillError) {
-        // What the keys say already may be all.
         if let useCase, joined == nil, contents.subtracting(.joined).isEmpty {
             for key in keys { try body(Transaction(key, useCase, weight: sampleWeight), []) }
             return
@@ -236,7 +209,7 @@ struct TransactionCursor: TransactionRange {
         let error =
             contents.contains(.error)
             ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL"
-        // What was recorded into this very store is all there.
+        // A store has all transactions that were recorded into it.
         let sampling =
             contents.contains(.weight)
             ? "CASE WHEN (SELECT s.heard_us FROM sources s WHERE s.id = p.source) IS NOT NULL THEN p.sample_ppm END, "
@@ -279,17 +252,13 @@ extension TransactionCursor.Transaction {
 }
 
 extension Segmentation {
-    /// The order of values: none first.
     static func precedes(_ left: String?, _ right: String?) -> Bool {
         guard let left, let right else { return left == nil && right != nil }
         return left < right
     }
 
-    /// Where it stands, or what it is made of, in the leading part `p`; NULL where the source says it.
-    ///
-    /// - Parameter wall: Now, in microseconds since 1970.
     func column(now wall: Int64) -> String {
-        // Rounded down, also before 1970.
+        // Rounds down, also before 1970.
         let seconds = "p.listed_us / 1000000 - (p.listed_us % 1000000 < 0)"
         return switch self {
         case .attribute(let name): AttributeSQL(literally: name).latest

@@ -1,35 +1,28 @@
 public import WaybillCore
 
-/// How far the clocks of a transaction's sources are apart: what makes one picture of their times.
-///
-/// The times of a ``TransactionRecord`` are raw: each source's, as its own clock said. ``aligning(_:)`` makes a record
-/// whose times go by one clock.
+/// The clock offsets between the sources of a transaction. ``aligning(_:)`` applies them to a record.
 public struct ClockAlignment: Hashable, Sendable, Codable {
-    /// The source whose clock the others are compared with: the one of the leading part.
+    /// The source with the reference clock: the one of the leading part.
     public var reference: GUID
-    /// One for each other source of which something is known: whose part was caused by an exchange of the reference, or
-    /// of another one here. Callers before those whom they called.
+    /// The known offsets of other sources. Callers precede the servers that they called.
     public var offsets: [Offset]
 
-    /// Makes an alignment.
+    /// Creates an alignment.
     public init(reference: GUID, offsets: [Offset]) {
         self.reference = reference
         self.offsets = offsets
     }
 
-    /// One source's clock beside that of the reference.
+    /// The offset of one source's clock from the reference.
     public struct Offset: Hashable, Sendable, Codable {
         /// The source.
         public var source: GUID
-        /// Microseconds to add to its times: negative where its clock is ahead.
+        /// The microseconds to add to its times. Negative if its clock is ahead.
         package var microseconds: Int64
-        /// Microseconds by which that may be too much or too little.
         package var uncertaintyMicroseconds: Int64
-        /// How many other exchanges it was found by; 0: only the one that caused the part, so that its request and its
-        /// response cannot be told apart.
+        /// The number of other exchanges behind the estimate. With 0, request and response can't be separated.
         public var sampleCount: Int
 
-        /// Makes an offset.
         package init(source: GUID, microseconds: Int64, uncertaintyMicroseconds: Int64, sampleCount: Int) {
             self.source = source
             self.microseconds = microseconds
@@ -39,18 +32,17 @@ public struct ClockAlignment: Hashable, Sendable, Codable {
 
         private enum CodingKeys: String, CodingKey {
             case source, uncertaintyMicroseconds, sampleCount
-            /// With its unit, as every time in JSON.
+            /// With the unit, as every time in JSON.
             case microseconds = "offsetMicroseconds"
         }
     }
 }
 
 extension ClockAlignment {
-    /// The offset of a source; nil for the reference, and where nothing is known of it, so that its times stay as they
-    /// are.
+    /// The offset of a source; `nil` for the reference and for unknown offsets.
     public subscript(source: GUID) -> Offset? { offsets.first { $0.source == source } }
 
-    /// What has to be added to the times of a source to get those of another one; nil where nothing is known of either.
+    /// The offset to add to a source's times to get another's; `nil` if either is unknown.
     package func offset(of source: GUID, beside other: GUID) -> Offset? {
         guard let left = place(of: source), let right = place(of: other) else { return nil }
         return Offset(
@@ -64,12 +56,9 @@ extension ClockAlignment {
             ? Offset(source: source, microseconds: 0, uncertaintyMicroseconds: 0, sampleCount: .max) : self[source]
     }
 
-    /// The same record with aligned times.
+    /// Returns the record with aligned times. Aligning it again changes nothing.
     ///
-    /// All times of a source are moved by the same, so that it keeps its order and its durations; also a wall clock
-    /// that was set meanwhile still shows. The beginning in the record's summary is that of the reference and stays.
-    /// What is left to be added to the times of the result is 0, as uncertain as before: aligning it again changes
-    /// nothing.
+    /// Each source keeps its order and durations. The summary keeps the begin time of the reference.
     public func aligning(_ record: TransactionRecord) -> TransactionRecord {
         let moves = Dictionary(offsets.map { ($0.source, $0.microseconds) }) { first, _ in first }
         var aligned = record
@@ -102,11 +91,9 @@ extension ClockAlignment {
 }
 
 extension TransactionRecord {
-    /// The same with aligned times: those of the source that began it, as far as the clocks of the others are known;
-    /// see ``clocks``.
+    /// The record with the times of the source that began it, as far as ``clocks`` knows the offsets.
     ///
-    /// Nothing changes its place among what one source saw. Where nothing is known of a source's clock, its times stay
-    /// as they are.
+    /// The events of one source keep their order. Times of a source with an unknown offset don't change.
     ///
     /// ```swift
     /// guard let record = try await transactions.transaction(id) else { return }
@@ -131,7 +118,7 @@ extension Int64 {
 }
 
 extension [TransactionRecord.Entry] {
-    /// Each source's as they are; across sources by time as far as that allows; ties by source.
+    /// Sorts across sources by time, keeping the order within each source; ties by source.
     fileprivate mutating func putInOrder() {
         var latest: [GUID: Int64] = [:]
         var placed: [(time: Int64, number: Int, entry: TransactionRecord.Entry)] = []

@@ -1,28 +1,25 @@
 public import WaybillCore
 package import WaybillStore
 
-/// What is stored of one network exchange, from one end, with what it belonged to: a line of a list, and its details.
-///
-/// Bodies are apart from it: they stay in the store that recorded them.
+/// A network exchange from one end, with its source and transaction. Bodies stay in the store that recorded them.
 public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
-    /// The exchange itself.
+    /// The exchange.
     public var exchange: TransactionRecord.Exchange
-    /// How it stands.
+    /// The state.
     public var state: State
-    /// Who recorded it.
+    /// The source that recorded it.
     public var source: TransactionRecord.Source
-    /// The transaction that it belongs to; nil outside any transaction, and where the opening of its part has not
-    /// arrived.
+    /// The transaction of the exchange; `nil` outside any, and before the opening of its part arrives.
     public var transaction: GUID?
-    /// The code of that transaction's use case.
+    /// The code of the transaction's use case.
     public var useCase: Int?
-    /// As the source's app calls it; `use case 17` where no name is known.
+    /// The name of the use case in the source's app; `use case 17` without a known name.
     public var useCaseName: String?
 
     /// The source and the sequence of its `exchange_opened` fact.
     public var id: FactID { exchange.id }
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         exchange: TransactionRecord.Exchange, state: State, source: TransactionRecord.Source, transaction: GUID?,
         useCase: Int?,
@@ -36,25 +33,21 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
         self.useCaseName = useCaseName
     }
 
-    /// How an exchange stands: its recorded end, or why there is none.
+    /// The recorded end of an exchange, or the reason why there is none.
     public enum State: String, Hashable, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
-        /// It was opened and not closed yet.
+        /// The exchange is open.
         case inProgress = "in_progress"
-        /// A whole response was there, with any status.
+        /// The whole response arrived, with any status.
         case completed
-        /// No whole response: see the error.
+        /// The exchange ended without a complete response; see the error.
         case failed
-        /// The caller no longer wanted it.
+        /// The caller canceled it.
         case canceled
-        /// As completed, but a rule answered, and no server was asked.
+        /// A rule completed it without a server.
         case mocked
-        /// Its source has ended without closing it.
+        /// The source ended without closing it.
         case interrupted
 
-        /// - Parameters:
-        ///   - recorded: The recorded end; nil where there is none.
-        ///   - isMocked: Whether a rule answered.
-        ///   - hasSourceEnded: Whether its source runs no longer.
         package init(_ recorded: ExchangeState?, isMocked: Bool, hasSourceEnded: Bool) {
             switch recorded {
             case .completed: self = isMocked ? .mocked : .completed
@@ -78,14 +71,14 @@ extension ExchangeRecord.State {
     }
 }
 
-/// What was kept of the two bodies of an exchange.
+/// The kept bodies of an exchange.
 public struct ExchangeBodies: Sendable, Hashable {
-    /// nil where nothing is known of one.
+    /// The request body; `nil` if unknown.
     public var request: ExchangeBody?
-    /// nil where nothing is known of one.
+    /// The response body; `nil` if unknown.
     public var response: ExchangeBody?
 
-    /// None, unless told otherwise.
+    /// Creates bodies, by default none.
     public init(request: ExchangeBody? = nil, response: ExchangeBody? = nil) {
         self.request = request
         self.response = response
@@ -93,14 +86,10 @@ public struct ExchangeBodies: Sendable, Hashable {
 }
 
 extension StoreReader {
-    /// What this store kept of the bodies of an exchange.
     package func bodies(of exchange: FactID) throws(WaybillError) -> ExchangeBodies {
         ExchangeBodies(request: try body(of: exchange, .request), response: try body(of: exchange, .response))
     }
 
-    /// What this store kept of the bodies of exchanges, of the first of them until there are enough.
-    ///
-    /// - Parameter limit: Bytes.
     package func bodies(
         of exchanges: [FactID], limit: Int
     ) throws(WaybillError) -> (bodies: [FactID: ExchangeBodies], isCut: Bool) {
@@ -118,9 +107,7 @@ extension StoreReader {
 }
 
 extension ExchangeBody {
-    /// Whether there is something to show: bytes, or that the whole body is empty.
     package var isKept: Bool { !bytes.isEmpty || isWhole }
 
-    /// What was kept, as text; nil for what is not UTF-8.
     package var text: String? { String(utf8: bytes) }
 }

@@ -1,26 +1,22 @@
 import WaybillCore
 
-/// A path in which IDs are folded, so that requests for different things of one kind count together:
-/// `/users/123/orders/9f3c21d7` is `/users/{id}/orders/{id}`.
+/// A path without IDs, to group requests: `/users/123/orders/9f3c21d7` is `/users/{id}/orders/{id}`.
 ///
-/// Segments are judged one by one, and a query is no part of it. A segment becomes `{date}` when it is a calendar date
-/// of ISO 8601, with or without a time: `2026-03-01`, `2026-03`, `2026-03-01T12:00:00Z`. It becomes `{id}` when it is
-/// - a number: decimal digits only, perhaps behind a minus;
-/// - a UUID (RFC 9562), in either case;
-/// - hexadecimal: at least 8 such digits, of which one is decimal;
-/// - a token, as base64 (RFC 4648), ULID, nanoid and the like write them: at least 8 characters, with a word that
-///   changes between letters and digits at least three times, or a word of at least 20 with a digit, a capital and a
-///   small letter. Words are divided by anything but letters, digits and percent-encoded bytes.
+/// A segment becomes `{date}` if it is an ISO 8601 calendar date, with or without a time. It becomes `{id}` if it is
+/// - a number: decimal digits, perhaps after a minus;
+/// - a UUID (RFC 9562);
+/// - hexadecimal: at least 8 digits, and one of them decimal;
+/// - a token, such as base64 (RFC 4648), ULID or nanoid: at least 8 characters with a mixed word. A mixed word changes
+///   between letters and digits at least three times, or has at least 20 characters with a digit, a capital and a small
+///   letter. Anything but letters, digits and percent-encoded bytes separates words.
 ///
-/// An extension stays: `/images/9f3c21d7.jpg` is `/images/{id}.jpg`. Where these rules say nothing a segment stays as
-/// it is, e.g. `v1`, `1.1`, `oauth2` and the titles of articles.
+/// Extensions stay: `/images/9f3c21d7.jpg` is `/images/{id}.jpg`. Other segments stay, such as `v1`, `1.1` and
+/// `oauth2`.
 package struct PathTemplate: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
-    /// Folds the IDs of a path as it was recorded.
     package init(_ path: some StringProtocol) {
         let path = path.prefix { $0 != "?" && $0 != "#" }
-        // Without a digit there is nothing to fold.
         guard path.utf8.contains(where: \.isDigit) else {
             description = String(path)
             return
@@ -40,11 +36,10 @@ package struct PathTemplate: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What stands between two slashes, without an extension; it has a digit somewhere.
 private struct PathSegment {
     let bytes: ArraySlice<UInt8>
 
-    /// Where an extension begins: a dot, a letter and up to four more letters or digits; else the end.
+    /// The index of the extension: a dot, a letter and up to four letters or digits; else the end.
     static func endOfStem(_ bytes: [UInt8]) -> Int {
         guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return bytes.endIndex }
         let suffix = bytes[(dot + 1)...]
@@ -56,7 +51,6 @@ private struct PathSegment {
 
     var isNumber: Bool { (bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes).allSatisfy(\.isDigit) }
 
-    /// `8-4-4-4-12` hexadecimal digits.
     var isUUID: Bool { has(shape: "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh") && bytes.count == 36 }
 
     var isHexadecimal: Bool {
@@ -69,7 +63,7 @@ private struct PathSegment {
             || has(shape: "\(day)Tdd") && bytes.count >= 13
     }
 
-    /// Whether it begins like this: `d` a decimal digit, `h` a hexadecimal one, anything else itself.
+    /// Whether it begins with the shape: `d` is a decimal digit, `h` a hexadecimal one.
     private func has(shape: String) -> Bool {
         bytes.count >= shape.utf8.count
             && zip(bytes, shape.utf8).allSatisfy { byte, shape in
@@ -85,7 +79,6 @@ private struct PathSegment {
 
     private struct Word {
         var length = 0
-        /// Between letters and digits.
         var changes = 0
         var hasDigit = false
         var hasCapital = false
@@ -114,7 +107,7 @@ private struct PathSegment {
         while index < bytes.endIndex {
             let byte = bytes[index]
             if byte == UInt8(ascii: "%") {
-                // A byte of a letter that a URL cannot hold: its digits do not count as digits.
+                // A percent-encoded byte of a letter. Its digits don't count as digits.
                 words[words.count - 1].append(UInt8(ascii: "a"))
                 index += 3
                 continue

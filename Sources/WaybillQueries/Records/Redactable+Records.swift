@@ -54,7 +54,7 @@ extension ExchangeBody: Redactable {
         var body = self
         body.contentType = contentType.redacted(by: redactor)
         guard contentType != KeptMessage.contentType else {
-            // One by one: each is looked at as what it is, and not as a string in a record.
+            // Each message is redacted by its own type, not as a string in a record.
             body.bytes = KeptMessage.messages(in: self).flatMap { message in
                 var message = message
                 message.bytes = redactor.body(
@@ -104,7 +104,6 @@ extension SourceRecord: Redactable {
     }
 }
 
-/// Names, reasons and samples.
 extension DeliveryState: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var state = self
@@ -142,7 +141,6 @@ extension NameConflict: Redactable {
     }
 }
 
-/// Rows, and what is said about them.
 extension RecordPage: Redactable where Row: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var page = self
@@ -153,17 +151,16 @@ extension RecordPage: Redactable where Row: Redactable {
     }
 }
 
-// Records keep whole microseconds, as rows and JSON have them; these are the same as dates and durations.
+// Records keep whole microseconds, as rows and JSON do. These properties convert them to dates and durations.
 
 extension TransactionSummary {
-    /// When it began.
+    /// The begin time.
     public var begun: Date { Date(microseconds: begunMicroseconds) }
-    /// From opening to closing; nil while there is no closing.
+    /// The time from opening to closing; `nil` while the transaction is open.
     public var duration: Duration? { durationMicroseconds.map { .microseconds($0) } }
     /// The sampling rate of its use case, from 0 to 1; `nil` if every transaction is delivered.
     public var samplingRate: Double? { sampling.map { Double($0.perMillion) / 1_000_000 } }
 
-    /// Makes a summary.
     package init(
         id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begun: Date, duration: Duration?,
         error: RecordedError? = nil, attributes: Attributes = [:], sourceCount: Int, eventCount: Int,
@@ -181,35 +178,34 @@ extension TransactionSummary {
 }
 
 extension TransactionRecord.Part {
-    /// When it was begun or joined.
+    /// The time when it was begun or joined.
     public var opened: Date { Date(microseconds: openedMicroseconds) }
-    /// When it was closed; nil where it was not.
+    /// The time when it was closed; `nil` while it is open.
     public var closed: Date? { closedMicroseconds.map { Date(microseconds: $0) } }
-    /// Microseconds from its opening to its closing, by its source's own clock; `nil` where it was not closed.
     package var durationMicroseconds: Int64? { closedMicroseconds?.subtracting(openedMicroseconds) }
 }
 
 extension TransactionRecord.Entry {
-    /// When it happened, by its source's clock anchors.
+    /// The time of the entry, by its source's clock anchors.
     public var time: Date { Date(microseconds: timeMicroseconds) }
 }
 
 extension TransactionRecord.Exchange {
-    /// When it was opened.
+    /// The time when it was opened.
     public var opened: Date { Date(microseconds: openedMicroseconds) }
-    /// When the request's last byte was handed over; nil where it was not measured.
+    /// The time when the request's last byte was handed over; `nil` if it was not measured.
     public var sent: Date? { transfer.sentAtMicroseconds.map { Date(microseconds: $0) } }
-    /// When the head of the response came; nil where it was not measured.
+    /// The time when the head of the response arrived; `nil` if it was not measured.
     public var firstByte: Date? { firstByteMicroseconds.map { Date(microseconds: $0) } }
-    /// When it was closed; nil while it is in progress.
+    /// The time when it was closed; `nil` while it is in progress.
     public var closed: Date? { closedMicroseconds.map { Date(microseconds: $0) } }
-    /// The version of HTTP, e.g. `1.1` or `2`; `nil` if the platform does not report it.
+    /// The HTTP version, e.g. `1.1` or `2`; `nil` if the platform does not report it.
     public var httpVersion: String? { transfer.httpVersion }
-    /// Bytes of the response's body before decompression; `nil` if unknown.
+    /// The bytes of the response body before decompression; `nil` if unknown.
     public var receivedWireByteCount: Int64? { transfer.receivedWireByteCount }
     /// Whether it used an existing connection; `nil` if the platform does not report it.
     public var isConnectionReused: Bool? { transfer.isConnectionReused }
-    /// How long the steps before the request took; `nil` for a step that was skipped or not measured.
+    /// The durations of the steps before the request; `nil` for a step that was skipped or not measured.
     public var phases: (lookup: Duration?, connect: Duration?, tls: Duration?) {
         let phases = transfer.phases
         return (
@@ -217,42 +213,41 @@ extension TransactionRecord.Exchange {
             phases.secureMicroseconds.map { .microseconds($0) }
         )
     }
-    /// The redirects that were followed, in order: the status and the redacted URL of each.
+    /// The followed redirects in order, with status and redacted URL.
     public var redirects: [(status: Int, url: String)] { transfer.redirects.map { ($0.status, $0.url) } }
-    /// Whether a rule answered it, or failed it, and no server was asked.
+    /// Whether a rule answered or failed it without a server.
     public var isMocked: Bool { transfer.isMocked }
-    /// The name of the rule that answered, failed or slowed it down; `nil` if none did.
+    /// The name of the rule that answered, failed or delayed it; `nil` without one.
     public var rule: String? { transfer.rule }
-    /// The messages of a WebSocket and its close code (RFC 6455, section 7.4); `nil` for other exchanges.
+    /// The message counts and close code of a WebSocket (RFC 6455, section 7.4); `nil` for other exchanges.
     public var webSocket: (sentCount: Int64, receivedCount: Int64, closeCode: Int?)? {
         transfer.webSocket.map { ($0.sentMessageCount, $0.receivedMessageCount, $0.closeCode) }
     }
-    /// Microseconds from its opening to its closing, by its source's own clock; `nil` while it is in progress.
     package var durationMicroseconds: Int64? { closedMicroseconds?.subtracting(openedMicroseconds) }
 }
 
 extension SourceRecord {
-    /// When it started; nil where no clock anchor is known.
+    /// The start of the source; `nil` without a clock anchor.
     public var started: Date? { startedMicroseconds.map { Date(microseconds: $0) } }
-    /// When a set of it last arrived; nil for a source that recorded into this very store.
+    /// The last arrival of a set; `nil` for the store's own sources.
     public var heard: Date? { heardMicroseconds.map { Date(microseconds: $0) } }
 }
 
 extension ClockAlignment.Offset {
-    /// What to add to its times: negative where its clock is ahead.
+    /// The duration to add to its times. Negative if its clock is ahead.
     public var duration: Duration { .microseconds(microseconds) }
-    /// By how much that may be too much or too little.
+    /// The largest error of ``duration``.
     public var uncertainty: Duration { .microseconds(uncertaintyMicroseconds) }
 }
 
 extension DeliveryState.QuarantineGroup {
-    /// When the first was rejected.
+    /// The first rejection.
     public var firstRejected: Date { Date(microseconds: firstMicroseconds) }
-    /// When the last was rejected.
+    /// The last rejection.
     public var lastRejected: Date { Date(microseconds: lastMicroseconds) }
 }
 
 extension DeliveryState.Hour {
-    /// When it begins.
+    /// The beginning of the hour.
     public var begin: Date { Date(microseconds: beginMicroseconds) }
 }

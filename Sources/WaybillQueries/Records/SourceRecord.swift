@@ -2,58 +2,54 @@ public import Foundation
 public import WaybillCore
 import WaybillStore
 
-/// What a store knows of one source: who it is, what became of its facts, and what is missing.
+/// A source in a store: its description, ledger and gaps.
 public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
-    /// The recorder's ID.
+    /// The ID of the source.
     public var id: GUID
-    /// The app on its device; nil where none was told.
+    /// The installation; `nil` without one.
     public var installation: GUID?
-    /// The app's or service's name.
+    /// The name of the app or service.
     public var app: String
-    /// The app's version.
+    /// The version of the app.
     public var appVersion: String
-    /// The model.
+    /// The device model.
     public var device: String
-    /// `iOS`, `Linux`.
+    /// The operating system, such as `iOS` or `Linux`.
     public var os: String
-    /// The system's version.
+    /// The version of the operating system.
     public var osVersion: String
-    /// What the app said about this launch.
+    /// The attributes of this launch.
     public var attributes: Attributes
-    /// Microseconds since 1970 when it started; nil where no clock anchor is known.
     package var startedMicroseconds: Int64?
-    /// Microseconds since 1970 when a set of it last arrived; nil for a source that recorded into this very store.
     package var heardMicroseconds: Int64?
-    /// Whether it runs no longer: what it left open was interrupted.
+    /// Whether the source has ended. If so, its open transactions are interrupted.
     public var hasEnded: Bool
-    /// How it ended; nil: that is not known, or it has not.
+    /// The end of the process; `nil` if it is unknown, or if the source has not ended.
     public var endedBy: SourceEnd?
-    /// At a collector, `delivered` is what has arrived and `pending` what has not (yet).
+    /// The ledger. In a collector, `delivered` facts have arrived, and `pending` facts have not.
     public var ledger: Ledger
-    /// Sequences that were recorded and have not arrived, although later ones have; empty for a source of this very
-    /// store. At most ``gapLimit``, the first.
+    /// The missing sequences before arrived ones; empty for the store's own sources. At most the first ``gapLimit``.
     public var gaps: [Gap]
-    /// How many gaps there are, where that is more than ``gaps`` has; nil: it has all of them.
+    /// The number of all gaps if there are more than in ``gaps``; otherwise `nil`.
     public var gapCount: Int?
 
-    /// How many gaps are listed. Value: 1,000.
+    /// The most gaps in a record: 1,000.
     public static let gapLimit = 1_000
 
-    /// First and last sequence, both inside.
+    /// A range of missing sequences, inclusive.
     public struct Gap: Hashable, Sendable, Codable {
-        /// The first sequence that is missing.
+        /// The first missing sequence.
         public var first: Int64
-        /// The last sequence that is missing.
+        /// The last missing sequence.
         public var last: Int64
 
-        /// Makes a gap.
+        /// Creates a gap.
         public init(first: Int64, last: Int64) {
             self.first = first
             self.last = last
         }
     }
 
-    /// Makes a record.
     package init(
         id: GUID, installation: GUID?, app: String, appVersion: String, device: String, os: String, osVersion: String,
         attributes: Attributes, startedMicroseconds: Int64?, heardMicroseconds: Int64?, hasEnded: Bool, ledger: Ledger,
@@ -76,50 +72,47 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     }
 }
 
-/// How facts come into a store and go on from it.
+/// The state of facts on their way into and out of a store.
 public struct DeliveryState: Sendable {
-    /// What was recorded into this very store; nil where nothing was.
+    /// The facts recorded into this store; `nil` without any.
     public var own: Own?
-    /// Facts that a collector rejected, together where source and reason are the same, the latest first; at most
-    /// ``groupLimit``.
+    /// The facts that a collector rejected, grouped by source and reason, the latest first. At most ``groupLimit``.
     public var quarantine: [QuarantineGroup]
-    /// All of them.
+    /// The number of all quarantined facts.
     public var quarantinedCount: Int
-    /// Transactions of sets of version 0.0.1 that could not be read, the latest first; at most ``groupLimit``.
+    /// The unreadable transactions of sets of version 0.0.1, the latest first. At most ``groupLimit``.
     package var legacyQuarantine: [LegacyQuarantined] = []
-    /// All of them.
+    /// The number of all unreadable transactions.
     public var legacyQuarantinedCount = 0
-    /// What came from others, an hour each, without holes, up to now; empty where nothing ever came.
+    /// The arrivals from other sources by hour, without holes, up to now; empty without any.
     public var hours: [Hour]
 
-    /// The most that are told one by one.
+    /// The most groups in a list: 100.
     public static let groupLimit = 100
 
-    /// What was recorded into this very store.
+    /// The facts recorded into this store.
     public struct Own: Sendable {
-        /// Facts that are not settled.
+        /// The number of facts that are not settled.
         public var pendingCount: Int64
-        /// Those of them that sampling holds back until their transactions have ended.
+        /// The number of pending facts that sampling holds until the ends of their transactions.
         public var heldCount: Int64 = 0
-        /// Facts that sampling has dropped, whether they can still be looked at or not.
+        /// The number of facts that sampling dropped, even if they are still here.
         public var sampledCount: Int64 = 0
-        /// Facts that a collector took.
+        /// The number of delivered facts.
         public var deliveredCount: Int64
-        /// The set that is on its way, and its facts; nil: none.
+        /// The set that is being sent, and the number of its facts; `nil` without one.
         public var sending: (set: GUID, factCount: Int)?
-        /// The latest transaction of which nothing is pending; nil: there is none.
+        /// The latest transaction without pending facts; `nil` without one.
         public var settled: TransactionSummary?
-        /// The pause that holds, or has held since the last success, as the store was told last; nil: delivery works,
-        /// or was never tried.
+        /// The last known pause since the last success; `nil` if delivery works or was never tried.
         package var pause: DeliveryPause?
-        /// For how long delivery still pauses, and after how many failures in a row; `nil` if it does not pause.
+        /// The remaining pause of the delivery, and the number of consecutive failures; `nil` without a pause.
         public var delay: (remaining: Duration, failureCount: Int)? {
             pause.map { ($0.remaining, $0.failureCount) }
         }
-        /// What is left of launches that have ended, by app.
+        /// The remaining facts of launches that have ended, by app.
         package var totals: [AppTotal]
 
-        /// Makes a state.
         package init(
             pendingCount: Int64, deliveredCount: Int64, sending: (set: GUID, factCount: Int)?,
             settled: TransactionSummary?,
@@ -130,21 +123,19 @@ public struct DeliveryState: Sendable {
         }
     }
 
-    /// Facts of one source in quarantine for one reason.
+    /// The facts of one source that a collector rejected for one reason.
     public struct QuarantineGroup: Sendable {
-        /// Who recorded them.
+        /// The source that recorded them.
         public var source: GUID
-        /// Its app's or service's name.
+        /// The name of the app or service.
         public var app: String
-        /// The collector's words.
+        /// The reason from the collector.
         public var reason: String
-        /// How many they are.
+        /// The number of facts.
         public var count: Int
-        /// Sequences.
+        /// The smallest and largest sequence.
         public var first, last: Int64
-        /// Microseconds since 1970 when the first and the last were rejected.
         package var firstMicroseconds, lastMicroseconds: Int64
-        /// The first of them; nil where it is no longer there, or not among those that are shown.
         package var sample: Fact?
 
         package init(
@@ -157,7 +148,6 @@ public struct DeliveryState: Sendable {
             (self.firstMicroseconds, self.lastMicroseconds) = (firstMicroseconds, lastMicroseconds)
         }
 
-        /// Makes a group; the first and the last of it, and when they were rejected.
         package init(
             source: GUID, app: String, reason: String, count: Int, sequences: ClosedRange<Int64>,
             rejected: ClosedRange<Date>, sample: Fact?
@@ -170,13 +160,12 @@ public struct DeliveryState: Sendable {
         }
     }
 
-    /// What was received in one hour.
+    /// The facts received in one hour.
     public struct Hour: Hashable, Sendable {
-        /// Microseconds since 1970.
         package var beginMicroseconds: Int64
-        /// Sets that brought something new.
+        /// The number of sets with new facts.
         public var setCount: Int
-        /// New facts.
+        /// The number of new facts.
         public var factCount: Int
 
         package init(beginMicroseconds: Int64, setCount: Int, factCount: Int) {
@@ -185,13 +174,13 @@ public struct DeliveryState: Sendable {
             self.factCount = factCount
         }
 
-        /// Makes an hour that begins then.
+        /// Creates an hour.
         public init(begin: Date, setCount: Int, factCount: Int) {
             self.init(beginMicroseconds: begin.microseconds, setCount: setCount, factCount: factCount)
         }
     }
 
-    /// Makes a state.
+    /// Creates a state.
     public init(own: Own?, quarantine: [QuarantineGroup], quarantinedCount: Int, hours: [Hour]) {
         self.own = own
         self.quarantine = quarantine
@@ -200,38 +189,36 @@ public struct DeliveryState: Sendable {
     }
 }
 
-/// A code that has had several names: in versions of one app, or in several apps.
-///
-/// Nothing is wrong with what was recorded, but one of the names misleads its readers.
+/// A code with several names, in versions of an app or in several apps. One of them misleads readers.
 public struct NameConflict: Hashable, Sendable, Codable {
-    /// The use case's code.
+    /// The code of the use case.
     public var useCase: Int
-    /// The event's code; nil: it is the use case that has several names.
+    /// The code of the event; `nil` if the use case has the names.
     public var event: Int?
-    /// Who uses which name; by app, then from the lowest version on. Of many, the first.
+    /// The names by app, then from the lowest version. If there are many, only the first.
     public var names: [Use]
-    /// How many names of apps there are besides; nil: none.
+    /// The number of names that are left out; `nil` if there are none.
     public var furtherNames: Int?
 
-    /// Makes a conflict.
+    /// Creates a conflict.
     public init(useCase: Int, event: Int?, names: [Use]) {
         self.useCase = useCase
         self.event = event
         self.names = names
     }
 
-    /// One name, and the versions of one app that use it.
+    /// One name, and the versions of an app that use it.
     public struct Use: Hashable, Sendable, Codable {
-        /// What people see.
+        /// The name that people see.
         public var name: String
-        /// The app's or service's name.
+        /// The name of the app or service.
         public var app: String
-        /// From the lowest to the highest; digits compare as numbers. Of many, the lowest.
+        /// The versions in numeric order. If there are many, only the lowest.
         public var versions: [String]
-        /// How many versions there are besides; nil: none.
+        /// The number of versions that are left out; `nil` if there are none.
         public var furtherVersions: Int?
 
-        /// Makes a use.
+        /// Creates a use.
         public init(name: String, app: String, versions: [String]) {
             self.name = name
             self.app = app

@@ -1,28 +1,23 @@
 public import WaybillCore
 
-/// What is stored of one transaction, merged from all the sources that took part.
-///
-/// Times are raw, each source's as its own clock said, unless it is ``aligned``.
+/// The stored data of a transaction from all sources. Times are by each source's clock unless ``aligned``.
 public struct TransactionRecord: Hashable, Sendable, Codable {
-    /// The transaction as a line of a list.
+    /// The transaction as a row of a list.
     public var summary: TransactionSummary
-    /// The sources that took part, in the order of ``parts``.
+    /// The sources in the order of ``parts``.
     public var sources: [Source]
-    /// The beginner's part first, then the joined ones by time.
+    /// The part that began the transaction, then the joined ones by time.
     public var parts: [Part]
-    /// Everything that happened, in one order. Within a source it is that of the process's own clock, which cannot be set,
-    /// and then that of the sequence. Across sources it is that of wall time as far as that allows; ties are resolved by
-    /// source.
+    /// All facts in order: by monotonic clock within a source, by wall time across sources; ties by source.
     public var timeline: [Entry]
     /// The network exchanges, by time of opening.
     public var exchanges: [Exchange]
-    /// What is to be added to the times of each source to get those of one clock; nil where a single source took part.
-    /// See ``aligned``.
+    /// The clock offsets, which ``aligned`` applies; `nil` with a single source.
     public var clocks: ClockAlignment?
-    /// The transactions above and below it; nil where none are known here.
+    /// The known ancestors and descendants; `nil` without any.
     public var family: Family?
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         summary: TransactionSummary, sources: [Source], parts: [Part], timeline: [Entry], exchanges: [Exchange],
         clocks: ClockAlignment? = nil, family: Family? = nil
@@ -36,15 +31,15 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         self.family = family
     }
 
-    /// A link to another transaction, as `link(to:as:)` of a handle records it.
+    /// A link to another transaction, as `link(to:as:)` records it.
     public struct Link: Hashable, Sendable {
         /// The other transaction, which may be in another store.
         public var transaction: GUID
-        /// What this transaction is to the other one; `nil` if nothing was said.
+        /// The relation of this transaction to the other one; `nil` without one.
         public var relation: String?
     }
 
-    /// The links to other transactions, in the order of the timeline; each transaction and relation once.
+    /// The links to other transactions, without duplicates, in the order of the timeline.
     public var links: [Link] {
         timeline.reduce(into: []) { links, entry in
             guard entry.kind == .event, entry.label == "link",
@@ -56,16 +51,16 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         }
     }
 
-    /// The transactions above and below one, as far as they are known.
+    /// The known ancestors and descendants of a transaction.
     public struct Family: Hashable, Sendable, Codable {
-        /// The topmost one first, the parent last; 32 at most, of which the topmost are left out.
+        /// The ancestors from the top to the parent, at most the nearest 32.
         public var above: [TransactionSummary]
-        /// Each behind its parent, and children in the order in which they began; 500 at most, those nearest to it.
+        /// The descendants, each after its parent and in order of begin time. At most the nearest 500.
         public var below: [TransactionSummary]
-        /// Whether some were left out.
+        /// Whether any were left out.
         public var isCut: Bool
 
-        /// Makes a family.
+        /// Creates a family.
         public init(above: [TransactionSummary], below: [TransactionSummary], isCut: Bool = false) {
             self.above = above
             self.below = below
@@ -73,24 +68,24 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         }
     }
 
-    /// Who took part: what a list needs of a source.
+    /// The description of a source.
     public struct Source: Hashable, Sendable, Codable {
-        /// The recorder's ID.
+        /// The ID of the source.
         public var id: GUID
-        /// The app's or service's name.
+        /// The name of the app or service.
         public var app: String
-        /// The app's version.
+        /// The version of the app.
         public var appVersion: String
-        /// The model.
+        /// The device model.
         public var device: String
-        /// `iOS`, `Linux`.
+        /// The operating system, such as `iOS` or `Linux`.
         public var os: String
-        /// The system's version.
+        /// The version of the operating system.
         public var osVersion: String
-        /// How it ended; nil: that is not known, or it has not.
+        /// The end of the process; `nil` if it is unknown, or if the source has not ended.
         public var endedBy: SourceEnd?
 
-        /// Makes a description.
+        /// Creates a description.
         public init(
             id: GUID, app: String, appVersion: String, device: String, os: String, osVersion: String,
             endedBy: SourceEnd? = nil
@@ -105,27 +100,23 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         }
     }
 
-    /// One source's share.
+    /// The part of one source.
     public struct Part: Hashable, Sendable, Codable {
         /// The source and the sequence of its `opened` fact.
         public var id: FactID
         /// Whether another source began the transaction.
         public var isJoined: Bool
-        /// The exchange that caused a joined part; nil where none was told, nor a span that is known to be one.
+        /// The exchange that caused a joined part; `nil` if it is unknown.
         public var cause: FactID?
-        /// Microseconds since 1970.
         package var openedMicroseconds: Int64
-        /// Microseconds since 1970; nil where it was not closed.
         package var closedMicroseconds: Int64?
-        /// How this part ended; it decides the transaction's outcome only where it began it.
+        /// The outcome of this part. Only the part that began the transaction decides the transaction's outcome.
         public var outcome: TransactionOutcome
-        /// Why it did not succeed; nil where nothing was said.
+        /// The error; `nil` without one.
         public var error: RecordedError?
-        /// What was said about it when it was opened, and what was set since: of each name the latest value, unless it
-        /// was removed.
+        /// The latest values of all attributes that were not removed.
         public var attributes: Attributes
 
-        /// Makes a part.
         package init(
             id: FactID, isJoined: Bool, cause: FactID?, openedMicroseconds: Int64, closedMicroseconds: Int64?,
             outcome: TransactionOutcome,
@@ -142,46 +133,48 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         }
     }
 
-    /// The kinds of facts, as words.
+    /// The kinds of facts.
     public enum Kind: String, Hashable, Sendable, Codable {
-        /// A part was begun or joined.
-        case opened
+        /// The source began the transaction.
+        case begun
+        /// The source joined a transaction that another source had begun.
+        case joined
         /// Something happened in a part.
         case event
-        /// Attributes of a part were set or removed after it was opened; no event.
+        /// Attributes of a part were set or removed.
         case attributesSet = "attributes_set"
-        /// A part was closed.
-        case closed
-        /// A request was sent, or arrived.
-        case exchangeOpened = "exchange_opened"
-        /// What became of that request.
-        case exchangeClosed = "exchange_closed"
+        /// A part got its outcome.
+        case finished
+        /// A client sent a request, or a server received one.
+        case exchangeBegun = "exchange_begun"
+        /// An exchange ended.
+        case exchangeFinished = "exchange_finished"
+        /// A kind that this version doesn't know. The entry's label is its word.
+        case unknown
     }
 
     /// One fact on the timeline.
     public struct Entry: Hashable, Sendable, Codable, Identifiable {
         /// The source and the fact's sequence.
         public var id: FactID
-        /// Which of them it is.
+        /// The kind of fact.
         public var kind: Kind
         /// The sequence of its part.
         public var part: Int64
-        /// Microseconds since 1970, by its source's clock anchors.
         package var timeMicroseconds: Int64
-        /// What to show: the event's name, `begun`, `joined`, the outcome, `POST /login`, `200`.
+        /// The text to show: the event's name, `begun`, `joined`, the outcome, `POST /login`, `200`.
         public var label: String
-        /// The event's code; nil for the other kinds.
+        /// The code of the event; `nil` for other kinds.
         public var code: Int?
-        /// What went wrong; nil when nothing did.
+        /// The error; `nil` without one.
         public var error: RecordedError?
-        /// What was said about it.
+        /// The attributes of the fact.
         public var attributes: Attributes
-        /// The exchange of the two exchange kinds.
+        /// The exchange; `nil` for other kinds.
         public var exchange: FactID?
-        /// Recorded after its part was closed.
+        /// Whether it was recorded after its part was closed.
         public var isLate: Bool
 
-        /// Makes an entry.
         package init(
             id: FactID, kind: Kind, part: Int64, timeMicroseconds: Int64, label: String, code: Int? = nil,
             error: RecordedError? = nil,
@@ -202,40 +195,35 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
     /// One HTTP exchange, from one end.
     public struct Exchange: Hashable, Sendable, Codable, Identifiable {
-        /// The source and the sequence of its `exchange_opened` fact.
+        /// The source and the sequence of its `exchange_begun` fact.
         public var id: FactID
         /// The sequence of its part; 0 outside any transaction.
         public var part: Int64
-        /// Which end recorded it.
+        /// The end that recorded it.
         public var role: ExchangeRole
-        /// `GET`, `POST`.
+        /// The method, such as `GET`.
         public var method: String
-        /// As far as it is known, redacted: `https://api.example.com/login?page=1`.
+        /// The redacted URL, as far as it is known: `https://api.example.com/login?page=1`.
         public var url: String
-        /// nil while it is in progress.
+        /// The state; `nil` while it is in progress.
         public var state: ExchangeState?
-        /// The status code; nil where no response came.
+        /// The status code; `nil` without a response.
         public var status: Int?
-        /// Microseconds since 1970.
         package var openedMicroseconds: Int64
-        /// Microseconds since 1970; nil where it was not measured.
         package var firstByteMicroseconds: Int64?
-        /// Microseconds since 1970; nil while it is in progress.
         package var closedMicroseconds: Int64?
-        /// Bytes of the request's body; nil where it is not known.
+        /// The bytes of the request body; `nil` if unknown.
         public var sentByteCount: Int64?
-        /// Bytes of the response's body; nil where it is not known.
+        /// The bytes of the response body; `nil` if unknown.
         public var receivedByteCount: Int64?
-        /// Redacted, in the order in which they were recorded.
+        /// The redacted header fields of the request, in the recorded order.
         public var requestHeaderFields: [HeaderField]
-        /// Redacted, in the order in which they were recorded.
+        /// The redacted header fields of the response, in the recorded order.
         public var responseHeaderFields: [HeaderField]
-        /// Why it failed; nil when it did not.
+        /// The error; `nil` without one.
         public var error: RecordedError?
-        /// How it went on its way; times in microseconds since 1970.
         package var transfer: Fact.Transfer
 
-        /// Makes an exchange.
         package init(
             id: FactID, part: Int64, role: ExchangeRole, method: String, url: String, state: ExchangeState?,
             status: Int?,
@@ -261,46 +249,5 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
             self.error = error
             self.transfer = transfer
         }
-    }
-}
-
-/// In JSON, attributes that were set are an event without a code, which has `sets_attributes`: readers that do not know
-/// the member take it for an event, and none stops at a word that it does not know.
-extension TransactionRecord.Entry {
-    private enum CodingKeys: CodingKey {
-        case id, kind, part, timeMicroseconds, label, code, error, attributes, exchange, isLate, setsAttributes
-    }
-
-    /// Reads an entry.
-    public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        let setsAttributes = try members.decodeIfPresent(Bool.self, forKey: .setsAttributes) ?? false
-        self.init(
-            id: try members.decode(FactID.self, forKey: .id),
-            kind: setsAttributes ? .attributesSet : try members.decode(TransactionRecord.Kind.self, forKey: .kind),
-            part: try members.decode(Int64.self, forKey: .part),
-            timeMicroseconds: try members.decode(Int64.self, forKey: .timeMicroseconds),
-            label: try members.decode(String.self, forKey: .label),
-            code: try members.decodeIfPresent(Int.self, forKey: .code),
-            error: try members.decodeIfPresent(RecordedError.self, forKey: .error),
-            attributes: try members.decode(Attributes.self, forKey: .attributes),
-            exchange: try members.decodeIfPresent(FactID.self, forKey: .exchange),
-            isLate: try members.decode(Bool.self, forKey: .isLate))
-    }
-
-    /// Writes an entry.
-    public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(id, forKey: .id)
-        try members.encode(kind == .attributesSet ? .event : kind, forKey: .kind)
-        try members.encode(part, forKey: .part)
-        try members.encode(timeMicroseconds, forKey: .timeMicroseconds)
-        try members.encode(label, forKey: .label)
-        try members.encodeIfPresent(code, forKey: .code)
-        try members.encodeIfPresent(error, forKey: .error)
-        try members.encode(attributes, forKey: .attributes)
-        try members.encodeIfPresent(exchange, forKey: .exchange)
-        try members.encode(isLate, forKey: .isLate)
-        if kind == .attributesSet { try members.encode(true, forKey: .setsAttributes) }
     }
 }

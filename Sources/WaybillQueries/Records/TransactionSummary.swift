@@ -1,60 +1,53 @@
 public import WaybillCore
 
-/// A transaction as a line of a list.
-///
-/// It stands for the part that began it; a part that was joined and whose beginner is not known yet stands in until it
-/// is.
+/// A transaction as a row of a list. Until its beginner arrives, a joined part represents it.
 public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
-    /// The transaction's ID.
+    /// The ID of the transaction.
     public var id: GUID
-    /// The use case's code.
+    /// The code of the use case.
     public var useCase: Int
-    /// As the beginner's app called it; `use case 17` where no name is known.
+    /// The name of the use case in the beginner's app; `use case 17` without a known name.
     public var useCaseName: String
-    /// How it ended, or that it has not.
+    /// The outcome.
     public var outcome: TransactionOutcome
-    /// Of one that was interrupted, how its process ended; nil: that is not known, or it was not interrupted.
+    /// The end of the process of an interrupted transaction; `nil` if it is unknown or not interrupted.
     public var endedBy: SourceEnd?
-    /// How the part that stands for it was chosen, or not, among those of its use case; nil: all of them are delivered.
     package var sampling: Fact.Sampling?
-    /// Microseconds since 1970.
     package var begunMicroseconds: Int64
-    /// From opening to closing; nil while there is no closing.
     package var durationMicroseconds: Int64?
-    /// Why it did not succeed; nil where nothing was said.
+    /// The error; `nil` without one.
     public var error: RecordedError?
-    /// What was said about it when it was begun.
+    /// The attributes of the part.
     public var attributes: Attributes
-    /// How many sources took part.
+    /// The number of sources.
     public var sourceCount: Int
-    /// Events of all its parts.
+    /// The number of events in all parts.
     public var eventCount: Int
-    /// Exchanges of all its parts; one seen from both ends counts twice.
+    /// The number of exchanges in all parts. An exchange that both ends recorded counts twice.
     public var exchangeCount: Int
     /// Whether only joined parts are known: the beginner has not flushed yet, or this is a server's own store.
     public var isWaitingForBeginner: Bool
-    /// The transaction below which it was begun, whether that is known here or not; nil where it stands by itself.
+    /// The parent, known here or not; `nil` without one.
     public var parent: GUID?
-    /// The part of ``parent`` below which it was begun, where the same source has that; nil where another one has.
+    /// The part of ``parent`` in the same source; `nil` if another source has it.
     public var parentPart: FactID?
-    /// The transactions that were begun below it and are known here; nil where there are none.
+    /// The number of known children; `nil` without any.
     public var children: Children?
 
-    /// How many transactions were begun below another one.
+    /// The number of children of a transaction.
     public struct Children: Hashable, Sendable, Codable {
-        /// All of them, not counting those below them.
+        /// All children, without their descendants.
         public var count: Int
-        /// Those of them that failed.
+        /// The failed children.
         public var failedCount: Int
 
-        /// Makes a count.
+        /// Creates a count.
         public init(count: Int, failedCount: Int = 0) {
             self.count = count
             self.failedCount = failedCount
         }
     }
 
-    /// Makes a summary.
     package init(
         id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begunMicroseconds: Int64,
         durationMicroseconds: Int64?,
@@ -82,16 +75,16 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     }
 }
 
-/// Numbers for a badge.
+/// The numbers for a badge.
 public struct TransactionCounts: Hashable, Sendable, Codable {
-    /// Transactions that are under way: not closed, not interrupted, not timed out.
+    /// The number of open transactions, which are not interrupted or timed out.
     public var open: Int
-    /// Transactions that failed.
+    /// The number of failed transactions.
     public var failed: Int
-    /// Facts that were recorded here and are not delivered yet.
+    /// The number of facts recorded here that are not delivered yet.
     public var pending: Int
 
-    /// Makes counts.
+    /// Creates counts.
     public init(open: Int = 0, failed: Int = 0, pending: Int = 0) {
         self.open = open
         self.failed = failed
@@ -99,24 +92,23 @@ public struct TransactionCounts: Hashable, Sendable, Codable {
     }
 }
 
-/// Some rows of a list, and where the next ones start.
+/// Rows of a list, and the position of the next ones.
 public struct RecordPage<Row: Sendable & Codable>: Sendable, Codable {
-    /// In the order of the list.
+    /// The rows in the order of the list.
     public var rows: [Row]
-    /// Hand it back for the rows that follow; nil when there are none.
+    /// The cursor for the next page; `nil` on the last one.
     public var next: String?
-    /// One sentence on why there are no rows; nil where there are some, or where it was not asked for.
+    /// One sentence on why there are no rows; `nil` if there are some, or if nobody asked.
     public var whyEmpty: String?
-    /// Hand it back for what has changed since; nil where it was not asked for.
+    /// The position for listing later changes; `nil` if nobody asked.
     public var position: String?
-    /// One sentence on what was not looked at, where rows may be missing; nil where everything was looked at.
+    /// One sentence on skipped data if rows may be missing; otherwise `nil`.
     public var note: String?
-    /// How far a page got that ended early; nil where it is full or the list at its end. Not part of its JSON.
     package var progress: SearchProgress?
 
     private enum CodingKeys: CodingKey { case rows, next, whyEmpty, position, note }
 
-    /// Makes a page.
+    /// Creates a page.
     public init(rows: [Row], next: String?, whyEmpty: String? = nil, position: String? = nil, note: String? = nil) {
         self.rows = rows
         self.next = next
@@ -126,18 +118,14 @@ public struct RecordPage<Row: Sendable & Codable>: Sendable, Codable {
     }
 }
 
-/// How far a page has got that is neither full nor at the end of its list.
 package enum SearchProgress: Sendable, Hashable {
-    /// Looked at so many, back to the one that has this place in the list; ``RecordPage/next`` goes on there.
+    /// It examined this many transactions, down to this place. ``RecordPage/next`` continues there.
     case lookedAt(Int, through: Place)
-    /// Those whose ID or support code the text is; ``RecordPage/next`` begins to look for others that mention it.
+    /// It found transactions by ID or support code. ``RecordPage/next`` searches for the text.
     case foundByID
 
-    /// What a list is in the order of.
     package enum Place: Sendable, Hashable {
-        /// Microseconds since 1970.
         case time(Int64)
-        /// Microseconds; nil: none.
         case duration(Int64?)
     }
 }

@@ -1,20 +1,15 @@
 import WaybillCore
 package import WaybillStore
 
-/// Readers of one store, each on a thread of its own, so that one that is slow does not hold up the others.
-///
-/// One asker has all of them but one at most. Who finds none free waits; the next turn is that of the asker who has the
-/// fewest at work, and of these whoever came first.
+/// One asker can use all readers but one. The next turn goes to the waiting asker with the fewest running reads.
 final class ReaderPool: Sendable {
     typealias Thread = StoreThread<LazyResource<StoreReader>>
 
     private struct State {
         var free: [Thread]
-        /// How many each asker has at work.
         var atWork: [String?: Int] = [:]
         var waiting: [(asker: String?, turn: CheckedContinuation<Thread, Never>)] = []
 
-        /// The thread that is free for an asker.
         mutating func take(for asker: String?, share: Int) -> Thread? {
             guard atWork[asker, default: 0] < share, let thread = free.popLast() else { return nil }
             atWork[asker, default: 0] += 1
@@ -27,7 +22,6 @@ final class ReaderPool: Sendable {
             atWork[asker] = count > 0 ? count : nil
         }
 
-        /// Whose turn it is.
         var next: Int? {
             func count(_ index: Int) -> Int { atWork[waiting[index].asker, default: 0] }
             return waiting.indices.min { count($0) < count($1) }
@@ -37,10 +31,9 @@ final class ReaderPool: Sendable {
     private let state: Locked<State>
     private let share: Int
 
-    /// Makes threads; each opens its reader when it is first needed.
     init(_ place: ResolvedLocation, label: String, count: Int) {
         let threads = (0..<count).map { _ in
-            // An open reader has locks, with which this process must not be suspended.
+            // The system kills a suspended process that has file locks, as an open reader does.
             StoreThread(
                 label: label, ends: { if place.isShared { $0.forget() } },
                 make: { LazyResource { () throws(WaybillError) in try StoreReader(place) } })
@@ -49,19 +42,12 @@ final class ReaderPool: Sendable {
         state = Locked(State(free: threads))
     }
 
-    /// Opens a reader now; blocks until it is done.
     func open() throws(WaybillError) {
         let thread = state.withLock { $0.free.last }
         _ = try thread?.sync { reader throws(WaybillError) in try reader.opened() }
     }
 
-    /// Runs `body` on the first thread that is free.
-    ///
-    /// - Parameters:
-    ///   - asker: Whose share it is of.
-    ///   - limit: How long it may take, and before that wait for its turn; nil: as long as it does.
-    /// - Throws: `.deadline` where it took longer, `.store` where it waited longer, `CancellationError` where the task
-    ///   was canceled: `body` is ended then, or does not begin.
+    /// `limit` bounds the wait (`.store`), and then the run (`.deadline`). Cancellation also interrupts `body`.
     func run<Value: Sendable>(
         for asker: String?, within limit: Duration?, by clock: any TransactionClock,
         _ body: @escaping @Sendable (StoreReader) throws -> Value
@@ -103,7 +89,6 @@ final class ReaderPool: Sendable {
 }
 
 extension StoreThread {
-    /// Runs `body`, and cancels the interruption that it is given when the task is canceled.
     package func run<Value: Sendable>(
         until interruption: Interruption,
         _ body: @escaping @Sendable (Resource, Interruption) throws -> Value

@@ -1,22 +1,15 @@
 package import WaybillCore
 package import WaybillStore
 
-/// The one writer of a store: sets of many requests that wait at the same time share one synced commit.
-///
-/// Each commit takes the set that has waited longest, and the smallest of the others: so a small one waits for two large
-/// ones, however many are there, and none for ever.
+/// Each commit includes the oldest set and the smallest others: small sets wait for at most two large ones.
 package final class SetWriter: Sendable {
-    /// Where everything else that writes is run, too.
     package let thread: StoreThread<LazyResource<Store>>
     private let waiting = Locked<[Waiting]>([])
-    /// Facts of one transaction beyond so many are rejected; nil: however many come.
     package let factsPerTransaction: Int?
     private let committed: @Sendable ([Result<Receipt, WaybillError>]) -> Void
 
-    /// Facts, and what stands beside them, after which a commit takes no further set, so that a small set never waits
-    /// for more than this many.
+    /// A commit takes no more sets after this many rows, to bound the wait of small sets.
     private static let rowsPerCommit = 20_000
-    /// The same of the sets that go with a larger one.
     private static let smallRowsPerCommit = 2_000
 
     private struct Waiting: Sendable {
@@ -25,42 +18,35 @@ package final class SetWriter: Sendable {
         var answer: CheckedContinuation<Result<Receipt, WaybillError>, Never>
     }
 
-    /// - Parameters:
-    ///   - factsPerTransaction: Facts of one transaction beyond so many are rejected; nil: however many come.
-    ///   - committed: Told what became of the sets of each commit, on the writer's thread.
+    /// Facts of a transaction beyond `factsPerTransaction` are rejected; `nil` means no limit.
     package init(
         _ place: ResolvedLocation, factsPerTransaction: Int? = nil,
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) {
         self.factsPerTransaction = factsPerTransaction
         self.committed = committed
-        // A receipt promises that the facts survive a power cut: so each commit is synced before it.
+        // A receipt promises that facts survive a power cut, so a sync precedes it.
         thread = StoreThread(label: "waybill.writer") {
             LazyResource { () throws(WaybillError) in try Store(place, commitsAreSynced: true) }
         }
     }
 
-    /// Opens the store now, and makes it where it is missing; blocks until it is done.
     func open() throws(WaybillError) { _ = try thread.sync { store throws(WaybillError) in try store.opened() } }
 
-    /// Sets that no commit has taken along yet.
     package var waitingCount: Int { waiting.withLock { $0.count } }
 
-    /// Books a set; returns only after the synced commit.
     package func add(_ arrival: ReceivedSet) async throws(WaybillError) -> Receipt {
         try await withCheckedContinuation { answer in
             let isFirst = waiting.withLock { waiting in
-                waiting.append(Waiting(arrival: arrival, rowCount: arrival.set.set.rowCount, answer: answer))
+                waiting.append(Waiting(arrival: arrival, rowCount: arrival.set.rowCount, answer: answer))
                 return waiting.count == 1
             }
-            // A call that is not the first is taken along: what waits while a commit is under way makes the next one.
+            // Only the first call starts a commit, which includes the other waiting sets.
             if isFirst { thread.perform { store in self.commit(to: store) } }
         }.get()
     }
 
-    /// Books what no commit can share, after what was asked for before.
-    ///
-    /// - Parameter body: Given the store, and the facts that one transaction may have.
+    /// Adds a set with a commit only for this one. `body` receives the store and the limit of facts per transaction.
     package func add(_ body: @escaping @Sendable (Store, Int?) throws(WaybillError) -> Receipt)
         async throws(WaybillError) -> Receipt
     {
@@ -70,7 +56,6 @@ package final class SetWriter: Sendable {
         return receipt
     }
 
-    /// Runs `body` after what was asked for before.
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable (Store) throws(WaybillError) -> Value
     ) async throws(WaybillError) -> Value {
@@ -106,14 +91,13 @@ package final class SetWriter: Sendable {
     }
 }
 
-/// Something that is opened when it is first needed; confined to its thread.
 package final class LazyResource<Resource> {
     private let open: () throws(WaybillError) -> Resource
     private var resource: Resource?
 
     init(_ open: @escaping () throws(WaybillError) -> Resource) { self.open = open }
 
-    /// The one, opened now where it was not before; where that fails, it is tried again the next time.
+    /// The next call retries after a failure.
     package func opened() throws(WaybillError) -> Resource {
         if let resource { return resource }
         let opened = try open()
@@ -121,6 +105,5 @@ package final class LazyResource<Resource> {
         return opened
     }
 
-    /// Lets go of it; it is opened again when it is asked for.
     func forget() { resource = nil }
 }

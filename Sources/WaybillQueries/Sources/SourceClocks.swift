@@ -1,29 +1,27 @@
 public import WaybillCore
 package import WaybillStore
 
-/// What a store knows of one source's clocks.
+/// The clocks of one source, as a store knows them.
 public struct SourceClocks: Hashable, Sendable {
-    /// In order of time; empty where none is known.
     package var anchors: [ClockAnchor]
-    /// Sources that it had to do with and whose clocks could be compared with its own, the one met last in front.
+    /// The sources with comparable clocks, the latest one first.
     public var others: [Other]
 
-    /// Makes clocks.
     package init(anchors: [ClockAnchor], others: [Other]) {
         self.anchors = anchors
         self.others = others
     }
 
-    /// Another source's clock beside this one's.
+    /// The clock of another source in comparison.
     public struct Other: Hashable, Sendable {
-        /// Whose clock it is.
+        /// The other source.
         public var source: TransactionRecord.Source
-        /// What has to be added to its times to get this source's: above 0, this source's clock is ahead.
+        /// The duration to add to its times to get this source's. Positive if this source's clock is ahead.
         public var offset: ClockAlignment.Offset
-        /// Where they met last.
+        /// The last transaction of both sources.
         public var transaction: GUID
 
-        /// Makes a comparison.
+        /// Creates a comparison.
         public init(source: TransactionRecord.Source, offset: ClockAlignment.Offset, transaction: GUID) {
             self.source = source
             self.offset = offset
@@ -31,19 +29,14 @@ public struct SourceClocks: Hashable, Sendable {
         }
     }
 
-    /// A time at which the wall clock was set while the source ran.
     package struct Change: Hashable, Sendable {
-        /// Microseconds since 1970, by the clock as it was before.
         package var atMicroseconds: Int64
-        /// Above 0: forward.
         package var byMicroseconds: Int64
     }
 
-    /// Two anchors that are nearer to each other than this were written because a day had passed, and tell of drift;
-    /// see `AnchorKeeper`.
+    /// Smaller differences between anchors are drift: `AnchorKeeper` writes an anchor each day.
     package static let leastChangeMicroseconds: Int64 = 100_000
 
-    /// In order of time.
     package var changes: [Change] {
         zip(anchors, anchors.dropFirst()).compactMap { before, after in
             let change = after.offsetMicroseconds - before.offsetMicroseconds
@@ -54,15 +47,11 @@ public struct SourceClocks: Hashable, Sendable {
 }
 
 extension StoreReader {
-    /// Transactions of a source that are looked at for others, the latest: a server has had to do with many.
+    /// The number of latest transactions to search for other sources, because servers have many.
     private static let transactionLimit = 200
-    /// Alignments are tried so many times for each source that is wanted: a part that no request caused tells nothing
-    /// of clocks.
+    /// The number of alignments per source, because parts without a causing request have none.
     private static let tries = 3
 
-    /// A source's clocks; nil where there is no such source.
-    ///
-    /// - Parameter limit: Of other sources.
     package func clocks(of id: GUID, others limit: Int) throws(WaybillError) -> SourceClocks? {
         try read { () throws(WaybillError) in
             guard
@@ -105,7 +94,6 @@ extension StoreReader {
     }
 }
 
-/// The names of other sources.
 extension SourceClocks: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var clocks = self

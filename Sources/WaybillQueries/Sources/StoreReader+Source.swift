@@ -2,10 +2,8 @@ import Foundation
 package import WaybillCore
 package import WaybillStore
 
-/// What is asked of one source besides its record.
 extension StoreReader {
-    /// When the facts in the gaps of a source were recorded, as far as their neighbors in the same part and the next
-    /// part tell.
+    /// Returns the approximate times of missing facts, from neighbors in the same part and from the next part.
     package func times(of gaps: some Sequence<SourceRecord.Gap>, in source: GUID) throws(WaybillError) -> [SourceDetails
         .GapTime]
     {
@@ -27,26 +25,23 @@ extension StoreReader {
         }
     }
 
-    /// `?2` and `?3` are the first and the last that is missing; the part before is the one in which it most likely
-    /// was.
+    /// `?2` and `?3` are the ends of the gap. The missing facts are probably in the part before it.
     private static let around = """
         WITH part AS (SELECT sequence AS s, at_us, closed, closed_at_us FROM parts \
         WHERE source = ?1 AND sequence < ?2 AND at_us IS NOT NULL ORDER BY sequence DESC LIMIT 1) \
         SELECT max((SELECT at_us FROM part), \
         ifnull((SELECT e.at_us FROM part, events e WHERE e.source = ?1 AND e.part = s AND e.after < ?2 - s ORDER BY e.after DESC LIMIT 1), 0), \
-        ifnull((SELECT l.at_us FROM part, network_logs l WHERE l.source = ?1 AND l.part = s AND l.sequence < ?2 AND l.at_us IS NOT NULL \
+        ifnull((SELECT l.at_us FROM part, exchanges l WHERE l.source = ?1 AND l.part = s AND l.sequence < ?2 AND l.at_us IS NOT NULL \
         ORDER BY l.sequence DESC LIMIT 1), 0)), \
         nullif(min(ifnull((SELECT e.at_us FROM part, events e WHERE e.source = ?1 AND e.part = s AND e.after > ?3 - s \
         ORDER BY e.after LIMIT 1), \(Int64.max)), \
         ifnull((SELECT closed_at_us FROM part WHERE closed > ?3), \(Int64.max)), \
-        ifnull((SELECT l.at_us FROM part, network_logs l WHERE l.source = ?1 AND l.part = s AND l.sequence > ?3 AND l.at_us IS NOT NULL \
+        ifnull((SELECT l.at_us FROM part, exchanges l WHERE l.source = ?1 AND l.part = s AND l.sequence > ?3 AND l.at_us IS NOT NULL \
         ORDER BY l.sequence LIMIT 1), \(Int64.max)), \
         ifnull((SELECT at_us FROM parts WHERE source = ?1 AND sequence > ?3 AND at_us IS NOT NULL ORDER BY sequence LIMIT 1), \(Int64.max))), \
         \(Int64.max))
         """
 
-    /// Microseconds since 1970 of a source's latest fact, as far as its latest parts and exchanges tell; nil where
-    /// there is none.
     package func latestFact(of source: GUID) throws(WaybillError) -> Int64? {
         try read { () throws(WaybillError) in
             guard let row = try row(of: source) else { return nil }
@@ -54,14 +49,13 @@ extension StoreReader {
                 try connection.statement(
                     """
                     SELECT max(at) FROM (SELECT max(last_at_us) AS at FROM (SELECT last_at_us FROM parts WHERE source = ?1 \
-                    ORDER BY sequence DESC LIMIT 100) UNION ALL SELECT max(at_us) FROM network_logs WHERE source = ?1 AND method IS NOT NULL)
+                    ORDER BY sequence DESC LIMIT 100) UNION ALL SELECT max(at_us) FROM exchanges WHERE source = ?1 AND method IS NOT NULL)
                     """
                 ).first(row) { row in row.optionalInt(0) } ?? nil
             return try latest.map { (time) throws(WaybillError) in try WallClock(of: row, connection).wall(time) }
         }
     }
 
-    /// Microseconds since 1970 when the first set of a source brought facts; nil for a source of this very store.
     package func firstArrival(of source: GUID) throws(WaybillError) -> Int64? {
         guard let row = try row(of: source) else { return nil }
         return try connection.statement("SELECT min(received_us) FROM arrivals WHERE source = ?").first(row) { row in
@@ -70,9 +64,6 @@ extension StoreReader {
             ?? nil
     }
 
-    /// The transactions that a source took part in last, the latest first.
-    ///
-    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
     package func latestTransactions(of source: GUID, limit: Int, now wall: Int64) throws(WaybillError)
         -> [TransactionSummary]
     {
@@ -100,16 +91,10 @@ extension StoreReader {
     }
 }
 
-/// What became of facts on their way.
 extension StoreReader {
     private static let hour: Int64 = 3_600_000_000
     private static let sampleLimit = 20
 
-    /// How facts come in and go on, by one state of the store.
-    ///
-    /// - Parameters:
-    ///   - wall: Now, in microseconds since 1970.
-    ///   - hourCount: How many hours back.
     package func delivery(now wall: Int64, hours hourCount: Int) throws(WaybillError) -> DeliveryState {
         try read { () throws(WaybillError) in
             var state = DeliveryState(
@@ -182,7 +167,7 @@ extension StoreReader {
         var hours = (earliest...current).map {
             DeliveryState.Hour(beginMicroseconds: $0 * Self.hour, setCount: 0, factCount: 0)
         }
-        // Sets that came in one commit carry times of their own, so that they can be counted by them.
+        // Sets in one commit have different times, which makes them countable.
         try connection.statement(
             """
             SELECT received_us / ?1, count(DISTINCT received_us), sum(last - first + 1) FROM arrivals \

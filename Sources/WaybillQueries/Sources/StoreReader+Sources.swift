@@ -1,24 +1,17 @@
 package import WaybillCore
 package import WaybillStore
 
-/// The sources, and what became of their facts.
 extension StoreReader {
-    /// All sources, oldest in this store first.
     package func sources() throws(WaybillError) -> [SourceRecord] {
         try read { () throws(WaybillError) in try sourceRecords() }
     }
 
-    /// A page of the sources that pass a filter, in its order.
-    ///
-    /// - Parameter cursor: ``RecordPage/next`` of the page before; nil for the first.
-    /// - Throws: `.format` for a cursor that no list in that order gave.
     package func sources(matching filter: SourceFilter, limit: Int, after cursor: String?) throws(WaybillError)
         -> RecordPage<SourceRecord>
     {
         var place: SourceList.Cursor?
         if let cursor { place = try SourceList.Cursor(cursor, filter.order) }
         return try read { () throws(WaybillError) in
-            // One more tells whether there is another page.
             let found = try records(SourceList(filter, after: place, limit: limit + 1))
             let shown = found.prefix(limit)
             let last = found.count > limit ? shown.last : nil
@@ -29,7 +22,6 @@ extension StoreReader {
         }
     }
 
-    /// One sentence on why no source passes a filter.
     package func whyEmpty(_ filter: SourceFilter) throws(WaybillError) -> String {
         let count = try connection.integer("SELECT count(*) FROM sources")
         guard count > 0 else { return "There is no source here: the store is empty." }
@@ -37,19 +29,17 @@ extension StoreReader {
             ? "The only source here does not pass the filter." : "None of the \(count) sources here passes the filter."
     }
 
-    /// The names of the apps that have sources here, in order.
     package func apps(limit: Int) throws(WaybillError) -> [String] {
         try connection.statement("SELECT DISTINCT app FROM sources WHERE app <> '' ORDER BY app LIMIT ?").rows(limit) {
             row in row.text(0)
         }
     }
 
-    /// One source; nil where there is none.
     package func source(_ id: GUID) throws(WaybillError) -> SourceRecord? {
         try read { () throws(WaybillError) in try counted(records("WHERE uuid = ?1", [id])[...]).first }
     }
 
-    /// All, within a read that sees one state of the store.
+    /// Call this within a read that sees one state of the store.
     func sourceRecords() throws(WaybillError) -> [SourceRecord] {
         try counted(records(SourceList(SourceFilter(), after: nil, limit: -1))[...])
     }
@@ -58,8 +48,6 @@ extension StoreReader {
         try records(list.sql, list.arguments)
     }
 
-    /// Those of a condition on `sources`, without ledgers and gaps. One that counts its times from 1970 does not say when
-    /// it started.
     private func records(_ condition: String, _ arguments: [any SQLValue]) throws(WaybillError) -> [(
         row: Int64, record: SourceRecord
     )] {
@@ -81,7 +69,6 @@ extension StoreReader {
         return found
     }
 
-    /// With what became of their facts.
     private func counted(_ found: ArraySlice<(row: Int64, record: SourceRecord)>) throws(WaybillError) -> [SourceRecord]
     {
         var records: [SourceRecord] = []
@@ -94,9 +81,6 @@ extension StoreReader {
         return records
     }
 
-    /// What lies between the received and the dropped; how many there are, where those are not all.
-    ///
-    /// A source may have any number: none but those that are told is kept in memory.
     private func gaps(of source: Int64) throws(WaybillError) -> ([SourceRecord.Gap], count: Int?) {
         var gaps: [SourceRecord.Gap] = []
         var count = 0
@@ -117,44 +101,37 @@ extension StoreReader {
     }
 }
 
-/// Which sources a list shows, and in which order; every condition that is set must hold.
+/// The sources that a list shows, and their order. All conditions must hold.
 public struct SourceFilter: Hashable, Sendable {
-    /// The app's or service's name; nil: any.
+    /// The name of the app or service; `nil` for any.
     public var app: String?
-    /// Words, each found in any case in the app, its version, the device, the system, its version or the source's ID;
-    /// nil: any.
+    /// Words to find, ignoring case, in the app, device, system, versions and ID; `nil` for any.
     public var text: String?
-    /// Which one is in front. Default: the one that was heard first.
+    /// The order. Default: the first arrival first.
     public var order = Order.oldest
 
-    /// Of when sources were heard of.
+    /// An order by time of arrival.
     public enum Order: String, Sendable, CaseIterable {
-        /// The one that was heard first in front.
+        /// The first arrival first.
         case oldest
-        /// The one that was heard last in front; those that record into this very store come before all others, the
-        /// latest first.
+        /// The last arrival first, after the store's own sources, which begin with the latest.
         case newest
     }
 
-    /// A filter that lets everything through.
+    /// Creates a filter that matches everything.
     public init() {}
 }
 
-/// A page of a list of sources as a condition and an order on the table `sources`.
-///
-/// Stores have a row for each launch, and nothing is kept in the order of when they were heard last: the newest are
-/// found by looking at all rows, which takes some ten milliseconds for a hundred thousand.
+/// Without an index by last arrival, scanning a hundred thousand rows takes about ten milliseconds.
 struct SourceList {
     private(set) var sql: String
     private(set) var arguments: [any SQLValue] = []
 
-    /// A source of this very store is heard of now.
+    /// The store's own sources sort as arriving now.
     private static let heard = "ifnull(heard_us, \(Int64.max))"
-    /// What the words of a filter are found in.
     private static let text =
         "(app || ' ' || app_version || ' ' || device || ' ' || os || ' ' || os_version || ' ' || \(SQL.text(guid: "uuid")))"
 
-    /// - Parameter limit: Below 0 there is none.
     init(_ filter: SourceFilter, after cursor: Cursor?, limit: Int) {
         var conditions = ["1"]
         var arguments: [any SQLValue] = []
@@ -180,11 +157,8 @@ struct SourceList {
         self.arguments = arguments
     }
 
-    /// Behind which row a page begins.
     struct Cursor {
-        /// Of `sources`.
         var row: Int64
-        /// As in the table; counts where the newest are in front.
         var heard: Int64?
 
         init(row: Int64, heard: Int64?) {
@@ -192,7 +166,6 @@ struct SourceList {
             self.heard = heard
         }
 
-        /// - Throws: `.format` for a cursor that no list in that order gave.
         init(_ text: String, _ order: SourceFilter.Order) throws(WaybillError) {
             let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int64($0) }
             guard let row = numbers[0], row >= 0, numbers.count == (order == .oldest ? 1 : 2),

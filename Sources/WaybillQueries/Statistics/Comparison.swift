@@ -1,13 +1,13 @@
-/// A value that was computed of a sample, and between which limits that of the whole may lie, at the 95 % level.
+/// An estimate from a sample, with its 95 % confidence interval.
 public struct Estimate<Value: Hashable & Sendable & Codable>: Hashable, Sendable, Codable {
-    /// As it is in the sample; nil where there is no sample.
+    /// The value in the sample; `nil` if the sample is empty.
     public var value: Value?
-    /// nil: the sample is too small for a limit on this side.
+    /// The lower limit; `nil` if the sample is too small for one.
     public var low: Value?
-    /// nil: the sample is too small for a limit on this side.
+    /// The upper limit; `nil` if the sample is too small for one.
     public var high: Value?
 
-    /// Makes an estimate.
+    /// Creates an estimate.
     public init(value: Value?, low: Value?, high: Value?) {
         self.value = value
         self.low = low
@@ -15,70 +15,69 @@ public struct Estimate<Value: Hashable & Sendable & Codable>: Hashable, Sendable
     }
 }
 
-/// What a difference between two groups amounts to.
+/// The result of a comparison.
 public enum Verdict: String, Hashable, Sendable, Codable {
-    /// The second group has more, and that is more than noise: the interval lies above 0.
+    /// The second group has significantly more: the interval is above 0.
     case higher
-    /// The second group has less, and that is more than noise: the interval lies below 0.
+    /// The second group has significantly less: the interval is below 0.
     case lower
-    /// The interval contains 0, so there may be no difference.
+    /// The interval contains 0: there may be no difference.
     case noise
     /// There are too few transactions for an interval.
     case tooFew = "too_few"
 }
 
-/// How often something happened in two groups.
+/// The rates of an outcome in two groups.
 public struct RateComparison: Hashable, Sendable, Codable {
-    /// What is counted.
+    /// The outcome to count.
     public enum Measure: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Its outcome is succeeded.
+        /// Succeeded transactions.
         case succeeded
-        /// Its outcome is failed.
+        /// Failed transactions.
         case failed
-        /// It was not finished: abandoned, interrupted or timed out, as in ``DropOffQuestion``.
+        /// Unfinished transactions: abandoned, interrupted or timed out, as in ``DropOffQuestion``.
         case abandoned
     }
 
-    /// What is counted.
+    /// The outcome to count.
     public var measure: Measure
-    /// Transactions of the first group that count.
+    /// The number of these transactions in the first group.
     public var aCount: Int
-    /// Transactions of the second group that count.
+    /// The number of these transactions in the second group.
     public var bCount: Int
-    /// Of the first group's transactions that are over, from 0 to 1.
+    /// The rate among the first group's ended transactions, from 0 to 1.
     public var a: Estimate<Double>
-    /// Of the second group's transactions that are over, from 0 to 1.
+    /// The rate among the second group's ended transactions, from 0 to 1.
     public var b: Estimate<Double>
-    /// How much more the second has, from -1 to 1.
+    /// The second rate minus the first one, from -1 to 1.
     public var difference: Estimate<Double>
-    /// Whether the difference is more than noise.
+    /// Whether the difference is significant.
     public var verdict: Verdict
-    /// All of it in words.
+    /// The comparison as one sentence.
     public var sentence: String
 }
 
-/// A quantile of the duration in two groups.
+/// A percentile of the duration in two groups.
 public struct QuantileComparison: Hashable, Sendable, Codable {
-    /// 50, 90 or 99.
+    /// The percentile: 50, 90 or 99.
     public var percent: Int
     package var aMicroseconds: Estimate<Int64>
     package var bMicroseconds: Estimate<Int64>
     package var differenceMicroseconds: Estimate<Int64>
-    /// Whether the difference is more than noise.
+    /// Whether the difference is significant.
     public var verdict: Verdict
-    /// All of it in words.
+    /// The comparison as one sentence.
     public var sentence: String
 
-    /// The first group's.
+    /// The first group's percentile.
     public var a: Estimate<Duration> { aMicroseconds.durations }
-    /// The second group's.
+    /// The second group's percentile.
     public var b: Estimate<Duration> { bMicroseconds.durations }
-    /// How much longer the second takes; below zero where it takes less.
+    /// The second percentile minus the first one.
     public var difference: Estimate<Duration> { differenceMicroseconds.durations }
 }
 
 extension Estimate<Int64> {
-    /// Of microseconds.
     fileprivate var durations: Estimate<Duration> {
         func duration(_ microseconds: Int64?) -> Duration? { microseconds.map { .microseconds($0) } }
         return Estimate<Duration>(value: duration(value), low: duration(low), high: duration(high))
@@ -89,19 +88,13 @@ extension Estimate<Int64> {
 private let normalQuantile = 1.959_963_984_540_054
 
 extension Estimate<Double> {
-    /// How often something happens that happened so many times of so many: the score interval of Wilson, "Probable
-    /// inference, the law of succession, and statistical inference", Journal of the American Statistical Association 22
-    /// (1927), 209-212.
-    ///
-    /// - Parameter total: Where it is 0, nothing is known.
+    /// The score interval of Wilson, "Probable inference, the law of succession, and statistical inference", Journal of
+    /// the American Statistical Association 22 (1927), 209-212.
     package init(rateOf count: Int, of total: Int) {
         self.init(rateOf: Double(count) / Double(max(1, total)), by: Double(total))
     }
 
-    /// The same of a rate.
-    ///
-    /// - Parameter n: How many say so. Of unequal weights, the square of their sum by the sum of their squares (Kish,
-    ///   "Survey Sampling", 1965, section 11.7): fewer than there are, so that the limits are no closer than they may be.
+    /// For unequal weights, `n` is the effective sample size (Kish, "Survey Sampling", 1965, section 11.7).
     package init(rateOf rate: Double, by n: Double) {
         guard n > 0 else {
             self.init(value: nil, low: nil, high: nil)
@@ -111,15 +104,14 @@ extension Estimate<Double> {
         let middle = rate + z * z / (2 * n)
         let spread = z * (rate * (1 - rate) / n + z * z / (4 * n * n)).squareRoot()
         let scale = 1 + z * z / n
-        // At the ends the two terms are equal, and rounding would leave a little of them.
+        // At the ends both terms are equal, but rounding would leave a rest.
         self.init(
             value: rate, low: rate == 0 ? 0 : (middle - spread) / scale,
             high: rate == 1 ? 1 : (middle + spread) / scale)
     }
 
-    /// How much more often it happens in the second of two independent samples: method 10 of Newcombe, "Interval
-    /// estimation for the difference between independent proportions: comparison of eleven methods", Statistics in
-    /// Medicine 17 (1998), 873-890.
+    /// The difference of two independent rates: method 10 of Newcombe, "Interval estimation for the difference between
+    /// independent proportions: comparison of eleven methods", Statistics in Medicine 17 (1998), 873-890.
     package init(from a: Estimate<Double>, to b: Estimate<Double>) {
         guard let a = a.known, let b = b.known else {
             self.init(value: nil, low: nil, high: nil)
@@ -138,14 +130,10 @@ extension Estimate<Double> {
     }
 }
 
-/// Sorted values, as far as quantiles and their limits go.
 package enum QuantileSample {
-    /// Each stands for itself.
     case values([Int64])
-    /// Some stand for others.
     case weighed(WeighedValues)
 
-    /// How many say something; of those with weights, fewer than there are.
     fileprivate var count: Int {
         switch self {
         case .values(let values): values.count
@@ -153,7 +141,6 @@ package enum QuantileSample {
         }
     }
 
-    /// The value at a rank of ``count``, from 1; nil: there is none.
     fileprivate func value(at rank: Int) -> Int64? {
         switch self {
         case .values(let values): values[rank - 1]
@@ -170,9 +157,7 @@ package enum QuantileSample {
 }
 
 extension Estimate<Int64> {
-    /// A quantile of what sorted values are a sample of, between two of these values.
-    ///
-    /// - Parameter isForDifference: Whether its limits are to be part of a difference's, where each has to be surer.
+    /// Limits for a difference have a higher confidence each.
     package init(percent: Int, of sorted: QuantileSample, isForDifference: Bool = false) {
         guard sorted.count > 0 else {
             self.init(value: nil, low: nil, high: nil)
@@ -186,11 +171,7 @@ extension Estimate<Int64> {
             high: ranks.high.flatMap(sorted.value(at:)))
     }
 
-    /// How much more a quantile is in the second of two independent sorted samples.
-    ///
-    /// Conservative, and free of assumptions about the distribution: each quantile lies within its own limits with a
-    /// probability of √0.95, both do with 0.95, and then the difference lies between the differences of opposite
-    /// limits.
+    /// Assumes no distribution: each percentile is within its limits with a probability of √0.95, both are with 0.95.
     package init(percent: Int, from a: QuantileSample, to b: QuantileSample) {
         let a = Estimate(percent: percent, of: a, isForDifference: true)
         let b = Estimate(percent: percent, of: b, isForDifference: true)

@@ -1,36 +1,34 @@
 import WaybillCore
 
-/// What many durations look like: exact, by nearest rank.
+/// The distribution of durations: exact percentiles by nearest rank, which are values that occurred.
 ///
-/// A quantile p of n values is the value at rank ⌈p·n⌉ of the sorted values (the inverse of the empirical distribution
-/// function: definition 1 of Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; `quantile_disc` in
-/// DuckDB). So each is a value that occurred.
+/// Percentile p of n values is the sorted value at rank ⌈p·n⌉ (definition 1 of Hyndman and Fan, "Sample Quantiles in
+/// Statistical Packages", 1996; `quantile_disc` in DuckDB).
 public struct DurationStatistics: Hashable, Sendable, Codable {
-    /// How many values; the others are nil without any.
+    /// The number of values. Without any, the others are `nil`.
     public var count: Int
     package var minimumMicroseconds, p50Microseconds, p75Microseconds, p90Microseconds, p95Microseconds,
         p99Microseconds: Int64?
     package var maximumMicroseconds: Int64?
     package var meanMicroseconds: Int64?
 
-    /// The least; nil without any value.
+    /// The shortest duration.
     public var minimum: Duration? { minimumMicroseconds.map { .microseconds($0) } }
-    /// Half of the values are no greater; nil without any value.
+    /// The 50th percentile, the median.
     public var p50: Duration? { p50Microseconds.map { .microseconds($0) } }
-    /// 75 % of the values are no greater; nil without any value.
+    /// The 75th percentile.
     public var p75: Duration? { p75Microseconds.map { .microseconds($0) } }
-    /// 90 % of the values are no greater; nil without any value.
+    /// The 90th percentile.
     public var p90: Duration? { p90Microseconds.map { .microseconds($0) } }
-    /// 95 % of the values are no greater; nil without any value.
+    /// The 95th percentile.
     public var p95: Duration? { p95Microseconds.map { .microseconds($0) } }
-    /// 99 % of the values are no greater; nil without any value.
+    /// The 99th percentile.
     public var p99: Duration? { p99Microseconds.map { .microseconds($0) } }
-    /// The greatest; nil without any value.
+    /// The longest duration.
     public var maximum: Duration? { maximumMicroseconds.map { .microseconds($0) } }
-    /// The arithmetic mean, rounded down to microseconds; nil without any value.
+    /// The arithmetic mean, rounded down to microseconds.
     public var mean: Duration? { meanMicroseconds.map { .microseconds($0) } }
 
-    /// Looks at durations, and leaves them in another order.
     package init(_ durations: inout Durations) {
         count = durations.count
         guard count > 0 else { return }
@@ -54,7 +52,6 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
         meanMicroseconds = sum.quotient(flooringBy: Int64(count))
     }
 
-    /// Of values in microseconds.
     package init(_ values: inout [Int64]) {
         var durations = Durations()
         for value in values { durations.append(value) }
@@ -62,11 +59,10 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
     }
 }
 
-/// The sum of at most 2^30 numbers of the format, exactly: some thousand of the greatest ones overflow an `Int64`.
+/// The exact sum of at most 2^30 numbers. Some thousand of the largest ones would overflow an `Int64`.
 private struct WideSum {
     /// In units of 2^32.
     private var high: Int64 = 0
-    /// Never negative.
     private var low: Int64 = 0
 
     mutating func add(_ value: Int64) {
@@ -74,7 +70,6 @@ private struct WideSum {
         low += value & 0xFFFF_FFFF
     }
 
-    /// The sum rounded once, where it fits an `Int64`.
     var double: Double {
         let (product, isTooLarge) = high.multipliedReportingOverflow(by: 1 << 32)
         let (sum, isFarTooLarge) = product.addingReportingOverflow(low)
@@ -87,20 +82,15 @@ private struct WideSum {
     }
 }
 
-/// Puts some ranks of values into their places without sorting the rest: Hoare's quickselect, for several ranks at
-/// once.
+/// Places some ranks without sorting the rest: Hoare's quickselect for several ranks at once.
 enum Selection {
-    /// Afterwards the value at each rank is the one that sorting would put there.
-    ///
-    /// - Parameter ranks: In order.
     static func place(_ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int32>) {
         place(
             ranks, in: values, values.startIndex..<values.endIndex,
             roundsLeft: 2 * (Int.bitWidth - values.count.leadingZeroBitCount))
     }
 
-    /// - Parameter roundsLeft: After so many rounds that bring little it is quicker to sort, so that no order of values
-    ///   makes it quadratic.
+    /// `roundsLeft` limits the rounds before it sorts instead, to prevent quadratic time.
     private static func place(
         _ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>, roundsLeft: Int
     ) {
@@ -110,14 +100,10 @@ enum Selection {
             return slice.sort()
         }
         let (less, greater) = partition(values, range)
-        // The ranks between are where all values equal the pivot.
         place(ranks.prefix { $0 < less }, in: values, range.lowerBound..<less, roundsLeft: roundsLeft - 1)
         place(ranks.drop { $0 < greater }, in: values, greater..<range.upperBound, roundsLeft: roundsLeft - 1)
     }
 
-    /// Three ways, around the median of nine spread over the range: what is less, equal, greater.
-    ///
-    /// - Returns: Where the equal ones begin, and where they end.
     private static func partition(_ values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>) -> (Int, Int) {
         let pivot = pivot(values, range)
         var less = range.lowerBound
@@ -153,7 +139,7 @@ enum Selection {
 }
 
 extension Int64 {
-    /// This many, so many millionths of a time, rounded towards 0, and no more than the greatest integer of the format.
+    /// Multiplies by a weight in millionths, rounds towards 0, and limits to the largest integer of the format.
     package func times(_ weight: Int64) -> Int64 {
         guard weight != Weights.one else { return self }
         let (one, product) = (Weights.one.magnitude, magnitude.multipliedFullWidth(by: weight.magnitude))
@@ -164,26 +150,19 @@ extension Int64 {
     }
 }
 
-/// Between which of the sorted values of a sample a quantile of the whole lies.
-///
-/// Of n independent values, as many as a binomial variable of n and p says are below the quantile p, for every
-/// distribution; where it has steps, the limits are only surer (David and Nagaraja, "Order Statistics", 3rd edition
-/// 2003, section 7.1).
+/// The number of values below a percentile is binomial (David and Nagaraja, "Order Statistics", 3rd edition 2003,
+/// section 7.1).
 struct QuantileRanks {
-    /// Counted from 1; nil: even below the least value it may lie.
+    /// From 1; `nil` if the percentile may be below all values.
     let low: Int?
-    /// Counted from 1; nil: even above the greatest value it may lie.
     let high: Int?
 
-    /// The probability on each side of an interval at the 95 % level.
     static let outside = 0.025
-    /// The same of two intervals that both hold at the 95 % level.
     static let outsideEachOfTwo = (1 - 0.95.squareRoot()) / 2
 
-    /// The narrowest ranks that leave at most this probability outside on each side.
     init(percent: Int, of count: Int, outside: Double) {
         let binomial = Binomial(count: count, probability: Double(percent) / 100)
-        // At most `low - 1` values below the quantile: then it lies below the value at `low`.
+        // With at most `low - 1` values below it, the percentile is below the value at `low`.
         let low = binomial.least(above: outside)
         let high = binomial.greatest(above: outside) + 1
         self.low = low == 0 ? nil : low
@@ -191,13 +170,11 @@ struct QuantileRanks {
     }
 }
 
-/// The binomial distribution, around where it has all but a negligible part of its mass.
 private struct Binomial {
     private var first: Int
     private var probabilities: [Double]
 
-    /// From the most probable number outwards, by the ratio of neighbours, so that nothing large is ever computed:
-    /// takes the square root of `count` steps.
+    /// Computes ratios of neighbors from the mode outwards: no large numbers, and about `√count` steps.
     init(count: Int, probability: Double) {
         let odds = probability / (1 - probability)
         let mode = min(count, Int(Double(count + 1) * probability))
@@ -225,7 +202,6 @@ private struct Binomial {
         probabilities = weights.map { $0 / sum }
     }
 
-    /// The least number that, with those below it, has a probability above this.
     func least(above probability: Double) -> Int {
         var sum = 0.0
         return first
@@ -235,7 +211,6 @@ private struct Binomial {
             } ?? 0)
     }
 
-    /// The greatest number that, with those above it, has a probability above this.
     func greatest(above probability: Double) -> Int {
         var sum = 0.0
         return first

@@ -1,13 +1,7 @@
 package import WaybillCore
 package import WaybillStore
 
-/// One transaction, merged from all its sources.
 extension StoreReader {
-    /// Everything that is stored of a transaction; nil where there is nothing.
-    ///
-    /// - Parameters:
-    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
-    ///   - names: Where several are read within one read of the store, the table for all of them.
     package func transaction(_ id: GUID, now wall: Int64, names: NameTable? = nil) throws(WaybillError)
         -> TransactionRecord?
     {
@@ -57,7 +51,7 @@ extension StoreReader {
         return shares
     }
 
-    /// What was joined by W3C Trace Context alone was told the span that asked, which a service may have sent since.
+    /// A part joined by W3C Trace Context alone knows only a span, which a later exchange may have.
     private func findCauses(of shares: inout [PartShare], in transaction: GUID) throws(WaybillError) {
         let told = shares.map(\.toldCause)
         let wanted = Set(told.compactMap(\.self))
@@ -67,21 +61,16 @@ extension StoreReader {
     }
 }
 
-/// One part of a transaction, with all that was recorded of it.
 struct PartShare {
-    /// The `sources.id` of its source.
     var row: Int64
     var id: FactID
     var isLeader: Bool
     var storedOutcome: Int
     var source: TransactionRecord.Source
     var clock = WallClock([])
-    /// In order of sequence.
     var facts: [Fact] = []
-    /// The exchange that its request named as a span alone; nil: none, or none that is known.
     var foundCause: FactID?
 
-    /// The span that its request named, where that was all it named.
     var toldCause: SpanID? {
         guard let opened, opened.isJoined, opened.cause == nil,
             case .string(let text)? = opened.attributes[TraceParent.fieldName]
@@ -94,13 +83,12 @@ struct PartShare {
         return nil
     }
 
-    /// Those that count: of each name the latest value.
     private var attributes: Attributes {
         facts.reduce(into: [:]) { attributes, fact in
             switch fact.content {
             case .opened(let opened): attributes = opened.attributes
             case .attributesSet(let content): attributes.apply(content)
-            case .event, .closed, .exchangeOpened, .exchangeClosed: break
+            case .event, .closed, .exchangeOpened, .exchangeClosed, .unknown: break
             }
         }
     }
@@ -113,8 +101,7 @@ struct PartShare {
         return nil
     }
 
-    /// Both times go by the clock anchor of the opening, so that the duration is that of the source's own clock, also
-    /// where the wall clock was set meanwhile.
+    /// Both times use the clock anchor of the opening: the duration is right even if the wall clock was set meanwhile.
     func record(lastActivity: Int64, now wall: Int64) -> TransactionRecord.Part {
         let timeout = opened?.timeoutMicroseconds ?? 0
         let offset = clock.offset(at: openedAt)
@@ -126,19 +113,14 @@ struct PartShare {
             attributes: attributes)
     }
 
-    /// The leader first, then by time; ties by (source, sequence).
     static func precedes(_ left: PartShare, _ right: PartShare) -> Bool {
         guard left.isLeader == right.isLeader else { return left.isLeader }
         return (left.begun, left.id.source, left.id.sequence) < (right.begun, right.id.source, right.id.sequence)
     }
 }
 
-/// The transactions above and below one.
-///
-/// Who is whose parent was said from outside, so that there may be circles, and trees of any size: the way up ends
-/// after ``ParentWalk/limit`` steps, and what was met is not met again.
+/// Parents come from outside: there may be cycles and trees of any size.
 extension StoreReader {
-    /// nil where there are none.
     func family(of summary: TransactionSummary, now wall: Int64) throws(WaybillError) -> TransactionRecord.Family? {
         guard summary.parent != nil || summary.children != nil else { return nil }
         var met: Set<GUID> = [summary.id]
@@ -199,26 +181,20 @@ extension StoreReader {
     }
 }
 
-/// How far transactions are followed from parent to parent.
 package enum ParentWalk {
-    /// Steps upwards, and downwards.
     package static let limit = 32
-    /// Transactions that are told below one.
     package static let familyLimit = 500
 
-    /// Each behind its parent.
     package static func inOrder(_ children: [GUID: [TransactionSummary]], below parent: GUID) -> [TransactionSummary] {
         (children[parent] ?? []).flatMap { [$0] + inOrder(children, below: $0.id) }
     }
 }
 
-/// Reads everything that was recorded of one part.
 package struct PartFacts {
     let connection: Connection
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// In order of sequence; what has not arrived is missing.
     package func facts(of part: Int64, in source: Int64) throws(WaybillError) -> [Fact] {
         var facts: [Fact] = []
         for (sql, fact) in Self.queries {
@@ -238,11 +214,11 @@ package struct PartFacts {
         ),
         ("SELECT \(FactRowReader.eventColumns) FROM events e WHERE e.source = ? AND e.part = ?", FactRowReader.event),
         (
-            "SELECT \(FactRowReader.exchangeOpenedColumns) FROM network_logs l WHERE l.source = ? AND l.part = ? AND l.method IS NOT NULL",
+            "SELECT \(FactRowReader.exchangeOpenedColumns) FROM exchanges l WHERE l.source = ? AND l.part = ? AND l.method IS NOT NULL",
             FactRowReader.exchangeOpened
         ),
         (
-            "SELECT \(FactRowReader.exchangeClosedColumns) FROM network_logs l WHERE l.source = ? AND l.part = ? AND l.closed IS NOT NULL",
+            "SELECT \(FactRowReader.exchangeClosedColumns) FROM exchanges l WHERE l.source = ? AND l.part = ? AND l.closed IS NOT NULL",
             FactRowReader.exchangeClosed
         ),
     ]

@@ -1,7 +1,6 @@
 import WaybillCore
 import WaybillStore
 
-/// Puts the facts of several sources into one order.
 struct Timeline {
     private let shares: [PartShare]
     private let names: NameTable
@@ -11,8 +10,6 @@ struct Timeline {
         self.names = names
     }
 
-    /// Within a source by the clock that cannot be set, then by sequence; across sources by wall time as far as that
-    /// allows; ties by source.
     func entries() throws(WaybillError) -> [TransactionRecord.Entry] {
         var places: [Place] = []
         let sources = Dictionary(grouping: shares, by: \.id.source)
@@ -21,17 +18,15 @@ struct Timeline {
             let facts = ofSource.map(Frame.init).flatMap { frame in frame.share.facts.map { (frame, $0) } }
                 .sorted { ($0.1.atMicroseconds, $0.1.sequence) < ($1.1.atMicroseconds, $1.1.sequence) }
             for (frame, fact) in facts {
-                // A wall clock that was set back must not turn the source's own order round.
+                // A wall clock that was set back must not change the source's own order.
                 latest = max(latest, frame.share.clock.wall(fact.atMicroseconds))
                 places.append(Place(time: latest, number: places.count, entry: try entry(for: fact, in: frame)))
             }
         }
-        // Those of one source are in order already.
         if sources.count > 1 { places.sort(by: Place.precedes) }
         return places.map(\.entry)
     }
 
-    /// By time of opening; those whose opening has not arrived are left out.
     func exchanges() -> [TransactionRecord.Exchange] {
         shares.flatMap(exchanges).sorted {
             ($0.openedMicroseconds, $0.id.source, $0.id.sequence) < (
@@ -42,7 +37,7 @@ struct Timeline {
 
     private struct Place {
         var time: Int64
-        /// Greater than those of all before it of its source: times that tie do not turn the source's own order round.
+        /// Ascends within a source, to keep its order for equal times.
         var number: Int
         var entry: TransactionRecord.Entry
 
@@ -51,8 +46,7 @@ struct Timeline {
         }
     }
 
-    /// What every fact of a part is seen against, found once for all of them; a class, since a copy for each fact takes
-    /// longer than its entry.
+    /// The context of a part's facts. It is a class, because a copy per fact takes longer than its entry.
     private final class Frame {
         let share: PartShare
         let useCase: Int
@@ -68,12 +62,13 @@ struct Timeline {
     private func entry(for fact: Fact, in frame: Frame) throws(WaybillError) -> TransactionRecord.Entry {
         let share = frame.share
         var entry = TransactionRecord.Entry(
-            id: FactID(source: share.id.source, sequence: fact.sequence), kind: .opened, part: share.id.sequence,
+            id: FactID(source: share.id.source, sequence: fact.sequence), kind: .begun, part: share.id.sequence,
             timeMicroseconds: share.clock.wall(fact.atMicroseconds), label: "",
             isLate: frame.closing.map { fact.sequence > $0 } ?? false)
         switch fact.content {
         case .opened(let content):
-            entry.label = content.isJoined ? "joined" : "begun"
+            entry.kind = content.isJoined ? .joined : .begun
+            entry.label = entry.kind.rawValue
             entry.attributes = content.attributes
         case .event(let content):
             entry.kind = .event
@@ -87,17 +82,20 @@ struct Timeline {
             entry.kind = .attributesSet
             entry.label = content.label
             entry.attributes = content.attributes
+        case .unknown(let content):
+            entry.kind = .unknown
+            entry.label = content.kind
         case .closed(let content):
-            entry.kind = .closed
+            entry.kind = .finished
             entry.label = content.outcome.name
             entry.error = content.error
             entry.attributes = content.attributes
         case .exchangeOpened(let content):
-            entry.kind = .exchangeOpened
+            entry.kind = .exchangeBegun
             entry.label = "\(content.method) \(content.path)"
             entry.exchange = entry.id
         case .exchangeClosed(let content):
-            entry.kind = .exchangeClosed
+            entry.kind = .exchangeFinished
             entry.label = content.status.map { "\($0)" } ?? content.state.name
             entry.error = content.error
             entry.exchange = FactID(source: share.id.source, sequence: content.exchange)

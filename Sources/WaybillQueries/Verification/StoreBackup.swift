@@ -2,12 +2,8 @@ package import Foundation
 package import WaybillCore
 package import WaybillStore
 
-/// Copies a store's file, or all that a collector's folder holds, while others write to it: whole or not at all.
-///
-/// Everything is made under a hidden name beside its own, is checked and synced, and then renamed. Nothing is
-/// overwritten.
+/// Writes a hidden copy, checks and syncs it, and then renames it, while others may write to the store.
 package struct StoreBackup: Sendable {
-    /// A store that was copied.
     package struct Copy: Sendable {
         package var name: String
         package var factCount: Int64
@@ -18,11 +14,6 @@ package struct StoreBackup: Sendable {
     private let target: URL
     private var warnings: [String] = []
 
-    /// Makes it.
-    ///
-    /// - Returns: Also what the readers had to say, e.g. that a WAL is missing.
-    /// - Throws: `.notFound` where there is no store, `.setting` where the target exists, cannot be written, or is
-    ///   being written.
     package static func run(of source: URL, to target: URL) async throws -> (copies: [Copy], warnings: [String]) {
         try await StoreThread(label: "waybill.backup") { () }.run { _ in
             var backup = StoreBackup(of: source, to: target)
@@ -35,13 +26,12 @@ package struct StoreBackup: Sendable {
         self.target = target
     }
 
-    /// Blocks until it is done.
     private mutating func run() throws -> [Copy] {
         guard !FileManager.default.fileExists(atPath: target.path(percentEncoded: false)) else {
             throw WaybillError(
                 .setting, "\(target.path(percentEncoded: false)) exists already. Name a backup that does not.")
         }
-        // Holds the name against another backup, to the end.
+        // Reserves the name against other backups.
         let partial = try PartialFile(target)
         defer { withExtendedLifetime(partial) {} }
         let work = try partial.makeFolder()
@@ -67,7 +57,7 @@ package struct StoreBackup: Sendable {
         guard !stores.isEmpty else {
             throw WaybillError(.notFound, "The folder \(folder.path(percentEncoded: false)) holds no Waybill store.")
         }
-        // Before the stores, since a cursor that is ahead of its store is none.
+        // The stores are copied later, because a cursor must not be ahead of its store.
         for name in names where name == "tokens" || name.hasSuffix(".otlp-cursor") {
             let path = folder.appending(path: name).path(percentEncoded: false)
             guard let bytes = try? DurableFile.trustedBytes(of: path) else {
@@ -96,16 +86,12 @@ package struct StoreBackup: Sendable {
 }
 
 extension StoreReader {
-    /// Makes a copy of one file, as the store is at this moment, while others may write to it; bodies stay where they
-    /// are. It is synced and checked whole before this returns.
-    ///
-    /// - Returns: What the check has found, which is no problem.
-    /// - Throws: `.damaged` where the copy is not sound; also when there is a file already, or no room.
+    /// Copies one file without bodies while others may write to it, then syncs and checks the copy.
     package func backUp(to file: URL) throws(WaybillError) -> StoreVerification {
         try connection.snapshot(to: file, keepsProofs: true)
         let path = file.path(percentEncoded: false)
         do {
-            // SQLite does not: sqlite.org/lang_vacuum.html, "VACUUM with an INTO clause".
+            // SQLite doesn't sync: sqlite.org/lang_vacuum.html, "VACUUM with an INTO clause".
             try DurableFile.withDescriptor(of: path, O_RDONLY, DurableFile.sync)
         } catch {
             throw WaybillError(.store, "The copy \(path) cannot be written to the disk.", cause: "\(error)")

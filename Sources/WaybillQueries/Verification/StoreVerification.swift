@@ -1,42 +1,39 @@
 public import WaybillCore
 package import WaybillStore
 
-/// What a check of a whole store has found.
+/// The result of a check of a whole store.
 public struct StoreVerification: Hashable, Sendable, Codable {
-    /// Sentences, each saying what is wrong; empty: nothing.
+    /// One sentence per problem; empty for a sound store.
     public var problems: [String]
-    /// What a collector has not got (yet), and what else is worth knowing and no fault of the store.
+    /// Missing facts and other observations that are no faults of the store.
     public var remarks: [String]
-    /// Transactions; nil where they cannot be counted, as over HTTP.
+    /// The number of transactions; `nil` if they can't be counted, as over HTTP.
     public var transactionCount: Int?
-    /// Facts, counted in their rows; where that cannot be done, those that the ledgers call delivered, also what was
-    /// retired since.
+    /// The number of facts in rows. Over HTTP, the delivered facts in the ledgers, including retired ones.
     public var factCount: Int64
-    /// Each source as it was recounted.
+    /// The sources with their counts.
     public var sources: [SourceBalance]
-    /// Own sources that have ended and of which nothing but sums is left, by app.
     package var totals: [AppTotal] = []
-    /// How large each table is with its indexes, the largest first; empty where this SQLite cannot tell (it lacks
-    /// `dbstat`).
+    /// The sizes of tables, the largest first; empty if this SQLite lacks `dbstat`.
     public var tables: [TableSize] = []
 
-    /// Whether there is no problem.
+    /// Whether there are no problems.
     public var isSound: Bool { problems.isEmpty }
 
-    /// A source's facts, counted in three ways that must agree.
+    /// The facts of a source, counted in three ways that must agree.
     public struct SourceBalance: Hashable, Sendable, Codable {
         /// The source.
         public var id: GUID
-        /// Facts in the rows; nil where they cannot be counted, as over HTTP.
+        /// The facts in rows; `nil` if they can't be counted, as over HTTP.
         public var rowCount: Int64?
-        /// Facts in the ranges: settled (own source) or received; nil as for `rowCount`.
+        /// The settled or received facts in ranges; `nil` as for `rowCount`.
         public var bookedCount: Int64?
-        /// Booked verdict by verdict.
+        /// The facts counted by verdict.
         public var ledger: Ledger
-        /// What is missing, although later facts are there.
+        /// The missing facts before later ones.
         public var gaps: [SourceRecord.Gap]
 
-        /// Makes a balance.
+        /// Creates a balance.
         public init(
             id: GUID, rowCount: Int64? = nil, bookedCount: Int64? = nil, ledger: Ledger, gaps: [SourceRecord.Gap]
         ) {
@@ -46,23 +43,21 @@ public struct StoreVerification: Hashable, Sendable, Codable {
         }
     }
 
-    /// A table's share in the file.
+    /// The size of a table in the file.
     public struct TableSize: Hashable, Sendable, Codable {
-        /// Of the table.
+        /// The name of the table.
         public var name: String
-        /// With its indexes.
+        /// The bytes of the table and its indexes.
         public var byteCount: Int64
-        /// Its bytes for each row of the table of events, so that the sum over all tables is what an event costs,
-        /// everything included; nil without any.
+        /// The bytes per row of the table of events. Their sum is the cost of an event; `nil` without events.
         public var bytesPerEvent: Double?
 
-        /// Makes a size.
+        /// Creates a size.
         public init(name: String, byteCount: Int64, bytesPerEvent: Double? = nil) {
             (self.name, self.byteCount, self.bytesPerEvent) = (name, byteCount, bytesPerEvent)
         }
     }
 
-    /// Makes a finding.
     package init(
         problems: [String], remarks: [String] = [], transactionCount: Int? = nil, factCount: Int64,
         sources: [SourceBalance] = [],
@@ -76,7 +71,7 @@ public struct StoreVerification: Hashable, Sendable, Codable {
 }
 
 extension StoreVerification {
-    /// What the ledgers of sources say, where nothing else can be looked at.
+    /// Creates a result from ledgers alone.
     public init(ledgersOf records: [SourceRecord]) {
         problems = records.filter { !$0.ledger.isBalanced }.map { "The ledger of source \($0.id) does not balance." }
         remarks = ["Ledgers and gaps were checked. To have the file checked too, verify the collector's folder."]
@@ -95,11 +90,8 @@ extension StoreVerification: Redactable {
     }
 }
 
-/// A check of everything that the tables say about each other.
 extension StoreReader {
-    /// Checks the file's integrity, recounts every source's facts, and looks for gaps and for codes with two names.
-    ///
-    /// - Throws: Where the store cannot be read at all; what can be read and is wrong is among the problems.
+    /// Throws only if the store can't be read. Wrong data is a problem in the result.
     package func verify() throws(WaybillError) -> StoreVerification {
         try read { () throws(WaybillError) in
             var result = StoreVerification(
@@ -116,7 +108,7 @@ extension StoreReader {
                 result.problems.append("The totals of \(total.app) do not balance: \(total.ledger.recorded) recorded.")
             }
             result.tables = try tableSizes()
-            // No fault of the store: an app has renamed something, or a debug build within one version.
+            // Not a problem of the store: an app renamed something, or a debug build did within one version.
             result.remarks += try nameConflicts().map(\.description)
             result.transactionCount = try connection.integer("SELECT count(*) FROM parts WHERE listed_us IS NOT NULL")
             result.factCount = result.sources.reduce(0) { $0 + ($1.rowCount ?? 0) }
@@ -130,7 +122,7 @@ extension StoreReader {
         let booked = ranges.count
         let ledger = source.ledger
         let retired = try RetiredRows(connection: connection).sequences(of: row)
-        // What was sampled away stays to be looked at where it was recorded.
+        // Sampled facts stay in the store that recorded them.
         let sampled = try RangeRows(connection: connection).dropped(of: row).filter { $0.reason == .sampled }.sequences
         let kept = source.heardMicroseconds == nil ? ranges.union(sampled) : ranges
         let rows = try factCounts(of: row, booked: kept.subtracting(retired))
@@ -148,7 +140,7 @@ extension StoreReader {
             )
         }
         if source.heardMicroseconds == nil {
-            // What is settled may have been erased.
+            // Settled facts may have been erased.
             if rows.others != ledger.pending {
                 result.problems.append(
                     "\(name): \(ledger.pending) pending facts should be there, and \(rows.others) are.")
@@ -170,7 +162,6 @@ extension StoreReader {
         }
     }
 
-    /// Facts of a source, counted in their rows: those that are settled or received, and all others.
     private func factCounts(of source: Int64, booked: SequenceRanges) throws(WaybillError) -> (
         booked: Int64, others: Int64
     ) {
@@ -180,8 +171,8 @@ extension StoreReader {
             SELECT sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \
             UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed IS NOT NULL \
             UNION ALL SELECT sequence FROM events WHERE source = ?1 \
-            UNION ALL SELECT sequence FROM network_logs WHERE source = ?1 AND method IS NOT NULL \
-            UNION ALL SELECT closed FROM network_logs WHERE source = ?1 AND closed IS NOT NULL
+            UNION ALL SELECT sequence FROM exchanges WHERE source = ?1 AND method IS NOT NULL \
+            UNION ALL SELECT closed FROM exchanges WHERE source = ?1 AND closed IS NOT NULL
             """
         ).forEachRow(source) { row in
             if booked.contains(row.int(0)) { inside += 1 } else { outside += 1 }
@@ -189,8 +180,7 @@ extension StoreReader {
         return (inside, outside)
     }
 
-    /// sqlite.org/dbstat.html: an option of SQLite's that Debian and macOS have switched on; without it there is no way
-    /// to tell but to read the file.
+    /// Debian and macOS enable dbstat (sqlite.org/dbstat.html). Without it, sizes would need a scan of the file.
     private func tableSizes() throws(WaybillError) -> [StoreVerification.TableSize] {
         let eventCount = try connection.integer("SELECT count(*) FROM events")
         let sizes = try? connection.statement(
@@ -215,7 +205,7 @@ extension StoreReader {
         if count > 0 { result.problems.append("\(count) parts or sources are there although they were erased.") }
     }
 
-    /// No fault of the store: what old clients sent could not be read.
+    /// Not a problem of the store: it could not read sets of old clients.
     private func tellLegacyQuarantine(_ result: inout StoreVerification) throws(WaybillError) {
         let (rows, count) = try legacyQuarantine(limit: 5)
         for row in rows {
@@ -226,10 +216,7 @@ extension StoreReader {
     }
 
     private func checkOrphans(_ result: inout StoreVerification) throws(WaybillError) {
-        let present = Set(
-            try connection.statement("SELECT name FROM sqlite_schema WHERE type = 'table'").rows { row in row.text(0) })
-        // A store that was written by an older version lacks some.
-        for table in Tables.bySource where present.contains(table) {
+        for table in Tables.bySource {
             let count = try connection.integer(
                 "SELECT count(*) FROM \(table) WHERE source NOT IN (SELECT id FROM sources)")
             if count > 0 { result.problems.append("\(count) rows of `\(table)` belong to no source.") }

@@ -1,17 +1,14 @@
 import WaybillCore
 
-/// What a span becomes, redacted: facts in order, numbered from 2 in a part that is called 1, and the names of their
-/// codes in a use case that is called 0; from 1 where the span stands for the part.
+/// The redacted facts of a span, in part 1 and use case 0. They begin at 2, or at 1 if the span opens the part.
 struct SpanFacts {
     private(set) var facts: [Fact] = []
     private(set) var names: [RecordedName] = []
-    /// Whether the first opens the part, and the last closes it.
     let isPart: Bool
 
-    /// Microseconds of what an internal span took, beside its attributes.
+    /// The attribute for the duration of an internal span, in microseconds.
     static let duration = "duration_us"
 
-    /// - Parameter isPart: Whether the span stands for the part: it is opened and closed with it.
     init(_ span: ReceivedSpan, isPart: Bool, redactor: Redactor) {
         self.isPart = isPart
         let error = span.error
@@ -55,16 +52,13 @@ struct SpanFacts {
         }
     }
 
-    /// Takes the facts of a span that has waited.
     init(waiting bytes: [UInt8]) {
         isPart = false
-        guard let share = try? TransactionSet.decode(bytes).set.sources.first else { return }
+        guard let share = try? TransactionSet.decode(bytes).sources.first else { return }
         (facts, names) = (share.facts, share.names)
     }
 
-    /// A part for spans whose own never came.
-    ///
-    /// - Parameter name: What the part is called.
+    /// A part for spans whose root never arrived.
     init(partOf transaction: GUID, named name: String, during times: ClosedRange<Int64>) {
         isPart = true
         let code = NameCode.code(of: name)
@@ -79,7 +73,6 @@ struct SpanFacts {
         ]
     }
 
-    /// As what waits is kept.
     var encoded: [UInt8] {
         let id = GUID(high: 0, low: 0)
         let share = TransactionSet.Share(
@@ -107,13 +100,12 @@ struct SpanFacts {
 }
 
 extension RecordedError {
-    /// Of a span that failed and says no more: OTLP's `STATUS_CODE_ERROR`.
+    /// OTLP's `STATUS_CODE_ERROR` without any details.
     fileprivate static let unknown = RecordedError(domain: "opentelemetry", code: 2)
 }
 
 extension ReceivedSpan {
-    /// Why it failed: its last exception, else the type of its error, else what its status says; nil where it did not,
-    /// or said nothing.
+    /// The last exception, else the error's type, else the status message; `nil` without a failure or its details.
     fileprivate var error: RecordedError? {
         guard hasFailed else { return nil }
         if let exception = events.last(where: { $0.name == "exception" })?.exception { return exception }
@@ -124,7 +116,7 @@ extension ReceivedSpan {
 }
 
 extension ReceivedSpan.Event {
-    /// By the semantic conventions for exceptions; without the stack, which has paths and values of the service.
+    /// Follows the semantic conventions for exceptions, but omits the stack, which may contain secrets.
     fileprivate var exception: RecordedError? {
         attributes.text("exception.type").map {
             RecordedError(type: $0, text: attributes.text("exception.message"))
@@ -133,7 +125,7 @@ extension ReceivedSpan.Event {
 }
 
 extension RecordedError {
-    /// `requests.exceptions.ConnectionError` is `ConnectionError` of `requests.exceptions`.
+    /// Splits `requests.exceptions.ConnectionError` into a domain and a name.
     fileprivate init(type: String, text: String?) {
         let parts = type.split(separator: ".", omittingEmptySubsequences: false)
         self.init(
@@ -142,13 +134,12 @@ extension RecordedError {
     }
 }
 
-/// A span as an exchange, where its attributes say that it is one: by the semantic conventions for HTTP and for RPC, as
-/// they are now and as they were before they were stable.
+/// A span as an exchange, by the semantic conventions for HTTP and RPC, and by their forms before they were stable.
 struct SpanExchange {
     var opened: Fact.ExchangeOpened
     var closed: Fact.ExchangeClosed
 
-    /// nil where the span is neither a client's nor a server's, or names neither a method of HTTP nor one of RPC.
+    /// `nil` unless it is a client or server span with an HTTP or RPC method.
     init?(_ span: ReceivedSpan, error: RecordedError?, redactor: Redactor) {
         let role: ExchangeRole
         switch span.kind {
@@ -180,7 +171,7 @@ struct SpanExchange {
         opened.host = opened.host.map { redactor.label($0) }
         opened.scheme = opened.scheme.map { redactor.label($0) }
         opened.headerFields = Self.headerFields(of: attributes, "http.request.header.")
-        // The exchange's own place is given when it is numbered.
+        // The exchange gets its number later.
         closed = Fact.ExchangeClosed(exchange: 0, state: .completed)
         closed.status = attributes.number("http.response.status_code", "http.status_code").flatMap {
             (100...999).contains($0) ? Int($0) : nil
@@ -203,7 +194,7 @@ struct SpanExchange {
         }
     }
 
-    /// Attributes that only say what an exchange says, or who was on the other side of it.
+    /// Whether an attribute repeats the exchange or describes its peer.
     static func isPart(_ name: String) -> Bool {
         ["http.", "url.", "server.", "client.", "network.", "net.", "user_agent.", "rpc.", "thread.", "error.type"]
             .contains { name.hasPrefix($0) }
@@ -217,7 +208,7 @@ struct SpanExchange {
         return attributes.text("http.target", "http.route") ?? ""
     }
 
-    /// As gRPC has it on the wire: `/shop.Orders/Create`.
+    /// The path that gRPC sends: `/shop.Orders/Create`.
     private static func rpcMethod(of attributes: Attributes) -> String? {
         guard attributes.text("rpc.system.name", "rpc.system") != nil, let method = attributes.text("rpc.method") else {
             return nil
@@ -240,7 +231,7 @@ struct SpanExchange {
 }
 
 extension Attributes {
-    /// The first of these that there is and that is no empty text.
+    /// The first of these attributes that exists and is not empty.
     func text(_ names: String...) -> String? {
         for name in names {
             if let text = self[name]?.description, !text.isEmpty { return text }
@@ -267,27 +258,21 @@ extension Attributes {
 }
 
 extension Redactor {
-    /// A name, without secrets and within the limits.
     func label(_ text: String) -> String {
         let text = self.text(text)
         return text.cut(to: Limits.labelLength) ?? text
     }
 }
 
-/// A resource as a source: the same one whenever it sends, under the same token, to the same store.
-///
-/// Its ID is made of what names the resource, the token, and a secret of the store. So nobody can say beforehand what it
-/// will be, and who has another token cannot speak as that service.
+/// The source of a resource. Its ID is a hash of the resource's identity, the token, and a secret of the store.
+/// So nobody can predict the ID, and a client with another token can't send as this service.
 struct SpanSource {
     let recorded: SourceIdentity
     let proof: IdentityProof?
 
-    /// - Parameters:
-    ///   - sender: The token's ID; empty where there are no tokens.
-    ///   - key: The store's secret.
     init(_ resource: Attributes, sentBy sender: String, key: [UInt8], redactor: Redactor) {
         let names = ["service.namespace", "service.name", "service.instance.id"]
-        // The three together name one instance of a service; what has none is told apart by all that it says.
+        // These identify an instance of a service. Without an instance ID, all attributes do.
         let identity =
             resource.text("service.instance.id") == nil
             ? resource.map { "\($0.key)=\($0.value)" }.sorted() : names.map { resource.text($0) ?? "" }
@@ -311,7 +296,7 @@ struct SpanSource {
         proof = Self.proof(of: source.id, key: key)
     }
 
-    /// What shows that it is this store which records for a source: nobody else's set can name it.
+    /// The store's proof for a source, without which no set can name the source.
     static func proof(of source: GUID, key: [UInt8]) -> IdentityProof? {
         let digest = SHA256.hash(key + Array(source.description.utf8))
         return IdentityProof(digest.map { String($0, radix: 16) }.joined())

@@ -1,19 +1,16 @@
 import WaybillCore
 import WaybillStore
 
-/// Makes facts of spans, which have neither source nor sequence of their own: this store records them on behalf of the
-/// service, and numbers them as they come.
-///
-/// A span is known by its ID for as long as its transaction is kept. One that came from elsewhere stands for a part; all
-/// others of its process belong to the part of the one that they are below, which ends, and so arrives, after them: they
-/// wait for it. So the same facts come of the same spans in any order, however they are grouped, and however often.
+/// Makes facts from spans, and numbers them on behalf of the service. A span with a remote parent opens a part.
+/// Other spans belong to the part of their parent, which arrives after them, so they wait for it.
+/// As a result, the same spans become the same facts in any order and grouping.
 struct SpanIngestion {
-    /// What has been waiting as long gets a part without the span that it waits for: a process can die before that ends.
+    /// The time after which waiting spans get a part without its root, because the process may have died.
     static let patienceMicroseconds: Int64 = 60_000_000
-    /// Spans that wait at a time; beyond, those that have waited longest go on without.
+    /// The maximum number of waiting spans. If there are more, the oldest ones stop waiting.
     static let waitingLimit = 20_000
-    /// By how much a transaction may be older than its span, or seem younger: 366 days. The clock of a device may be
-    /// wrong; of other traces, one in a million is taken for a transaction.
+    /// The maximum time between a transaction and its span: 366 days, because a device's clock may be wrong.
+    /// One in a million other traces is mistaken for a transaction.
     static let ageLimit: Int64 = 366 * 86_400_000_000
 
     private(set) var verdict = SpanVerdict()
@@ -21,7 +18,6 @@ struct SpanIngestion {
 
     private let connection: Connection
     private let redactor: Redactor
-    /// The store's secret.
     private let key: [UInt8]
     private let wall: Int64
     private let factsPerTransaction: Int?
@@ -29,12 +25,11 @@ struct SpanIngestion {
     private let rows: SpanRows
     private let sources: SourceRows
     private let tombstones: Tombstones
-    /// Why spans of a transaction are refused; of those that were looked at.
+    /// The reason for refusing each checked transaction; `nil` if its spans are accepted.
     private var reasons: [GUID: String?] = [:]
     private var partCounts: [GUID: Int] = [:]
-    /// How many facts transactions have at most, and whether that was counted one by one.
+    /// The upper bound of each transaction's facts, and whether it is exact.
     private var factCounts: [GUID: (count: Int, isExact: Bool)] = [:]
-    /// Those that have got facts.
     private var touched: Set<GUID> = []
 
     init(
@@ -52,9 +47,6 @@ struct SpanIngestion {
         tombstones = try Tombstones(connection, at: wall)
     }
 
-    /// Takes in the spans of one process.
-    ///
-    /// - Parameter sender: The ID of the token that they came with.
     mutating func add(_ resource: ReceivedResource, sentBy sender: String) throws(WaybillError) {
         var transactions: [GUID: [ReceivedSpan]] = [:]
         for span in resource.spans {
@@ -86,11 +78,8 @@ struct SpanIngestion {
         try write(batch, proof: source.proof)
     }
 
-    /// Gives what has waited since before a time parts of its own, the oldest first.
-    ///
-    /// - Parameters:
-    ///   - limit: At most so many transactions of a source.
-    ///   - needed: No more of them once so many spans no longer wait; nil: all.
+    /// Makes parts for spans that have waited since before a time, the oldest first.
+    /// It reads `limit` transactions at most, and stops once `needed` spans no longer wait.
     mutating func settle(waitingSince time: Int64, limit: Int, needed: Int? = nil) throws(WaybillError) {
         var settledCount = 0
         for (transaction, source) in try rows.waiting(before: time, limit: limit) {
@@ -101,12 +90,12 @@ struct SpanIngestion {
             var batch = SpanBatch(of: recorded, row: source, recorded: row.recorded)
             var tree = try SpanTree(of: source, in: transaction, rows)
             settledCount += tree.nodes.count
-            // Each part that is added is a root, which changes nothing for what waits for others.
+            // Each added part is a root, which does not affect other waiting spans.
             for (missing, ids) in try tree.waiting().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 if tree.nodes[missing] == nil {
                     tree.addPart(for: missing, above: ids, named: recorded.app)
                 } else {
-                    // They name each other as parents.
+                    // These spans are each other's parents.
                     try refuse(ids, of: tree, in: &batch)
                 }
             }
@@ -116,7 +105,7 @@ struct SpanIngestion {
         }
     }
 
-    /// Finds what caused the parts that came, once for all of them: that looks at whole transactions.
+    /// Finds the causes of all new parts at the end, because that reads whole transactions.
     mutating func finish() throws(WaybillError) {
         let causes = SpanCauses(connection)
         let leaders = LeadingParts(connection: connection)
@@ -149,7 +138,7 @@ struct SpanIngestion {
 
     // MARK: Facts
 
-    /// The source's row, made where there is none; nil where somebody else speaks for it.
+    /// Finds the row of a source, or creates it; `nil` if another sender owns the source.
     private func register(_ source: SourceIdentity, proof: IdentityProof?) throws(WaybillError) -> SourceRow? {
         let share = SpanBatch.share(of: source, proof: proof)
         var ingestion = try Ingestion(share, unread: [], at: wall, connection)
@@ -157,13 +146,13 @@ struct SpanIngestion {
         return ingestion.refusal == nil ? try sources.find(source.id) : nil
     }
 
-    /// Gives the spans whose part is known their facts; the others wait.
+    /// Makes the facts of spans whose part is known. The others wait.
     private mutating func place(_ tree: inout SpanTree, in batch: inout SpanBatch) throws(WaybillError) {
         var groups: [SpanTree.Place: [SpanTree.Node]] = [:]
         for node in tree.nodes.values { groups[try tree.place(of: node.span.id), default: []].append(node) }
         let order = groups.keys.sorted { tree.start(of: $0) < tree.start(of: $1) }
         for place in order {
-            // By start and ID, so that the order in which they came makes no difference.
+            // Sorted by start and ID, because the order of arrival must not matter.
             let nodes = (groups[place] ?? []).sorted {
                 ($0.start, $0.span.id.rawValue) < ($1.start, $1.span.id.rawValue)
             }
@@ -205,16 +194,13 @@ struct SpanIngestion {
         return true
     }
 
-    /// Numbers the facts of spans that belong to one part.
-    ///
-    /// - Parameter part: nil: it begins with one of them.
+    /// Numbers the facts of a part's spans. If `part` is `nil`, one of the spans opens it.
     private mutating func emit(
         _ nodes: [SpanTree.Node], into part: Int64?, _ useCase: Int, of tree: SpanTree, in batch: inout SpanBatch
     ) throws(WaybillError) {
         var taken = nodes
         let wanted = nodes.reduce(0) { $0 + $1.facts.facts.count }
         if var room = try room(of: tree.transaction, for: wanted, batch) {
-            // Without the one that the part begins with there is no part.
             let needed = nodes.first { $0.facts.isPart }?.facts.facts.count ?? 0
             guard needed <= room else { return try refuse(nodes.map(\.span.id), of: tree, in: &batch) }
             room -= needed
@@ -230,9 +216,7 @@ struct SpanIngestion {
         batch.add(taken, to: part, useCase, of: tree.transaction)
     }
 
-    /// How many facts a transaction still takes; nil where it takes however many come.
-    ///
-    /// - Parameter wanted: Facts are counted one by one only where there may be no room for so many.
+    /// The remaining facts of a transaction; `nil` without a limit. It is exact only if `wanted` facts may not fit.
     private mutating func room(of transaction: GUID, for wanted: Int, _ batch: SpanBatch) throws(WaybillError) -> Int? {
         guard let factsPerTransaction else { return nil }
         let room = TransactionQuota(source: batch.row, limit: factsPerTransaction, connection)
@@ -249,8 +233,7 @@ struct SpanIngestion {
         return try room.limit(of: transaction, having: count + wanted) - count
     }
 
-    /// Does not take spans after all. Those that had waited were answered long ago: they are counted where a source
-    /// tells what was never taken, for want of room.
+    /// Refuses spans for lack of room. Those that waited were acknowledged, so the source's ledger counts them.
     private mutating func refuse(_ ids: [SpanID], of tree: SpanTree, in batch: inout SpanBatch) throws(WaybillError) {
         for id in ids {
             guard let node = tree.nodes[id] else { continue }
@@ -265,7 +248,6 @@ struct SpanIngestion {
         }
     }
 
-    /// Books the facts of a source, and which span each was.
     private mutating func write(_ batch: SpanBatch, proof: IdentityProof?) throws(WaybillError) {
         var share = SpanBatch.share(of: batch.source, proof: proof)
         (share.facts, share.names) = (batch.facts, Array(batch.names))
@@ -293,12 +275,11 @@ struct SpanIngestion {
 }
 
 extension SpanTree.Node {
-    /// When it began, in microseconds since 1970.
+    /// Microseconds since 1970.
     var start: Int64 { facts.facts.first?.atMicroseconds ?? 0 }
 }
 
 extension SpanTree {
-    /// By what places are put in order: parts that are there, then those that begin, by their start.
     fileprivate func start(of place: Place) -> (Int, Int64, UInt64) {
         switch place {
         case .part(let part): (0, part, 0)
@@ -308,18 +289,14 @@ extension SpanTree {
     }
 }
 
-/// Facts that are made of spans of one source, numbered behind those that it has.
+/// Facts from the spans of one source, numbered after its earlier facts.
 struct SpanBatch {
     let source: SourceIdentity
-    /// Its `sources.id`.
     let row: Int64
-    /// The sequence of the last fact.
     private(set) var recorded: Int64
     private(set) var facts: [Fact] = []
     private(set) var names: Set<RecordedName> = []
-    /// The spans that they were, each with its transaction.
     private(set) var spans: [(transaction: GUID, span: SpanRows.Span)] = []
-    /// Facts that are not taken after all.
     var refusedCount = 0
     private var factCounts: [GUID: Int] = [:]
 
@@ -331,22 +308,19 @@ struct SpanBatch {
 
     func factCount(of transaction: GUID) -> Int { factCounts[transaction] ?? 0 }
 
-    /// What a set would hold of the source, as yet without facts. Times are since 1970, as a span's own.
+    /// A share of the source without facts. Its times are since 1970, like those of spans.
     static func share(of source: SourceIdentity, proof: IdentityProof?) -> TransactionSet.Share {
         TransactionSet.Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)], sourceProof: proof)
     }
 
     private struct Step {
-        /// The opening of the part with its own exchange first, its closing last, and all else by time.
+        /// The part's opening and exchange come first, its closing comes last, and time orders the rest.
         var rank: Int
         var node: Int
         var fact: Fact
     }
 
-    /// Adds the facts of spans that belong to one part.
-    ///
-    /// - Parameter part: nil: it begins with one of them.
     mutating func add(_ nodes: [SpanTree.Node], to part: Int64?, _ useCase: Int, of transaction: GUID) {
         var steps: [Step] = []
         for (index, node) in nodes.enumerated() {
@@ -390,7 +364,7 @@ extension SpanTree.Node {
         return switch fact.content {
         case .opened: 0
         case .exchangeOpened: 1
-        case .event, .attributesSet, .exchangeClosed: 2
+        case .event, .attributesSet, .exchangeClosed, .unknown: 2
         case .closed: 3
         }
     }

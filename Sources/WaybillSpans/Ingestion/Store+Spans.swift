@@ -3,9 +3,7 @@ package import WaybillQueries
 package import WaybillStore
 
 extension SQLiteStore {
-    /// Takes in spans; returns only after the synced commit.
-    ///
-    /// - Parameter sender: The ID of the token that they came with; empty where there is none.
+    /// Stores spans. Returns only after the synced commit.
     package func add(_ request: TraceRequest, sentBy sender: String) async throws(WaybillError) -> SpanVerdict {
         let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, writer.factsPerTransaction)
         return try await writer.run { store throws(WaybillError) in
@@ -14,9 +12,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Gives spans that have waited too long for the one that they are below a part of their own.
-    ///
-    /// - Returns: How many facts came of it.
+    /// Makes parts for spans that waited too long for a root. Returns the number of new facts.
     package func settleWaitingSpans() async throws(WaybillError) -> Int {
         let (wall, redactor) = (clock.wallMicroseconds(), redactor)
         return try await writer.run { store throws(WaybillError) in
@@ -25,18 +21,10 @@ extension SQLiteStore {
     }
 }
 
-/// Spans come in.
 extension Store {
-    /// Transactions whose waiting spans one write goes through.
     private static let settledAtOnce = 500
 
-    /// Books spans in one SQLite transaction.
-    ///
-    /// - Parameters:
-    ///   - sender: The ID of the token that they came with; empty where there is none.
-    ///   - wall: Now, in microseconds since 1970.
-    ///   - factsPerTransaction: Spans that would give a transaction more are refused; nil: however many come.
-    /// - Returns: Right to be answered once this has returned and commits are synced.
+    /// Returns a verdict to send only after the commit is synced. Spans beyond `factsPerTransaction` are refused.
     package func ingest(
         _ request: TraceRequest, sentBy sender: String = "", receivedAt wall: Int64, factsPerTransaction: Int? = nil,
         redactor: Redactor = Redactor()
@@ -45,7 +33,7 @@ extension Store {
             var ingestion = try spanIngestion(at: wall, factsPerTransaction: factsPerTransaction, redactor: redactor)
             for resource in request.resources { try ingestion.add(resource, sentBy: sender) }
             try ingestion.settle(waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
-            // As many as there are too many, so that no other request waits for all of them.
+            // Settles only the excess, because no other request should wait for all of them.
             let excess = try SpanRows(connection).waitingCount(limit: .max) - SpanIngestion.waitingLimit
             if excess > 0 { try ingestion.settle(waitingSince: .max, limit: Self.settledAtOnce, needed: excess) }
             try ingestion.finish()
@@ -56,7 +44,6 @@ extension Store {
         }
     }
 
-    /// Gives spans that have waited too long for the one that they are below a part of their own.
     package func settleWaitingSpans(at wall: Int64, redactor: Redactor = Redactor()) throws(WaybillError) -> Int {
         guard try SpanRows(connection).waitingCount(limit: 1) > 0 else { return 0 }
         return try write { () throws(WaybillError) in
@@ -76,7 +63,6 @@ extension Store {
             nameRoom: try nameRoom())
     }
 
-    /// The secret that the IDs of sources are made with, of this store alone.
     private func spanKey() throws(WaybillError) -> [UInt8] {
         let name = "span_key"
         if let key = try setting(name) { return Array(key.utf8) }
@@ -86,22 +72,20 @@ extension Store {
     }
 }
 
-/// The spans of one source in one transaction that have become no facts yet, and to which part each belongs.
+/// The spans of one source and transaction that are not yet facts, and the part of each.
 struct SpanTree {
     struct Node {
         var span: SpanRows.Span
         var facts: SpanFacts
-        /// Whether it came with this request, rather than having waited.
         var isNew: Bool
     }
 
-    /// Where a span belongs.
     enum Place: Hashable {
-        /// To a part that is there.
+        /// In an existing part.
         case part(Int64)
-        /// To that of a span which is among these.
+        /// In the part that one of these spans opens.
         case root(SpanID)
-        /// Below a span that has not come.
+        /// Below a span that has not arrived.
         case missing(SpanID)
     }
 
@@ -120,13 +104,13 @@ struct SpanTree {
         }
     }
 
-    /// Takes in a span; false where it is known.
+    /// Returns `false` if the span is known.
     mutating func add(_ span: ReceivedSpan, redactor: Redactor) throws(WaybillError) -> Bool {
         guard nodes[span.id] == nil else { return false }
         let known = try rows.find(span.id, of: source, in: transaction)
         if let known, known.kind != 0 { return false }
         var row = SpanRows.Span(id: span.id, parent: span.parent, kind: span.kind.rawValue)
-        // Others were below it, and got a part while it had not come.
+        // Its children already have a part, because they waited too long.
         (row.part, row.fact) = (known?.part, known?.fact)
         row.original = span.fields?.json(redactedBy: redactor)
         nodes[span.id] = Node(
@@ -134,7 +118,7 @@ struct SpanTree {
         return true
     }
 
-    /// The spans that wait, by the one that they wait for.
+    /// The waiting spans, by the span that they wait for.
     mutating func waiting() throws(WaybillError) -> [SpanID: [SpanID]] {
         var waiting: [SpanID: [SpanID]] = [:]
         for id in nodes.keys {
@@ -143,9 +127,6 @@ struct SpanTree {
         return waiting
     }
 
-    /// Makes a part for one that has not come.
-    ///
-    /// - Parameter ids: The spans below it.
     mutating func addPart(for missing: SpanID, above ids: [SpanID], named name: String) {
         let times = ids.flatMap { nodes[$0]?.facts.facts.map(\.atMicroseconds) ?? [] }
         guard let first = times.min(), let last = times.max() else { return }
@@ -155,7 +136,7 @@ struct SpanTree {
         places = [:]
     }
 
-    /// Goes up to where a part begins.
+    /// Walks up to the opening of the part.
     mutating func place(of id: SpanID) throws(WaybillError) -> Place {
         var path: [SpanID] = []
         var seen: Set<SpanID> = []
@@ -175,7 +156,7 @@ struct SpanTree {
             } else if let part = try rows.find(current, of: source, in: transaction)?.part {
                 place = .part(part)
             } else {
-                // It has not come; or spans name each other as parents in a circle.
+                // The span has not arrived, or spans are each other's parents.
                 place = .missing(seen.contains(current) ? seen.min { $0.rawValue < $1.rawValue } ?? current : current)
             }
         }

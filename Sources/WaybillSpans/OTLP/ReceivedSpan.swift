@@ -2,7 +2,7 @@ package import WaybillCore
 
 /// A span as a service sent it: https://opentelemetry.io/docs/specs/otel/trace/api/#span.
 package struct ReceivedSpan: Hashable, Sendable {
-    /// The numbers of OTLP's `SpanKind`.
+    /// The values of OTLP's `SpanKind`.
     package enum Kind: Int, Sendable {
         case `internal` = 1
         case server = 2
@@ -14,50 +14,44 @@ package struct ReceivedSpan: Hashable, Sendable {
     /// The ID of its trace.
     package var transaction: GUID
     package var id: SpanID
-    /// nil: its trace begins with it.
+    /// `nil` if the span begins its trace.
     package var parent: SpanID?
-    /// Whether its parent is another process's; nil where its sender is too old to say.
+    /// Whether the parent is in another process; `nil` if the sender is too old to report it.
     package var isParentRemote: Bool?
     package var kind: Kind
     package var name: String
-    /// Microseconds since 1970.
     package var startMicroseconds: Int64
-    /// Microseconds since 1970, not before the start.
     package var endMicroseconds: Int64
     package var attributes: Attributes
     package var events: [Event]
     package var links: [Link]
     package var hasFailed: Bool
-    /// Why, in its own words; empty where it said nothing.
+    /// The description of the failure; empty if there is none.
     package var statusMessage: String
-    /// All that was read of it, to be kept as it came; `nil` if it was not read from a request.
+    /// The received fields, which are kept; `nil` if the span was not read from a request.
     var fields: SpanFields?
 
-    /// Something that happened during it.
     package struct Event: Hashable, Sendable {
         package var name = ""
-        /// Microseconds since 1970.
         package var atMicroseconds: Int64 = 0
         package var attributes: Attributes = [:]
     }
 
-    /// Another span that it has to do with.
     package struct Link: Hashable, Sendable {
         package var trace: GUID
         package var span: SpanID
 
-        /// As the header field `traceparent` would have it (W3C Trace Context, section 3.2).
+        /// The value of a header field `traceparent` (W3C Trace Context, section 3.2).
         var text: String { "00-\(trace.traceID ?? "")-\(span)-01" }
     }
 
-    /// Whether it stands for a part: it has no parent in its own process.
+    /// Whether it opens a part, because it has no parent in its process.
     package var isRoot: Bool {
         guard parent != nil else { return true }
         return isParentRemote ?? (kind == .server || kind == .consumer)
     }
 }
 
-/// The spans of one process, or whatever a resource is.
 package struct ReceivedResource: Hashable, Sendable {
     package var attributes: Attributes = [:]
     package var spans: [ReceivedSpan] = []
@@ -67,21 +61,18 @@ package struct ReceivedResource: Hashable, Sendable {
 /// opentelemetry/proto/collector/trace/v1/trace_service.proto.
 package struct TraceRequest: Hashable, Sendable {
     package var resources: [ReceivedResource] = []
-    /// How many spans cannot be read, by reason.
+    /// The number of invalid spans, by reason.
     package var faults: [String: Int] = [:]
-    /// How many spans, and events of spans, it has: more than those that are here where there are too many.
+    /// The number of received spans and span events, including those beyond the limit.
     package var itemCount = 0
 
-    /// Attributes of a span, an event or a resource that are looked at: as many as SDKs send by default.
+    /// Attributes per span, event or resource: the default of SDKs.
     static let attributeLimit = 128
-    /// Events of a span that are looked at: as many as SDKs send by default.
+    /// Events per span: the default of SDKs.
     static let eventLimit = 128
-    /// Links of a span that are looked at.
     static let linkLimit = 8
-    /// Resources of a request, as sources of a set.
     package static let resourceLimit = Limits.sources
 
-    /// Takes a span, or counts it as one that cannot be read.
     mutating func add(_ fields: SpanFields, to resource: inout ReceivedResource, limit: Int) {
         itemCount += 1 + fields.events.count
         guard itemCount <= limit else { return }
@@ -90,7 +81,6 @@ package struct TraceRequest: Hashable, Sendable {
         }
     }
 
-    /// Counts a span that cannot be read at all.
     mutating func add(_ fault: SpanFault) {
         itemCount += 1
         faults[fault.reason, default: 0] += 1
@@ -98,16 +88,15 @@ package struct TraceRequest: Hashable, Sendable {
 }
 
 extension ReceivedResource {
-    /// Says of the spans from an index on what has made them, which may stand behind them.
+    /// Sets the scope of the spans from an index on, because a request may contain it after the spans.
     mutating func setScope(_ scope: SpanFields.Scope, ofSpansFrom first: Int) {
         for index in spans.indices.dropFirst(first) { spans[index].fields?.scope = scope }
     }
 }
 
-/// Why a span cannot be read.
 struct SpanFault: Error { var reason: String }
 
-/// A span as it came, in either encoding.
+/// A span as received, in either encoding.
 struct SpanFields: Hashable, Sendable {
     var trace: [UInt8] = []
     var id: [UInt8] = []
@@ -125,7 +114,7 @@ struct SpanFields: Hashable, Sendable {
     var droppedLinkCount = 0
     var statusCode = 0
     var statusMessage = ""
-    /// What made it: `InstrumentationScope` of common.proto.
+    /// `InstrumentationScope` of common.proto.
     var scope = Scope()
 
     struct Event: Hashable, Sendable {
@@ -154,7 +143,7 @@ struct SpanFields: Hashable, Sendable {
         let start = startNanoseconds.microseconds
         guard (1...Limits.largestInteger).contains(start) else { throw SpanFault(reason: "no start time") }
         let end = min(max(start, endNanoseconds.microseconds), Limits.largestInteger)
-        // opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`: bit 8 says whether bit 9 says anything.
+        // opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`: bit 8 says whether bit 9 is valid.
         let isRemote = flags & 0x100 == 0 ? nil : flags & 0x200 != 0
         let events = events.map { event in
             ReceivedSpan.Event(
@@ -177,19 +166,18 @@ struct SpanFields: Hashable, Sendable {
     }
 
     mutating func add(_ link: Link) {
-        // Whatever refers to nothing is no link.
         guard GUID(traceID: link.trace) != nil, SpanID(bytes: link.span) != nil else { return }
         if links.count < TraceRequest.eventLimit { links.append(link) } else { droppedLinkCount += 1 }
     }
 }
 
 extension UInt64 {
-    /// Of nanoseconds; 2^53 - 1 at most.
+    /// Converts nanoseconds, to at most 2^53 - 1.
     var microseconds: Int64 { Int64(Swift.min(self / 1000, UInt64(Limits.largestInteger))) }
 }
 
 extension GUID {
-    /// nil unless it is 16 bytes that are not all zero.
+    /// `nil` unless it is 16 bytes that are not all zero.
     init?(traceID bytes: [UInt8]) {
         guard let guid = bytes.withUnsafeBytes({ GUID(bytes: $0) }), guid.traceID != nil else { return nil }
         self = guid
@@ -197,7 +185,7 @@ extension GUID {
 }
 
 extension SpanID {
-    /// nil unless it is 8 bytes that are not all zero.
+    /// `nil` unless it is 8 bytes that are not all zero.
     init?(bytes: [UInt8]) {
         guard bytes.count == 8 else { return nil }
         let value = bytes.reduce(0) { UInt64($0) << 8 | UInt64($1) }
@@ -206,22 +194,18 @@ extension SpanID {
     }
 }
 
-/// A value of an attribute, which may hold others: `AnyValue` of opentelemetry/proto/common/v1/common.proto.
+/// The value of an attribute, possibly nested: `AnyValue` of opentelemetry/proto/common/v1/common.proto.
 indirect enum SpanValue: Hashable, Sendable {
     case none
     case scalar(AttributeValue)
-    /// Bytes, in Base64.
     case bytes(String)
     case list([SpanValue])
     case map([SpanAttribute])
 
-    /// How deep one may be nested.
     static let depthLimit = 8
-    /// Values that one may hold, at each level.
     static let limit = 128
 
-    /// As attributes have it: a list of plain values as their texts with commas between them, and what holds names as
-    /// JSON; nil for none.
+    /// The value of a fact's attribute: lists of plain values are separated by commas, and maps are JSON.
     var attribute: AttributeValue? {
         switch self {
         case .none: return nil
@@ -254,25 +238,22 @@ indirect enum SpanValue: Hashable, Sendable {
     }
 }
 
-/// A name with a value: `KeyValue` of the same file.
+/// `KeyValue` of common.proto.
 struct SpanAttribute: Hashable, Sendable {
     var name: String
     var value: SpanValue
 }
 
-/// The attributes of a span, an event, a link, a scope or a resource, as they came.
 struct SpanAttributes: Hashable, Sendable {
     private(set) var list: [SpanAttribute] = []
-    /// The number of attributes that were left out, by the sender or here.
     var droppedCount = 0
 
-    /// Adds an attribute, as long as there is room.
     mutating func add(_ attribute: SpanAttribute) {
         guard !attribute.name.isEmpty else { return }
         if list.count < TraceRequest.attributeLimit { list.append(attribute) } else { droppedCount += 1 }
     }
 
-    /// As facts have them. Of a name that stands twice, the last value counts.
+    /// The attributes of facts. If a name is repeated, its last value counts.
     var flat: Attributes {
         var attributes: Attributes = [:]
         for attribute in list { if let value = attribute.value.attribute { attributes[attribute.name] = value } }

@@ -1,16 +1,14 @@
 import WaybillCore
 
-/// A span as it came, for the exports: facts keep what Waybill understands of it.
+/// The form of spans that is kept for exports, because facts contain only what Waybill understands.
 extension SpanFields {
-    /// The bytes of attributes, events and links that are kept of a span, at most.
+    /// The maximum bytes of a span's attributes, events and links.
     static let keptByteLimit = 32 << 10
-    /// Exceptions are kept without their stack, which has paths and values of the service.
+    /// Stacks are not kept, because they contain paths and values of the service.
     private static let stack = "exception.stacktrace"
 
-    /// The span as an object of OTLP's JSON, redacted and within the limits. It has no IDs, which have columns of their
-    /// own, and it has its scope.
-    ///
-    /// Whatever there is no room for is counted where OTLP counts what a sender has left out.
+    /// The span in OTLP's JSON, redacted, with its scope, and without its IDs, which are in columns.
+    /// The counts of dropped items include data beyond the limits.
     func json(redactedBy redactor: Redactor) -> [UInt8] {
         var writer = KeptSpanWriter(redactor: redactor, room: Self.keptByteLimit)
         writer.json.beginObject()
@@ -53,11 +51,9 @@ extension SpanFields {
     }
 }
 
-/// Writes a span's parts as long as there is room for them.
 private struct KeptSpanWriter {
     var json = JSONWriter()
     private let redactor: Redactor
-    /// Bytes that the elements of lists may still take.
     private var room: Int
 
     init(redactor: Redactor, room: Int) { (self.redactor, self.room) = (redactor, room) }
@@ -67,7 +63,6 @@ private struct KeptSpanWriter {
         return redacted.cut(to: Limits.textLength) ?? redacted
     }
 
-    /// Writes a list, and how many elements it lacks.
     mutating func write<Element>(
         _ name: StaticString, _ elements: [Element], dropped: Int, _ droppedName: StaticString,
         _ body: (Element, inout KeptSpanWriter) -> Void
@@ -94,7 +89,6 @@ private struct KeptSpanWriter {
         if droppedCount > 0 { json.member(droppedName, Int(UInt32(clamping: droppedCount))) }
     }
 
-    /// Writes attributes, but for one name.
     mutating func write(_ attributes: SpanAttributes, without name: String? = nil) {
         let list = attributes.list.filter { $0.name != name }
         let dropped = attributes.droppedCount + attributes.list.count - list.count
@@ -105,7 +99,6 @@ private struct KeptSpanWriter {
         }
     }
 
-    /// Writes an `AnyValue`, which goes by the name that it stands under.
     private mutating func write(_ value: SpanValue, named name: String) {
         json.beginObject()
         switch value {
@@ -153,7 +146,7 @@ private struct KeptSpanWriter {
         json.endObject()
     }
 
-    /// Writes a text of a type of its own, or what is left of it as a string.
+    /// Writes a text as its type, or as a string if it is redacted.
     private mutating func write(_ text: String, as type: StaticString, named name: String) {
         let redacted = redactor.value(text, named: name)
         json.key(redacted == text ? type : "stringValue")
@@ -162,7 +155,7 @@ private struct KeptSpanWriter {
 }
 
 extension Redactor {
-    /// The value of a span's attribute. A URL, or a part of one, is redacted as that.
+    /// Redacts an attribute of a span. URLs and their parts have special rules.
     fileprivate func spanText(_ text: String, named name: String) -> String {
         switch name {
         case "url.full", "http.url", "http.target": wholeURL(text)
@@ -173,25 +166,21 @@ extension Redactor {
     }
 }
 
-/// What became of the spans of a request.
 package struct SpanVerdict: Hashable, Sendable {
-    /// Spans that were new and taken.
     package var acceptedCount = 0
-    /// Spans that had been received before.
+    /// Spans that were received before.
     package var knownCount = 0
-    /// Spans that were refused, by reason.
     package var refusals: [String: Int] = [:]
-    /// Facts that were made of those that were taken, and of earlier ones that had waited for them.
+    /// Facts from accepted spans, and from earlier ones that waited for them.
     package var factCount = 0
 
     package init() {}
 
-    /// Spans that were refused, for any reason.
     package var refusedCount: Int { refusals.values.reduce(0, +) }
 
     mutating func refuse(_ count: Int = 1, because reason: String) { refusals[reason, default: 0] += count }
 
-    /// The reasons in one sentence, the most frequent first; nil where nothing was refused.
+    /// The reasons, the most frequent first; `nil` if all spans were accepted.
     package var message: String? {
         guard refusedCount > 0 else { return nil }
         let reasons = refusals.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -200,8 +189,7 @@ package struct SpanVerdict: Hashable, Sendable {
     }
 }
 
-/// `ExportTraceServiceResponse` of opentelemetry/proto/collector/trace/v1/trace_service.proto: empty where all spans were
-/// taken, else how many were not, and why.
+/// `ExportTraceServiceResponse` of opentelemetry/proto/collector/trace/v1/trace_service.proto.
 extension SpanVerdict {
     package var json: [UInt8] {
         var writer = JSONWriter()
@@ -209,7 +197,7 @@ extension SpanVerdict {
         if refusedCount > 0 {
             writer.key("partialSuccess")
             writer.beginObject()
-            // An integer of 64 bits is a string.
+            // OTLP's JSON has integers of 64 bits as strings.
             writer.member("rejectedSpans", "\(refusedCount)")
             writer.member("errorMessage", message)
             writer.endObject()

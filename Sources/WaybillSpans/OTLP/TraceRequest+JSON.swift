@@ -1,15 +1,11 @@
 import Foundation
 package import WaybillCore
 
-/// OTLP's own rules for JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): names in camelCase, IDs
+/// OTLP's rules for JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): names in camelCase, IDs
 /// in hexadecimal, enums as numbers, integers of 64 bits as strings or numbers.
 extension TraceRequest {
-    /// Reads a request in JSON; members that are not known are passed over.
-    ///
-    /// Takes more than the rules allow where the meaning is clear: enums by name, elements that are null, and halves of
-    /// surrogate pairs. A span that cannot be read is refused by itself, since an exporter does not send a request again.
-    ///
-    /// - Parameter limit: Spans and events of spans; of those beyond only the number is told.
+    /// Ignores unknown members, and only counts spans beyond `limit`. It also accepts enums by name, null elements and
+    /// lone surrogates. Invalid spans are refused one by one, because exporters don't send a request again.
     package static func decode(json bytes: [UInt8], limit: Int) throws(SetDecodingFailure) -> TraceRequest {
         try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in
             var request = TraceRequest()
@@ -109,7 +105,7 @@ extension SpanFields {
         self = fields
     }
 
-    /// The names of trace.proto, in the order of their numbers.
+    /// The names in trace.proto, by number.
     private static let kinds = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"].map {
         "SPAN_KIND_\($0)"
     }
@@ -167,8 +163,7 @@ extension SpanFields.Scope {
 }
 
 extension JSONReader {
-    /// Hands over the members of an object, each of whose values must be read or skipped; those that are null are not
-    /// there.
+    /// Passes on the members of an object, except null ones. `body` must read or skip each value.
     mutating func members(
         _ body: (String, inout JSONReader) throws(JSONFailure) -> Void
     ) throws(JSONFailure) {
@@ -182,8 +177,7 @@ extension JSONReader {
         }
     }
 
-    /// The names of OTLP's members by those that Protocol Buffers have for them, which are not valid in JSON: a body that
-    /// has them would be read as an empty one.
+    /// OTLP's names by those of Protocol Buffers, which are an error in JSON. Otherwise their values would be ignored.
     private static let camelCase = Dictionary(
         uniqueKeysWithValues: [
             "resourceSpans", "scopeSpans", "traceId", "spanId", "parentSpanId", "traceState", "startTimeUnixNano",
@@ -198,7 +192,6 @@ extension JSONReader {
         while try nextElement() { if next == UInt8(ascii: "n") { try skipValue() } else { try body(&self) } }
     }
 
-    /// Adds the attributes of a list.
     mutating func read(_ attributes: inout SpanAttributes) throws(JSONFailure) {
         var read = attributes
         try elements { reader throws(JSONFailure) in read.add(try reader.keyValue()) }
@@ -225,7 +218,7 @@ extension JSONReader {
             case "boolValue": value = .scalar(.bool(try reader.bool()))
             case "intValue":
                 let digits = try reader.digits()
-                // A number beyond 64 bits is kept as the text that it is.
+                // A number beyond 64 bits is kept as text.
                 value = .scalar(Int64(digits).map(AttributeValue.integer) ?? .string(digits))
             case "doubleValue": value = .scalar(try reader.double())
             case "bytesValue": value = .bytes(try reader.text().string)
@@ -243,7 +236,6 @@ extension JSONReader {
         return value
     }
 
-    /// The list that `ArrayValue` and `KeyValueList` hold.
     private mutating func values(_ body: (inout JSONReader) throws(JSONFailure) -> Void) throws(JSONFailure) {
         try members { key, reader throws(JSONFailure) in
             guard key == "values" else { return try reader.skipValue() }
@@ -251,7 +243,7 @@ extension JSONReader {
         }
     }
 
-    /// Whatever stands there, as bytes; none where it is no hexadecimal, so that its length tells.
+    /// Returns no bytes for invalid digits, which the caller finds by the length.
     mutating func hexadecimal() throws(JSONFailure) -> [UInt8] {
         let digits = Array(try text().string.utf8)
         guard digits.count % 2 == 0, digits.count <= 64 else { return [] }
@@ -265,12 +257,12 @@ extension JSONReader {
         return bytes
     }
 
-    /// The digits of an integer of any size, which is a number or a string.
+    /// The digits of an integer of any size, as a number or a string.
     private mutating func digits() throws(JSONFailure) -> String {
         if next != UInt8(ascii: "\"") {
             let (start, text) = (offset, try numberText())
             if text.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: "-") }) { return text }
-            // `1.79e18`, as some writers have it.
+            // Some writers use exponents, as `1.79e18`.
             if let value = Double(text).flatMap({ Int64(exactly: $0) }) { return "\(value)" }
             throw JSONFailure(.invalid, at: start, "an integer was expected")
         }
@@ -281,7 +273,6 @@ extension JSONReader {
         return digits
     }
 
-    /// Nanoseconds since 1970.
     mutating func nanoseconds() throws(JSONFailure) -> UInt64 {
         skipWhitespace()
         let (start, digits) = (offset, try digits())
@@ -291,7 +282,6 @@ extension JSONReader {
         return value
     }
 
-    /// A number of 32 bits.
     mutating func count32() throws(JSONFailure) -> Int {
         skipWhitespace()
         let (start, digits) = (offset, try digits())
@@ -301,7 +291,7 @@ extension JSONReader {
         return Int(value)
     }
 
-    /// The number of a case of an enum, which is a number or one of the names.
+    /// The number of an enum's case, given as a number or a name.
     mutating func enumeration(_ names: [String]) throws(JSONFailure) -> Int {
         guard next == UInt8(ascii: "\"") else { return try integer(in: Int(Int32.min)...Int(Int32.max)) }
         let text = try text()
@@ -311,7 +301,7 @@ extension JSONReader {
         return number
     }
 
-    /// A number, or one of the words that JSON has no number for; what is too large stays the text that it is.
+    /// A number, or a word such as `NaN`. A number that is too large is kept as text.
     private mutating func double() throws(JSONFailure) -> AttributeValue {
         let isText = next == UInt8(ascii: "\"")
         let (start, text) = (offset, isText ? try text().string : try numberText())

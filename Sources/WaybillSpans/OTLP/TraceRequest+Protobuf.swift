@@ -1,12 +1,10 @@
 import Foundation
 package import WaybillCore
 
-/// The numbers of the fields are those of opentelemetry/proto: collector/trace/v1/trace_service.proto,
+/// The field numbers are those of opentelemetry/proto: collector/trace/v1/trace_service.proto,
 /// trace/v1/trace.proto, resource/v1/resource.proto, common/v1/common.proto.
 extension TraceRequest {
-    /// Reads a request in Protocol Buffers.
-    ///
-    /// - Parameter limit: Spans and events of spans; of those beyond only the number is told.
+    /// Only counts spans beyond `limit`.
     package static func decode(protobuf bytes: [UInt8], limit: Int) throws(SetDecodingFailure) -> TraceRequest {
         var request = TraceRequest()
         do throws(ProtobufReader.Failure) {
@@ -155,12 +153,10 @@ extension SpanFields.Scope {
 }
 
 extension ProtobufReader {
-    /// A number of 32 bits.
     fileprivate mutating func count(_ field: Field) throws(Failure) -> Int {
         Int(UInt32(truncatingIfNeeded: try number(field)))
     }
 
-    /// Adds one `KeyValue`.
     fileprivate mutating func attribute(_ field: Field, _ attributes: inout SpanAttributes) throws(Failure) {
         attributes.add(try Self.keyValue(try slice(field), depth: 0))
     }
@@ -217,18 +213,14 @@ extension ProtobufReader {
     }
 }
 
-/// Reads the wire format of Protocol Buffers (https://protobuf.dev/programming-guides/encoding/) field by field, without
-/// building a tree and without a schema.
-///
-/// Written here rather than generated: of OTLP some forty fields are of use, each with a limit of its own, and every
-/// field that is not is passed over.
+/// Reads the wire format of Protocol Buffers (https://protobuf.dev/programming-guides/encoding/) field by field.
+/// It is not generated, because it reads only some forty fields of OTLP, each with a limit.
 struct ProtobufReader {
     private let bytes: ArraySlice<UInt8>
     private var offset: Int
 
-    /// What is read is none of it, or is cut off.
+    /// The message is invalid or truncated.
     struct Failure: Error {
-        /// In the whole message.
         var offset: Int
     }
 
@@ -249,19 +241,19 @@ struct ProtobufReader {
         offset = bytes.startIndex
     }
 
-    /// The next field, whose value must be read or skipped; nil at the end of the message.
+    /// The next field, whose value must be read or skipped; `nil` at the end of the message.
     mutating func nextField() throws(Failure) -> Field? {
         guard offset < bytes.endIndex else { return nil }
         let start = offset
         let key = try varint()
-        // Groups (3 and 4) are of an earlier version, and OTLP has none.
+        // OTLP has no groups (3 and 4), which are of an earlier version.
         guard let type = WireType(rawValue: UInt8(key & 7)), let number = Int(exactly: key >> 3), number > 0 else {
             throw Failure(offset: start)
         }
         return Field(number: number, type: type)
     }
 
-    /// Seven bits a byte, the lowest first.
+    /// Seven bits per byte, the lowest first.
     mutating func varint() throws(Failure) -> UInt64 {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), through: 63, by: 7) {
@@ -274,7 +266,6 @@ struct ProtobufReader {
         throw Failure(offset: offset)
     }
 
-    /// A number of any type, as 64 bits.
     mutating func number(_ field: Field) throws(Failure) -> UInt64 {
         switch field.type {
         case .varint: return try varint()
@@ -284,7 +275,7 @@ struct ProtobufReader {
         }
     }
 
-    /// What a length stands before: bytes, a text, a message.
+    /// A value after its length: bytes, a text, or a message.
     mutating func slice(_ field: Field) throws(Failure) -> ArraySlice<UInt8> {
         guard field.type == .bytes else { throw Failure(offset: offset) }
         let start = offset
@@ -295,7 +286,7 @@ struct ProtobufReader {
         return bytes[offset..<offset + count]
     }
 
-    /// A text; what is no UTF-8 in it is replaced.
+    /// A text. Invalid UTF-8 is replaced.
     mutating func text(_ field: Field) throws(Failure) -> String {
         String(decoding: try slice(field), as: UTF8.self)
     }
@@ -318,7 +309,7 @@ struct ProtobufReader {
     }
 }
 
-/// Fields of Protocol Buffers (https://protobuf.dev/programming-guides/encoding), as answers have them.
+/// Writes fields of Protocol Buffers (https://protobuf.dev/programming-guides/encoding).
 package enum ProtobufWriter {
     package static func integer(_ value: Int, field: Int) -> [UInt8] { varint(field << 3) + varint(value) }
 

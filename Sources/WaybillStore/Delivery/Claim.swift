@@ -1,6 +1,6 @@
 import WaybillCore
 
-/// Collects what a set holds, and claims it in `ranges`.
+/// The facts of a set, collected and claimed in `ranges`.
 struct Claim {
     let set: GUID
     private let connection: Connection
@@ -9,7 +9,7 @@ struct Claim {
     private var factsLeft: Int
     private var bytesLeft: Int
 
-    /// Facts read at a time, so that large ones do not all lie in memory before they are found to be too many.
+    /// Limits how many large facts are in memory before the set is full.
     private static let chunk = 500
 
     init(set: GUID, limit: LeaseLimit, _ connection: Connection) {
@@ -17,12 +17,12 @@ struct Claim {
         self.connection = connection
         ranges = RangeRows(connection: connection)
         factsLeft = max(1, limit.factCount)
-        // A set that is as small as can be, because larger ones were refused, is of one source.
+        // After a collector refused larger sets, the smallest set has one source.
         sourceLimit = limit.factCount <= 1 ? 1 : Limits.sources
         bytesLeft = max(1, limit.byteCount)
     }
 
-    /// A share for each source that has something pending or to tell, oldest source first, as far as the limit reaches.
+    /// Returns a share for each source with pending facts or news, oldest first, up to the limit.
     mutating func shares() throws(WaybillError) -> [TransactionSet.Share] {
         let sources = try connection.statement(
             """
@@ -57,11 +57,10 @@ struct Claim {
 
     private mutating func share(of candidate: Candidate) throws(WaybillError) -> TransactionSet.Share? {
         let facts = try claimFacts(of: candidate)
-        // Facts that were found to be missing are news.
         let dropped = try ranges.untold(of: candidate.id)
         let hasNews = try connection.integer("SELECT news FROM sources WHERE id = ?", candidate.id) != 0
         guard !facts.isEmpty || hasNews else { return nil }
-        // What was sampled away is no news of its own, and is told along with others.
+        // Sampled facts alone don't justify a set, but any set reports them.
         try connection.statement("UPDATE sources SET news = 2 WHERE id = ?1 AND (news <> 0 OR told < ?2)").run(
             candidate.id, dropped.last?.last ?? 0)
         var share = TransactionSet.Share(
@@ -78,8 +77,7 @@ struct Claim {
         return share
     }
 
-    /// Claims the first pending facts. What has no row, though it was recorded, is booked as damaged: it must not be
-    /// waited for.
+    /// Claims the first pending facts. Recorded facts without a row are booked as damaged, to not block delivery.
     private mutating func claimFacts(of candidate: Candidate) throws(WaybillError) -> [Fact] {
         guard candidate.recorded > 0 else { return [] }
         var pending = SequenceRanges([1...candidate.recorded])
@@ -93,7 +91,7 @@ struct Claim {
             let facts = try reader.facts(of: candidate.id, in: chunk)
             var end = chunk.upperBound
             if facts.isEmpty {
-                // However long the gap: one damaged number may say that 2^50 facts were recorded.
+                // Jumps over a gap of any length: a damaged number may claim 2^50 recorded facts.
                 let next = try reader.first(of: candidate.id, after: end) ?? range.upperBound + 1
                 end = max(end, min(range.upperBound, next - 1))
             }
@@ -126,11 +124,10 @@ struct Claim {
         try SourceRows(connection: connection).announce(source, droppedFrom: missing.ranges.first?.lowerBound)
     }
 
-    /// Anchors of a source in a set; of more, those that its facts are dated by are in it.
+    /// With more anchors, a set contains only those that date its facts.
     private static let clockLimit = 2_000
-    /// The same of names: those of its facts' codes.
+    /// With more names, a set contains only those of its facts' codes.
     private static let nameLimit = 5_000
-    /// The same of parts that it continues.
     private static let continuedPartLimit = 5_000
 
     private func clocks(of source: Int64, dating facts: [Fact]) throws(WaybillError) -> [ClockAnchor] {
@@ -147,7 +144,7 @@ struct Claim {
             try rows.names(of: candidate.id, for: codes(of: facts, in: candidate.id)).prefix(Self.nameLimit))
     }
 
-    /// As many as one set may tell: the receiver places the facts of others when their openings have come.
+    /// Returns at most as many parts as a set may have; the receiver places other facts when their openings arrive.
     private func continuedParts(of share: TransactionSet.Share, in source: Int64) throws(WaybillError)
         -> [ContinuedPart]
     {
@@ -163,7 +160,6 @@ struct Claim {
         return parts
     }
 
-    /// The use cases and events of facts; each once, with no name.
     private func codes(of facts: [Fact], in source: Int64) throws(WaybillError) -> Set<RecordedName> {
         var useCases: [Int64: Int] = [:]
         var codes: Set<RecordedName> = []
@@ -183,13 +179,13 @@ struct Claim {
 }
 
 extension Fact {
-    /// About how long it is as JSON.
     fileprivate var estimatedByteCount: Int {
         switch content {
         case .opened(let content): (content.parent == nil ? 180 : 260) + content.attributes.estimatedByteCount
         case .event(let content): 60 + content.attributes.estimatedByteCount + content.error.estimatedByteCount
         case .attributesSet(let content):
             110 + content.attributes.estimatedByteCount + content.removed.reduce(0) { $0 + $1.utf8.count + 3 }
+        case .unknown(let content): 80 + content.members.utf8.count
         case .closed(let content): 70 + content.attributes.estimatedByteCount + content.error.estimatedByteCount
         case .exchangeOpened(let content):
             150 + content.path.utf8.count + (content.query?.utf8.count ?? 0) + content.headerFields.estimatedByteCount
@@ -229,14 +225,11 @@ extension TransactionSet.Share {
     }
 }
 
-/// Reads an own source's facts by sequence, of the parts that are not settled.
-///
-/// Facts are clustered by part. The index of unsettled parts says which of them can have a fact in a range, so that a
-/// batch costs what it holds, however much is pending behind it and however much is settled.
+/// Facts are clustered by part. The index of unsettled parts finds those with a fact in a range, so the cost of a batch
+/// depends only on its size.
 struct PendingFacts {
     let connection: Connection
 
-    /// The facts of a range, in order of sequence; what has no row is missing.
     func facts(of source: Int64, in range: ClosedRange<Int64>) throws(WaybillError) -> [Fact] {
         var facts: [Fact] = []
         for (sql, fact) in Self.queries {
@@ -247,8 +240,7 @@ struct PendingFacts {
         return facts.sorted { $0.sequence < $1.sequence }
     }
 
-    /// The first sequence behind `sequence` that has a row, of any part; nil where there is none. Looks at all of the
-    /// source's rows.
+    /// Returns the first sequence after `sequence` that has a row; `nil` if none has. Reads all of the source's rows.
     func first(of source: Int64, after sequence: Int64) throws(WaybillError) -> Int64? {
         try connection.statement(
             """
@@ -256,8 +248,8 @@ struct PendingFacts {
             SELECT sequence FROM parts WHERE source = ?1 AND sequence > ?2 AND guid IS NOT NULL \
             UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed > ?2 \
             UNION ALL SELECT sequence FROM events WHERE source = ?1 AND sequence > ?2 \
-            UNION ALL SELECT sequence FROM network_logs WHERE source = ?1 AND sequence > ?2 AND method IS NOT NULL \
-            UNION ALL SELECT closed FROM network_logs WHERE source = ?1 AND closed > ?2)
+            UNION ALL SELECT sequence FROM exchanges WHERE source = ?1 AND sequence > ?2 AND method IS NOT NULL \
+            UNION ALL SELECT closed FROM exchanges WHERE source = ?1 AND closed > ?2)
             """
         ).first(source, sequence) { row in row.optionalInt(0) } ?? nil
     }
@@ -284,14 +276,14 @@ struct PendingFacts {
         ),
         (
             """
-            SELECT \(FactRowReader.exchangeOpenedColumns) FROM parts p INDEXED BY parts_unsettled CROSS JOIN network_logs l \
+            SELECT \(FactRowReader.exchangeOpenedColumns) FROM parts p INDEXED BY parts_unsettled CROSS JOIN exchanges l \
             ON l.source = p.source AND l.part = p.sequence AND l.sequence BETWEEN ?2 AND ?3 \
             WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.settled = 0 AND l.method IS NOT NULL
             """, FactRowReader.exchangeOpened
         ),
         (
             """
-            SELECT \(FactRowReader.exchangeClosedColumns) FROM network_logs l INDEXED BY network_logs_by_closing \
+            SELECT \(FactRowReader.exchangeClosedColumns) FROM exchanges l INDEXED BY exchanges_by_closing \
             WHERE l.source = ?1 AND l.closed BETWEEN ?2 AND ?3
             """, FactRowReader.exchangeClosed
         ),

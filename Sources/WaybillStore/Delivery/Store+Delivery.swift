@@ -1,24 +1,14 @@
 import Foundation
 package import WaybillCore
 
-/// Facts go out: claimed under a set's ID, until the collector's verdict or the end of the lease.
 extension Store {
-    /// How long facts may be leased by no process in particular: for uploads that outlive the one that began them.
+    /// The longest lease without a process, for uploads that outlive the process that began them.
     package static let longestLeaseMicroseconds: Int64 = 3_600_000_000
 
-    /// Claims pending facts, the oldest first, and makes a set of them.
+    /// Claims the oldest pending facts as a set, with sources that only have news. A `wall` time releases timed-out
+    /// parts.
     ///
-    /// Also sources that have ended or given up facts since the collector last heard of them are in it, with no facts.
-    ///
-    /// - Parameters:
-    ///   - owner: The source of this process, or any ID that `isAlive` knows. What it has leased before is released.
-    ///   - uptime: Now, in microseconds of the device's uptime.
-    ///   - wall: Now, in microseconds since 1970: what sampling held back and has timed out by then goes out; nil: it
-    ///     stays.
-    ///   - expiresIn: Microseconds after which the lease ends without a verdict.
-    ///   - isAlive: Whether the owner of another lease still runs.
-    /// - Returns: nil when there is nothing to deliver, or when another live owner is delivering: one flush per store
-    ///   at a time.
+    /// - Returns: `nil` if nothing is pending, or another live owner is delivering. Each store has one flush at a time.
     package func lease(
         owner: GUID, now uptime: Int64, at wall: Int64? = nil, expiresIn: Int64, limit: LeaseLimit = LeaseLimit(),
         isAlive: (GUID) -> Bool
@@ -38,28 +28,21 @@ extension Store {
         }
     }
 
-    /// Whether the facts of a set are claimed still.
-    ///
-    /// - Parameters:
-    ///   - uptime: Now, in microseconds of the device's uptime.
-    ///   - expiresIn: Microseconds after which its lease ends.
+    /// Whether the facts of a set are still claimed; the times are in microseconds of the device's uptime.
     package func isLeased(_ set: GUID, now uptime: Int64, expiresIn: Int64) throws(WaybillError) -> Bool {
         let expires = try connection.integer("SELECT ifnull(max(expires_us), 0) FROM leases WHERE set_id = ?", set)
         return expires > uptime && expires <= uptime + 2 * expiresIn
     }
 
-    /// Gives the facts of a set back without a verdict: they go out again under another ID.
     package func release(_ set: GUID) throws(WaybillError) {
         try write { () throws(WaybillError) in try LeaseRows(connection: connection).end(set) }
     }
 
-    /// Facts that are not settled, in all own sources.
     package func pendingCount() throws(WaybillError) -> Int64 {
         try connection.integer(SQL.pendingCount)
     }
 
-    /// An upper bound for the number of sets that report news without facts: ends of sources, and dropped ranges beyond
-    /// those that one set can report.
+    /// Returns an upper bound for the number of sets without facts.
     package func newsSetCount() throws(WaybillError) -> Int64 {
         let sources: Int64 = try connection.integer(
             "SELECT count(*) FROM sources WHERE heard_us IS NULL AND news <> 0")
@@ -72,10 +55,8 @@ extension Store {
                 """) / Int64(RangeRows.toldLimit))
     }
 
-    /// Those of them that sampling holds back until their transactions have ended.
     package func heldCount() throws(WaybillError) -> Int64 { try HeldParts(connection: connection).count() }
 
-    /// The ledgers of the sources that recorded into this store.
     package func ledgers() throws(WaybillError) -> [GUID: Ledger] {
         var result: [GUID: Ledger] = [:]
         let sources = try connection.statement("SELECT id, uuid FROM sources WHERE heard_us IS NULL").rows { row in
@@ -85,13 +66,12 @@ extension Store {
         return result
     }
 
-    /// Whether a look at the leases is worth a write; the common flush finds nothing.
+    /// Avoids a write if there is nothing to deliver, which is the common case.
     private func hasNews() throws(WaybillError) -> Bool {
         if try pendingCount() > 0 { return true }
         return try connection.integer("SELECT EXISTS(SELECT 1 FROM sources WHERE news <> 0)") != 0
     }
 
-    /// Ends what died with its owner or has expired; whether there is no lease left.
     private func endStaleLeases(owner: GUID, now uptime: Int64, expiresIn: Int64, isAlive: (GUID) -> Bool)
         throws(WaybillError) -> Bool
     {
@@ -100,9 +80,8 @@ extension Store {
         }
         var isFree = true
         for lease in leases {
-            // Much further ahead than a new lease would reach: of an earlier boot, whose uptime was higher. A little
-            // further, and another process leased while this one, which had read its clock before, waited for the lock.
-            // Leases of no process reach further than those of a flush that waits for its answer.
+            // A lease of an earlier boot can reach much further than a new one. The factor 2 allows for a process that
+            // leased while this one waited for the lock. Leases without a process may be longer.
             let reach = lease.owner.isOfNoProcess ? max(expiresIn, Self.longestLeaseMicroseconds) : expiresIn
             let hasExpired = lease.expires <= uptime || lease.expires > uptime + 2 * reach
             if lease.owner == owner || hasExpired || !isAlive(lease.owner) {
@@ -115,11 +94,10 @@ extension Store {
     }
 }
 
-/// How much a lease may claim.
 package struct LeaseLimit: Sendable {
     /// Default: 2,000.
     package var factCount: Int
-    /// About how large the set may be as JSON; one fact is always taken. Default: 512 KB.
+    /// The approximate size of the set as JSON; it contains at least one fact. Default: 512 KB.
     package var byteCount: Int
 
     package init(factCount: Int = 2_000, byteCount: Int = 512 * 1024) {
@@ -128,24 +106,20 @@ package struct LeaseLimit: Sendable {
     }
 }
 
-/// Who leases for no process in particular: the sets that a session for the background has under way.
 extension GUID {
-    /// The same for the same name, in every launch.
+    /// Returns the same ID for the same name in every launch.
     package static func ofNoProcess(named name: String) -> GUID {
-        // FNV-1a: Swift's own hash is another one in each process.
+        // FNV-1a, because Swift's hash differs between processes.
         let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return GUID(high: 0, low: hash)
     }
 
-    /// Whether it stands for no process: what it has leased ends by a verdict or by time. No source has such an ID.
+    /// Whether this is no process, whose leases end only by a verdict or by time.
     var isOfNoProcess: Bool { high == 0 }
 }
 
-/// For transports whose format names the transaction with each event.
 extension Store {
-    /// The openings of the parts that a set goes on with: those that are not in the set itself.
-    ///
-    /// - Returns: By the opening's own ID; without those that are no longer in the store.
+    /// Returns the openings of earlier parts that a set continues, if the store still has them.
     package func openings(before set: TransactionSet) throws(WaybillError) -> [FactID: Fact.Opened] {
         var openings: [FactID: Fact.Opened] = [:]
         for share in set.sources {
@@ -165,14 +139,8 @@ extension Store {
     }
 }
 
-/// The collector's verdicts are booked.
 extension Store {
-    /// Settles the facts of a set: those that were rejected go into quarantine with the reason, all others are
-    /// delivered.
-    ///
-    /// - Parameter wall: Now, in microseconds since 1970.
-    /// - Returns: false when the lease is gone, because it expired or its facts were erased: then nothing is booked,
-    ///   and the same facts go out again.
+    /// Settles the facts of a set; returns `false` if the lease is gone, and then the facts are sent again.
     package func settle(_ set: GUID, rejections: [Receipt.Rejection], at wall: Int64) throws(WaybillError) -> Bool {
         try write { () throws(WaybillError) in
             guard try connection.integer("SELECT EXISTS(SELECT 1 FROM leases WHERE set_id = ?)", set) != 0 else {
@@ -203,8 +171,7 @@ extension Store {
     ) throws(WaybillError) {
         var quarantined: Set<Int64> = []
         for rejection in rejections {
-            // A fact whose sequence the collector could not read is known by its place in the list, which was in order
-            // of sequence.
+            // For an unreadable sequence, the collector returns the index in the set, which is sorted.
             guard let sequence = rejection.sequence ?? claimed.element(at: Int64(rejection.index)),
                 claimed.contains(sequence)
             else { continue }
@@ -227,7 +194,7 @@ extension Store {
 }
 
 extension DeliveryPause {
-    /// As it is kept: it ends at a time of ``DeviceTime``, which no turned clock moves.
+    /// Ends at a ``DeviceTime``, which setting the clock does not affect.
     private struct Kept: Codable {
         var failures: Int
         var untilMicroseconds: Int64
@@ -239,13 +206,12 @@ extension DeliveryPause {
         }
     }
 
-    /// What a damaged store says beyond that is not believed: the count goes on from here.
+    /// Limits the count from a damaged store.
     private static let largestFailureCount = 1_000_000
 
-    /// As the setting's text says at a time; nil for what is no such text.
     fileprivate init?(_ text: String, now: Int64) {
         guard let kept = try? JSONDecoder().decode(Kept.self, from: Data(text.utf8)) else { return nil }
-        // No pause is longer than a day: a damaged one must not stop delivery for good.
+        // No pause is longer than a day; a damaged one must not stop delivery forever.
         let remaining = kept.untilMicroseconds.subtracting(now)
         guard remaining <= 86_400_000_000 else { return nil }
         self.init(
@@ -261,7 +227,6 @@ extension DeliveryPause {
 }
 
 extension StoreReader {
-    /// The pause as the store was told of it last; nil: none.
     package func deliveryPause() throws(WaybillError) -> DeliveryPause? {
         let text = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Store.pauseKey) { row in
             row.text(0)
@@ -274,13 +239,13 @@ extension StoreReader {
 extension Store {
     fileprivate static let pauseKey = "delivery_pause"
 
-    /// The pause that holds, or has held since the last success; nil: none.
+    /// Returns the pause since the last success, which may be over; `nil` if there is none.
     package func deliveryPause(by clock: any TransactionClock) throws(WaybillError) -> DeliveryPause? {
         guard let text = try setting(Self.pauseKey) else { return nil }
         return DeliveryPause(text, now: try deviceTime(clock))
     }
 
-    /// Keeps a pause that begins now; nil: ends the one that there is.
+    /// Stores a pause that begins now; `nil` ends the current one.
     package func setDeliveryPause(_ pause: DeliveryPause?, by clock: any TransactionClock) throws(WaybillError) {
         let now = try deviceTime(clock)
         try set(Self.pauseKey, to: pause?.text(now: now))

@@ -1,22 +1,19 @@
 package import WaybillCore
 
-/// Facts are taken away on demand.
 extension Store {
     /// Erases facts from the rows, and their bytes from the files.
     ///
-    /// Of what was recorded here, pending facts are booked as dropped, `erased`; leases that hold one of them end, so
-    /// that their verdicts settle nothing. What is settled stays settled. Of what was received, all is booked as
-    /// `erased`; the installation and the transactions are remembered, so that what comes of them later is refused.
+    /// Pending facts are booked as dropped (`erased`) and their leases end. Received facts are booked as `erased`, and
+    /// tombstones refuse later ones.
     ///
-    /// - Parameter wall: Now, in microseconds since 1970.
-    /// - Throws: Also where the rows are gone and a reader keeps the WAL, and with it the bytes: then erase once more.
+    /// - Throws: An error also if a reader keeps the bytes in the WAL; erase again in this case.
     package func erase(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
         let erasure = try write { () throws(WaybillError) in try eraseRows(scope, at: wall) }
-        // Damaged files that were moved aside cannot be erased from; all that could be read of them is here.
+        // Facts can't be erased from damaged files; this store has everything that could be read of them.
         file?.removeAside()
         removeJournalsSetAside()
         do throws(WaybillError) {
-            // Also when nothing was found: the bytes of an erasure before this one may be there still.
+            // The checkpoint also follows an empty erasure, because bytes of an earlier one may remain.
             try checkpoint()
         } catch {
             throw WaybillError(
@@ -27,7 +24,6 @@ extension Store {
         return erasure
     }
 
-    /// Erases the rows, inside one SQLite transaction.
     func eraseRows(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
         var eraser = try ScopeEraser(connection, at: wall)
         try eraser.erase(scope)
@@ -37,13 +33,11 @@ extension Store {
     }
 }
 
-/// Finds what a scope means in the tables, and erases it; inside one SQLite transaction.
 struct ScopeEraser {
     private let connection: Connection
     private let tombstones: Tombstones
     private let sources: SourceRows
     private var facts: FactEraser
-    /// What was found: sequences of openings, by source.
     private var roots: [Int64: [Int64]] = [:]
 
     init(_ connection: Connection, at wall: Int64) throws(WaybillError) {
@@ -53,7 +47,6 @@ struct ScopeEraser {
         facts = FactEraser(connection)
     }
 
-    /// What was erased so far.
     var erasure: Erasure { Erasure(transactionCount: facts.transactions.count, factCount: facts.count) }
 
     mutating func erase(_ scope: ErasureScope) throws(WaybillError) {
@@ -61,8 +54,8 @@ struct ScopeEraser {
         case .all:
             try tombstones.bury(try guids("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL"))
             try find("SELECT source, sequence FROM parts WHERE sequence > 0")
-            try find("SELECT source, sequence FROM network_logs WHERE part = 0")
-            try connection.statement("DELETE FROM legacy_quarantine").run()
+            try find("SELECT source, sequence FROM exchanges WHERE part = 0")
+            try LegacyQuarantine(connection: connection).erase(before: .max)
             try connection.statement("DELETE FROM spans").run()
         case .transactions(let ids):
             try tombstones.bury(ids)
@@ -73,7 +66,7 @@ struct ScopeEraser {
             try tombstones.bury(early)
             try find(early)
             try find(
-                "SELECT l.source, l.sequence FROM network_logs l WHERE l.part = 0 AND \(SQL.wall("l.at_us", source: "l.source")) < ?",
+                "SELECT l.source, l.sequence FROM exchanges l WHERE l.part = 0 AND \(SQL.wall("l.at_us", source: "l.source")) < ?",
                 time)
             try LegacyQuarantine(connection: connection).erase(before: time)
         case .installation(let id):
@@ -86,7 +79,7 @@ struct ScopeEraser {
             for source in its {
                 try eraseBegun(try guids(Self.begunByNobodyElse, source.id, id))
                 try find("SELECT source, sequence FROM parts WHERE source = ? AND sequence > 0", source.id)
-                try find("SELECT source, sequence FROM network_logs WHERE source = ? AND part = 0", source.id)
+                try find("SELECT source, sequence FROM exchanges WHERE source = ? AND part = 0", source.id)
             }
             try eraseFound()
             for source in its where !source.isOwn { try sources.remove(source.id) }
@@ -97,13 +90,13 @@ struct ScopeEraser {
         try eraseFound()
     }
 
-    /// All exchanges; those in a transaction leave the rest of it. A closing that comes later goes with its opening.
+    /// A closing that arrives later is refused with its opening.
     private mutating func eraseExchanges() throws(WaybillError) {
         for id in try connection.statement("SELECT id FROM sources ORDER BY id").rows(transform: { row in row.int(0) })
         {
             guard let source = try sources.find(id) else { continue }
             var (alone, inParts): ([Int64], [Int64]) = ([], [])
-            try connection.statement("SELECT sequence, part FROM network_logs WHERE source = ?").forEachRow(id) { row in
+            try connection.statement("SELECT sequence, part FROM exchanges WHERE source = ?").forEachRow(id) { row in
                 if row.int(1) == 0 { alone.append(row.int(0)) } else { inParts.append(row.int(0)) }
             }
             try facts.erase(
@@ -117,7 +110,6 @@ struct ScopeEraser {
         try connection.statement(sql).rows(repeat each values) { row in row.guid(0) }
     }
 
-    /// Openings, by a statement that gives their sources and sequences.
     private mutating func find<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) {
         for root in try connection.statement(sql).rows(
             repeat each values, transform: { row in (source: row.int(0), sequence: row.int(1)) })
@@ -126,23 +118,20 @@ struct ScopeEraser {
         }
     }
 
-    /// Transactions that an installation began: whole, with what others recorded of them, unless one of those began it,
-    /// too. Anybody can say of a transaction that he began it.
+    /// Erases transactions of an installation, except those that another source claims to have begun, too.
     mutating func eraseBegun(_ transactions: [GUID]) throws(WaybillError) {
         try tombstones.bury(begunByErased: transactions)
         try find(transactions)
         try eraseFound()
     }
 
-    /// Whole transactions.
     private mutating func find(_ transactions: [GUID]) throws(WaybillError) {
         try LegacyQuarantine(connection: connection).erase(transactions)
-        // Those that wait for others have no part yet, with which they would go.
+        // Spans that wait for a part are not deleted with one.
         for id in transactions { try connection.statement("DELETE FROM spans WHERE guid = ?").run(id) }
         for id in transactions { try find("SELECT source, sequence FROM parts WHERE guid = ?", id) }
     }
 
-    /// Transactions with a pending fact; and what has one and belongs to none, or to one whose opening is not here.
     private mutating func findPending() throws(WaybillError) {
         var transactions: Set<GUID> = []
         for source in try connection.statement("SELECT id, recorded FROM sources WHERE heard_us IS NULL").rows(
@@ -172,22 +161,22 @@ struct ScopeEraser {
         try facts.finish()
     }
 
-    /// The transactions that a source began, and no source of another installation than that.
+    /// The transactions that source `?1` began, and no source of another installation.
     private static let begunByNobodyElse = """
         SELECT guid FROM parts p WHERE source = ?1 AND guid IS NOT NULL AND joined = 0 AND NOT EXISTS(SELECT 1 FROM parts o \
         JOIN sources s ON s.id = o.source WHERE o.guid = p.guid AND o.joined = 0 AND s.installation IS NOT ?2)
         """
 
-    /// Sequence, root and transaction of every fact in the parts of a source that are not settled.
+    /// The sequence, root and transaction of every fact in a source's unsettled parts.
     private static let unsettledFacts = """
         SELECT sequence, sequence, guid FROM parts WHERE source = ?1 AND settled = 0 AND guid IS NOT NULL \
         UNION ALL SELECT closed, sequence, guid FROM parts WHERE source = ?1 AND settled = 0 AND closed IS NOT NULL \
         UNION ALL SELECT e.sequence, p.sequence, p.guid FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence \
         WHERE p.source = ?1 AND p.settled = 0 \
         UNION ALL SELECT l.sequence, CASE p.sequence WHEN 0 THEN l.sequence ELSE p.sequence END, p.guid \
-        FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.source = ?1 AND p.settled = 0 \
+        FROM parts p JOIN exchanges l ON l.source = p.source AND l.part = p.sequence WHERE p.source = ?1 AND p.settled = 0 \
         UNION ALL SELECT l.closed, CASE p.sequence WHEN 0 THEN l.sequence ELSE p.sequence END, p.guid \
-        FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence \
+        FROM parts p JOIN exchanges l ON l.source = p.source AND l.part = p.sequence \
         WHERE p.source = ?1 AND p.settled = 0 AND l.closed IS NOT NULL
         """
 }

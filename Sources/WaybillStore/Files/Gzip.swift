@@ -1,13 +1,12 @@
 import CWaybillZlib
 package import WaybillCore
 
-/// Compresses a stream piece by piece (RFC 1952).
+/// A compressed stream, in pieces (RFC 1952).
 package final class Gzip {
     private let stream: UnsafeMutablePointer<z_stream>
     private var output = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// - Parameter isFast: Whether it takes a third of the time, for a result that is a quarter larger.
-    /// - Throws: Where there is no memory for it.
+    /// `isFast` takes a third of the time, for output that is a quarter larger.
     package init(isFast: Bool = false) throws(WaybillError) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -17,7 +16,6 @@ package final class Gzip {
         }
     }
 
-    /// Compresses what is in memory as a whole, fast.
     package static func compressed(_ bytes: [UInt8]) throws(WaybillError) -> [UInt8] {
         let gzip = try Gzip(isFast: true)
         return gzip.compress(bytes) + gzip.finish()
@@ -28,10 +26,9 @@ package final class Gzip {
         stream.deallocate()
     }
 
-    /// What is ready after these bytes; often nothing, as they are compressed together with those that follow.
     package func compress(_ bytes: [UInt8]) -> [UInt8] { deflate(bytes, Z_NO_FLUSH) }
 
-    /// What is left, and the trailer; nothing may follow.
+    /// Ends the stream and returns the remaining output with the trailer.
     package func finish() -> [UInt8] { deflate([], Z_FINISH) }
 
     private func deflate(_ bytes: [UInt8], _ flush: Int32) -> [UInt8] {
@@ -44,7 +41,7 @@ package final class Gzip {
                 repeat {
                     stream.pointee.next_out = output.baseAddress
                     stream.pointee.avail_out = UInt32(output.count)
-                    // Fails only where its arguments are wrong (zlib.h, "deflate").
+                    // This fails only for invalid arguments (zlib.h, "deflate").
                     CWaybillZlib.deflate(stream, flush)
                     result += output[..<(output.count - Int(stream.pointee.avail_out))]
                 } while stream.pointee.avail_out == 0

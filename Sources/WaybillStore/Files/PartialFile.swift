@@ -1,19 +1,13 @@
 package import Foundation
 package import WaybillCore
 
-/// A file that appears whole or not at all: written under a hidden name beside its own, synced, and renamed when it is
-/// complete.
+/// A file that appears completely or not at all: it is synced under a hidden name, and then renamed.
 ///
-/// The hidden name is a random one, and the file is made by this process: whoever else may write to the folder can put
-/// nothing in its way, neither a link that leads elsewhere nor a file that others may read.
-///
-/// Let go of before it is complete, it leaves nothing. What a process that was killed leaves is hidden, and removed by
-/// the next that writes the same file.
+/// The hidden name is random, so another user of the folder can't prepare a link or a readable file. The next writer of
+/// the same file deletes what a killed process left.
 package final class PartialFile {
     package let file: URL
-    /// Bytes written so far.
     package private(set) var byteCount: Int64 = 0
-    /// What it is called until it is complete, in the same folder.
     package let hiddenName: String
 
     private let path: String
@@ -21,10 +15,7 @@ package final class PartialFile {
     private var isOver = false
     private var hasFolder = false
 
-    /// Begins the file, which only its owner may read.
-    ///
-    /// - Throws: Where the folder is missing or cannot be written, a folder has the name, or another process of this
-    ///   user is writing the same file.
+    /// Creates the file, readable only by its owner; throws if another process of this user writes the same one.
     package init(_ file: URL) throws(WaybillError) {
         self.file = file
         hiddenName = Self.prefix(of: file) + String(UInt64.random(in: .min ... .max), radix: 36) + Self.suffix
@@ -34,9 +25,8 @@ package final class PartialFile {
         }
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.error(file, errno) }
-        // Locked, so that what a process that has ended left is told from what a running one writes. Each locks its own
-        // before it looks for others: of two, one at least sees the other. Before it was locked, another may have taken
-        // it for one that was left.
+        // The lock tells running writers from ended ones. Each process locks its own file before it looks for others,
+        // so of two at least one sees the other. Before the lock, another process may have deleted the file.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, Self.isAlone(hiddenName, writing: file),
             Self.has(path, descriptor)
         else {
@@ -57,7 +47,7 @@ package final class PartialFile {
         close(descriptor)
     }
 
-    /// Makes a folder for work on the file, which only its owner may read, and which is removed when this is let go of.
+    /// Creates a work folder for its owner only, which is deleted on deinit.
     package func makeFolder() throws(WaybillError) -> URL {
         let folder = Self.folder(of: path)
         try mappingErrors { try DurableFile.check(mkdir(folder, 0o700)) }
@@ -73,7 +63,6 @@ package final class PartialFile {
 
     private static func prefix(of file: URL) -> String { ".\(file.lastPathComponent)." }
 
-    /// Whether a name is the hidden one of a file; between its ends it has no dot, or it is another file's.
     private static func isHiddenName(_ name: String, of file: URL) -> Bool {
         let prefix = prefix(of: file)
         return name.hasPrefix(prefix) && name.hasSuffix(suffix)
@@ -81,11 +70,10 @@ package final class PartialFile {
             && !name.dropFirst(prefix.count).dropLast(suffix.count).contains(".")
     }
 
-    /// Whether no other process writes the same file; removes what those have left that have ended. What somebody else
-    /// has put there is left alone.
+    /// Deletes leftovers of ended processes, but no files of other users.
     private static func isAlone(_ hiddenName: String, writing file: URL) -> Bool {
         let folder = file.deletingLastPathComponent()
-        // Where the folder may be written but not listed, none are seen.
+        // Without permission to list the folder, it finds none.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
         for name in names where isHiddenName(name, of: file) && name != hiddenName {
             let path = folder.appending(path: name).path(percentEncoded: false)
@@ -100,23 +88,20 @@ package final class PartialFile {
         return true
     }
 
-    /// Whether the file that is open has that name.
     private static func has(_ path: String, _ descriptor: Int32) -> Bool {
         var (opened, named) = (stat(), stat())
         return fstat(descriptor, &opened) == 0 && lstat(path, &named) == 0 && opened.st_ino == named.st_ino
             && opened.st_dev == named.st_dev
     }
 
-    /// Adds bytes.
     package func write(_ bytes: [UInt8]) throws(WaybillError) {
         try mappingErrors { try DurableFile.write(bytes, to: descriptor) }
         byteCount += Int64(bytes.count)
     }
 
-    /// Waits until what was written is on the disk, still under the hidden name.
     package func sync() throws(WaybillError) { try mappingErrors { try DurableFile.sync(descriptor) } }
 
-    /// Gives the file its name, in place of one of that name; it is complete and on the disk then.
+    /// Completes and syncs the file, and replaces one of that name.
     package func finish() throws(WaybillError) {
         try sync()
         try mappingErrors { try DurableFile.rename(path, to: file) }
@@ -124,9 +109,7 @@ package final class PartialFile {
         close(descriptor)
     }
 
-    /// Gives the file its name, unless something has that name; it is complete and on the disk then.
-    ///
-    /// - Returns: Whether it has it; otherwise it is gone.
+    /// Completes the file if its name is free; otherwise deletes it and returns `false`.
     package func finishOnce() throws(WaybillError) -> Bool {
         try sync()
         var isNamed = false
@@ -137,9 +120,7 @@ package final class PartialFile {
         return isNamed
     }
 
-    /// Gives the name to another file, of the same folder or one in it, and gives up its own.
-    ///
-    /// - Returns: The file's length.
+    /// Gives the name to another file in the same folder or below it, and returns that file's length.
     package func finish(with other: URL) throws(WaybillError) -> Int64 {
         let path = other.path(percentEncoded: false)
         var status = stat()

@@ -2,20 +2,18 @@ import CAtomicWords
 import WaybillAtomics
 import WaybillCore
 
-/// Takes records from any thread without a lock, an allocation or a system call, and gives them to one reader in the
-/// order of their sequence.
+/// A queue of records in a file, from any thread to one reader. A record usually takes no lock, no allocation and, if
+/// the file is mapped, no system call.
 ///
-/// A record is reserved by one compare-and-swap, copied, and published by its first word with release order. The reader
-/// stops at what is not published yet. A segment is used again only when everything in it was read, stored and synced.
+/// A compare-and-swap reserves a record, and its first word publishes it, stored last with release order. The reader
+/// stops at the first unpublished record. A segment is reused after everything in it is read, stored and synced.
 final class Journal: @unchecked Sendable {  // right because each word has one writer, and is read once it is published
     private let file: JournalFile
     private let layout: JournalLayout
     private let words: UnsafeMutablePointer<UInt64>
-    /// How many facts the current segment has (the upper 20 bits), and the position of the next record.
+    /// The fact count of the current segment (upper 20 bits) and the position of the next record.
     private let head: Atomic<UInt64>
-    /// Up to this position segments are free to be written.
     private let limit: Atomic<Int64>
-    /// Closings that are still to come, for each of which room is kept.
     private let openCount: Atomic<Int>
     private let refused: Atomic<Int64>
     private let openLimit: Int
@@ -24,43 +22,32 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     private let reading: Locked<ReadingState>
 
     private struct ReadingState {
-        /// Everything before is in the store.
+        /// Everything before `stored` is in the store, before `taken` was taken, and before `scrubbed` was overwritten.
+        /// Segments before `freedTurn` are free.
         var stored: Int64
-        /// Everything before was handed out.
         var taken: Int64
-        /// Segments before this turn are free again.
         var freedTurn: Int64 = 0
-        /// Everything before was overwritten.
         var scrubbed: Int64 = 0
-        /// The last sequence handed out.
         var lastSequence: Int64
         var takenSequence: Int64
     }
 
-    /// Words of a segment, as positions count them.
     private var segmentLength: Int64 { Int64(layout.segmentWordCount) }
 
     private static let positionMask: UInt64 = 1 << 44 - 1
-    /// Kept for each closing that is to come: a record without attributes.
+    /// The reserve for one closing: a record without attributes.
     private static let closingWordCount = 16
-    /// Kept besides, for what segments' ends leave unused; at most a quarter of a small journal.
+    /// The reserve for unused ends of segments; at most a quarter of a small journal.
     private static let marginWordCount = 1024
 
-    /// What must stay free behind a record.
     private enum Reserve {
         case nothing
-        /// Room for closings that are to come.
         case closings
-        /// That, and an eighth of the journal for events.
+        /// Room for expected closings, and an eighth of the journal for events.
         case closingsAndEvents
     }
 
-    /// Takes over from a recorder in memory.
-    ///
-    /// - Parameters:
-    ///   - lastSequence: The sequence before the journal's first.
-    ///   - openCount: What was opened and not closed until then.
-    ///   - openLimit: How many may be open at once.
+    /// Takes over from a recorder in memory; `lastSequence` precedes the journal's first.
     init(
         _ file: JournalFile, lastSequence: Int64, openCount: Int, refusedCount: Int64,
         openLimit: Int = OpenLimit.standard
@@ -82,16 +69,13 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
 
     var refusedCount: Int64 { refused.load(ordering: .relaxed) }
 
-    /// What became of a record.
     enum Appended {
-        /// - isKept: Whether the file has it.
-        /// - isPressing: Whether a segment was begun, and no more than half of them are free behind it: what is there
-        ///   should be stored at once.
+        /// `isKept` means that the file has the record. `isPressing` asks to store facts now: a segment was begun and
+        /// at most half are free.
         case done(sequence: Int64, isKept: Bool, isPressing: Bool)
         case refused
     }
 
-    /// Appends an event of which there is no more to say.
     @inline(__always)
     func append(event code: Int, part: Int64, atMicroseconds: Int64) -> Appended {
         counted(append(.event, 1, part: part, atMicroseconds: atMicroseconds, keeping: .closings) { $0.integer(code) })
@@ -103,10 +87,9 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         return appended
     }
 
-    /// Appends a fact. For an `opened` the part is its own sequence.
     func append(_ content: Fact.Content, part: Int64, atMicroseconds: Int64) -> Appended {
         switch content {
-        case .event, .attributesSet:
+        case .event, .attributesSet, .unknown:
             return counted(append(content, part: part, atMicroseconds: atMicroseconds, keeping: .closings))
         case .opened, .exchangeOpened:
             var appended = Appended.refused
@@ -117,7 +100,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
             return counted(appended)
         case .closed, .exchangeClosed:
             openCount.subtract(1)
-            // A long one must not take the room that is kept for others; what was said about it has to go then.
+            // A long closing must not take the room reserved for others, so it loses its details.
             for (content, reserve) in [(content, Reserve.closings), (content.bare, .nothing)] {
                 let appended = append(content, part: part, atMicroseconds: atMicroseconds, keeping: reserve)
                 if case .done = appended { return appended }
@@ -127,7 +110,6 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         }
     }
 
-    /// Takes a sequence for a fact that has no record.
     private func takeSequence() -> Int64 {
         var old = head.load(ordering: .acquiring)
         while true {
@@ -152,10 +134,9 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         }
     }
 
-    /// A closing for which room is kept will never come.
+    /// Releases the room of a closing that will never arrive.
     func forgoClosing() { openCount.subtract(1) }
 
-    /// Keeps a name for the recovery of the journal; the reader passes over it.
     func append(_ name: RecordedName) {
         var counter = JournalWordCounter()
         name.write(to: &counter)
@@ -184,7 +165,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
             let position = Int64(truncatingIfNeeded: old & Self.positionMask)
             let offset = layout.offset(of: position)
             let fits = offset >= JournalLayout.segmentHeaderWordCount && offset &+ wordCount <= layout.segmentWordCount
-            // What the end of a segment leaves unused is not there for what room is kept for.
+            // The unused end of a segment doesn't count as reserved room.
             let unused =
                 fits
                 ? 0
@@ -221,13 +202,12 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         }
     }
 
-    /// Whether half of the segments or fewer are free behind that of a position.
     private func isHalfFull(at position: Int64) -> Bool {
         let end = ((position - 1) / segmentLength + 1) * segmentLength
         return limit.load(ordering: .relaxed) - end <= segmentLength * Int64(layout.segmentCount / 2)
     }
 
-    /// Goes on to the next segment; false where it is not free.
+    /// Begins the next segment; returns `false` if it is not free.
     @inline(never)
     private func turn(from position: Int64) -> Bool {
         turning.withLock { _ in
@@ -258,19 +238,18 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
 
     private func fill(from position: Int64, wordCount: Int) {
         let index = layout.index(of: position)
-        // Only the heading counts: what follows is zeroed room.
         waybill_store_release(words + index, JournalHeading(.filler, wordCount: wordCount, checksum: 0).word)
         file.write(index..<index + 1)
     }
 
     // MARK: The reader
 
-    /// Hands out published facts that no earlier call handed out, in order of sequence.
+    /// Returns published facts that no earlier call returned, in order of sequence.
     func take(limit: Int) -> [Fact] {
         reading.withLock { state in
             var facts: [Fact] = []
             let end = Int64(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
-            // Grown step by step, all would be copied again and again.
+            // Reserving avoids repeated copies while the array grows.
             facts.reserveCapacity(min(limit, Int(clamping: end - state.taken) / JournalRecord.plainEventWordCount))
             while facts.count < limit, state.taken < end {
                 if layout.offset(of: state.taken) == 0 {
@@ -291,16 +270,13 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         }
     }
 
-    /// Whether something is there that was not handed out: not yet published, when it was looked at.
     var hasMore: Bool {
         overflow.hasMore
             || reading.withLock { $0.taken } < Int64(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
     }
 
-    /// Why the file cannot be written; nil when it can.
     var problem: WaybillError? { file.problem }
 
-    /// What was handed out is in the store.
     func confirm() {
         reading.withLock { state in
             state.stored = state.taken
@@ -316,7 +292,6 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         file.checkPresence()
     }
 
-    /// What was handed out is not in the store: it is handed out again.
     func giveBack() {
         reading.withLock { state in
             state.taken = state.stored
@@ -325,16 +300,13 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         }
     }
 
-    /// Whether enough is stored and not synced that it should be, so that its room is free again.
     var wantsSync: Bool {
         reading.withLock { ($0.stored - 1) / segmentLength - $0.freedTurn >= max(1, layout.segmentCount / 2) }
     }
 
-    /// What was stored until now is on the disk: its segments are free.
     func confirmSync() {
         reading.withLock { state in
-            // The segment of the last word that is stored stays, also when that word is its last: the next one takes
-            // its base from there.
+            // The segment of the last stored word stays: the next segment takes its base from there.
             let turn = (state.stored - 1) / segmentLength
             while state.freedTurn < turn {
                 let index = layout.index(of: state.freedTurn * segmentLength)
@@ -346,12 +318,9 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         file.touch()
     }
 
-    /// Leaves the file as it is; see `JournalFile.leave()`.
     func leaveFile() { file.leave() }
 
-    /// Overwrites what is stored also in the segment that is in use. Recovery steps over zeros.
-    ///
-    /// - Parameter erases: Whether it is erased from the store next, so that a file that was left must go.
+    /// Overwrites stored facts, even in the current segment. Recovery skips zeros.
     func scrub(erases: Bool = false) {
         if erases { file.removeIfLeft() }
         confirmSync()
@@ -365,7 +334,6 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         }
     }
 
-    /// Takes the file away, if everything in it is stored.
     func removeIfStored() {
         let isStored = reading.withLock { $0.stored } >= Int64(head.load(ordering: .acquiring) & Self.positionMask)
         if isStored, overflow.isEmpty { file.remove() }
@@ -373,7 +341,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
 }
 
 extension Fact.Content {
-    /// Without what is said about it: what a closing must be, to fit into the room that is kept for it.
+    /// A closing without details, which fits into its reserved room.
     fileprivate var bare: Fact.Content {
         switch self {
         case .closed(let content): .closed(Fact.Closed(outcome: content.outcome))

@@ -4,32 +4,23 @@ import Foundation
 import WaybillAtomics
 import WaybillCore
 
-/// The file of a journal, locked for as long as its source runs, and its words in memory.
+/// The file of a journal, locked while its source runs, and its words in memory.
 ///
-/// Mapped where a mapped write cannot fail once the file's room is allocated; elsewhere the words are this process's
-/// own, and each record is written to the file besides. Either way it outlives the process.
-// right because `words` is only used as `Journal` says, and everything else is immutable
+/// It is mapped if writes to the mapping can't fail; otherwise each record is also written to the file. Both survive
+/// the process. `@unchecked Sendable` is right, because `Journal` coordinates access to `words`.
 final class JournalFile: @unchecked Sendable {
     let layout: JournalLayout
     let words: UnsafeMutablePointer<UInt64>
-    /// Whether records reach the file by themselves.
     let isMapped: Bool
 
     private let file: LockedJournalFile
     private let endMark: EndMark
     private let failure = Atomic<Int32>(0)
-    /// Whether records that reach the file do not outlive the process: it was deleted, or left.
+    /// Whether the file was deleted or left, so new records die with the process.
     private let isDetached = Atomic(false)
     private let isLeft = Atomic(false)
 
-    /// Makes the journal of a source that starts now.
-    ///
-    /// - Parameters:
-    ///   - file: Its file, empty, and locked.
-    ///   - description: What recovery has to know of the source.
-    ///   - boot: The device's present boot; empty: the system does not say.
-    ///   - catchesSignals: Whether it notes by which signal the process ends.
-    /// - Throws: Where there is no room for it.
+    /// Creates the journal of a new source in an empty, locked file; throws if the disk has no room for it.
     init(
         _ file: LockedJournalFile, description: [UInt8], startMicroseconds: Int64,
         salt: UInt64 = .random(in: .min ... .max),
@@ -55,7 +46,7 @@ final class JournalFile: @unchecked Sendable {
                 cause: String(cString: strerror(errno)))
         }
         isMapped = size.isMapped ?? file.canBeMapped
-        // What is written to a file is in memory at once; the first write to a mapped page reads many others before it.
+        // The first write to a mapped page would read many others; a written page is already in memory.
         if isMapped {
             let start = [UInt8](repeating: 0, count: min(byteCount, Self.writtenByteCount))
             _ = pwrite(file.descriptor, start, start.count, 0)
@@ -75,7 +66,6 @@ final class JournalFile: @unchecked Sendable {
         writeHeader(description, startMicroseconds: startMicroseconds, boot: boot)
     }
 
-    /// Bytes at the start that the first records meet in memory.
     private static let writtenByteCount = 64 << 10
 
     deinit {
@@ -84,29 +74,24 @@ final class JournalFile: @unchecked Sendable {
         munmap(words, layout.wordCount * 8)
     }
 
-    /// Waits until the file is on the disk under its name, with its header: what is lost of the records can then be
-    /// counted.
+    /// Recovery can count lost records once the header is on the disk.
     func sync() throws {
-        // Before anything waits for the disk: a page that is not in memory yet cannot be written once the file system was
-        // shut down.
+        // The pages must be in memory first: after a file system shutdown, a page that is not can't be written.
         touch()
         try DurableFile.sync(file.descriptor)
         try DurableFile.syncFolder(URL(filePath: file.path).deletingLastPathComponent())
         touch()
     }
 
-    /// Makes sure that no call that records waits for a page: the system takes the permission to write from pages that
-    /// it brings to the disk.
+    /// Makes the pages writable for recording calls; the system revokes write permission when it writes them to the
+    /// disk.
     func touch() {
         #if os(Linux)
         if isMapped, !isLeft.load(ordering: .relaxed) { waybill_make_writable(words, layout.wordCount * 8) }
         #endif
     }
 
-    /// Leaves the file as it is, for the next launch: what is recorded from now on is in memory alone.
-    ///
-    /// For a store that has to be kept in memory: there nothing outlives the process, so that what was journaled must
-    /// not be overwritten.
+    /// Keeps the journaled facts for the next launch while the store is in memory; new records stay in memory only.
     func leave() {
         guard !isLeft.exchange(true) else { return }
         isDetached.store(true, ordering: .sequentiallyConsistent)
@@ -115,17 +100,12 @@ final class JournalFile: @unchecked Sendable {
         #endif
     }
 
-    /// Takes the file away that was left: what it holds is erased from the store.
     func removeIfLeft() { if isLeft.load(ordering: .relaxed) { remove() } }
 
-    /// Takes the file away: everything in it is in the store.
     func remove() { unlink(file.path) }
 
-    /// Brings words to the file, where they do not get there by themselves; false where that fails, as ``problem``
-    /// says.
-    ///
-    /// A journal that can no longer be written is still drained from memory, and what is missing in the file reads as
-    /// room that was never used.
+    /// Writes words to an unmapped file; returns `false` if that fails. A journal that can't be written is drained from
+    /// memory, and missing words read as unused room.
     @discardableResult
     func write(_ range: Range<Int>) -> Bool {
         if isMapped { return isWrittenByItself }
@@ -137,9 +117,7 @@ final class JournalFile: @unchecked Sendable {
         return isWritten && !isDetached.load(ordering: .relaxed)
     }
 
-    /// Overwrites words, in memory and in the file, that nobody writes to meanwhile.
-    ///
-    /// - Parameter start: From where on all is zero already, up to the words; nil: only they are.
+    /// Overwrites words that no other thread writes. `start` is the first word of zeros before the range.
     func clear(_ range: Range<Int>, zeroSince start: Int? = nil) {
         if isMapped || !replacePages(of: range, zeroSince: start ?? range.lowerBound) {
             (words + range.lowerBound).update(repeating: 0, count: range.count)
@@ -147,7 +125,7 @@ final class JournalFile: @unchecked Sendable {
         write(range)
     }
 
-    /// Has the system take the pages back, and give others when they are used next; false where it did not.
+    /// Replaces whole pages by fresh zero pages; returns `false` if it didn't.
     private func replacePages(of range: Range<Int>, zeroSince zero: Int) -> Bool {
         let pageBytes = UInt(getpagesize())
         let (start, end) = (UInt(bitPattern: words + range.lowerBound), UInt(bitPattern: words + range.upperBound))
@@ -156,25 +134,22 @@ final class JournalFile: @unchecked Sendable {
         guard first < last, let address = UnsafeMutableRawPointer(bitPattern: first) else { return false }
         let flags = MAP_PRIVATE | MAP_ANON | MAP_FIXED
         guard mmap(address, Int(last - first), PROT_READ | PROT_WRITE, flags, -1, 0) == address else { return false }
-        // What of them lies on pages that others use as well.
         if first > start { memset(words + range.lowerBound, 0, Int(first - start)) }
         if let rest = UnsafeMutableRawPointer(bitPattern: last) { memset(rest, 0, Int(end - last)) }
         return true
     }
 
-    /// Whether a record is in the file, under its name, as soon as it is in the words.
     @inline(__always)
     var isWrittenByItself: Bool { isMapped && !isDetached.load(ordering: .relaxed) }
 
-    /// Notices that the file was deleted: then what is in it does not survive the process.
     func checkPresence() {
         var status = stat()
         if fstat(file.descriptor, &status) == 0, status.st_nlink == 0 { isDetached.store(true, ordering: .relaxed) }
     }
 
-    /// Why the last write failed; nil when it did not.
+    /// Why the last write failed; `nil` if it succeeded.
     var problem: WaybillError? {
-        // Of a file that was left, the store says why.
+        // The store reports why the file was left.
         guard !isLeft.load(ordering: .relaxed) else { return nil }
         if isDetached.load(ordering: .relaxed) {
             return WaybillError(
@@ -187,7 +162,6 @@ final class JournalFile: @unchecked Sendable {
             cause: String(cString: strerror(code)))
     }
 
-    /// Sets one of the header's words that change.
     func setHeader(_ index: Int, to value: Int64) {
         waybill_store_release(words + index, layout.sealed(value))
         write(index..<index + 1)
@@ -210,7 +184,6 @@ final class JournalFile: @unchecked Sendable {
         write(0..<layout.headerWordCount)
     }
 
-    /// Of all of the header that does not change.
     static func headerChecksum(_ words: UnsafePointer<UInt64>, _ count: Int) -> UInt64 {
         typealias Word = JournalLayout.HeaderWord
         var sum = JournalLayout.magic
@@ -220,25 +193,21 @@ final class JournalFile: @unchecked Sendable {
     }
 }
 
-/// The journal's file, which is locked for as long as its source runs: that tells sources that run from those that have
-/// ended, also after SIGKILL.
+/// The journal's file, whose lock tells running sources from ended ones, even after SIGKILL.
 ///
-/// `flock`, never `fcntl`, whose locks are lost when any descriptor of the file is closed. An Apple system ends an app
-/// that it suspends with such a lock in the container of an app group; in its own container it may have one.
+/// It uses `flock`, because closing any descriptor of the file releases a lock of `fcntl`. Apple's systems kill a
+/// suspended app with such a lock in an app group's container, but not in its own.
 final class LockedJournalFile {
     let descriptor: Int32
     let path: String
     private var parents: ParentsFile?
 
-    /// Locks the file of a source; the lock goes with the process. Waits for those who are just looking whether it is
-    /// locked.
+    /// Waits for processes that test the lock.
     convenience init(of source: GUID, in folder: URL) throws(WaybillError) {
         try self.init(path: Self.path(of: source, in: folder), waits: true)
     }
 
-    /// Locks a file, and makes it where it is missing.
-    ///
-    /// - Throws: Also where it is locked already: its source runs. Unless it `waits`.
+    /// Without `waits`, throws an error if the file is locked, because its source runs.
     init(path: String, waits: Bool = false) throws(WaybillError) {
         self.path = path
         descriptor = Self.lock(path, waits: waits)
@@ -250,14 +219,12 @@ final class LockedJournalFile {
         parents = ParentsFile(descriptor)
     }
 
-    /// Has a forked child let go of a mapping of the file, too, which would keep the lock as well; `nil` before it is
-    /// unmapped.
+    /// Also lets a forked child release a mapping, which would keep the lock. Pass `nil` before unmapping.
     func leaveToParent(_ mapping: UnsafeMutableRawBufferPointer?) {
         parents = nil
         parents = ParentsFile(descriptor, mapping: mapping)
     }
 
-    /// A descriptor that has the lock of the file of that name; -1, with `errno`, where there is none.
     private static func lock(_ path: String, waits: Bool) -> Int32 {
         while true {
             let descriptor = DurableFile.openOwn(path, O_RDWR | O_CREAT)
@@ -270,8 +237,7 @@ final class LockedJournalFile {
             let reason = errno
             close(descriptor)
             errno = reason
-            // Before it was locked, another process took it for one of a process that had ended, and removed it: what
-            // is written to it would be gone.
+            // Another process removed the file as a leftover before it was locked; writes to it would be lost.
             guard status == 0 || (waits && reason == EINTR) else { return -1 }
         }
     }
@@ -281,7 +247,6 @@ final class LockedJournalFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Whether the source runs.
     static func isLocked(for source: GUID, in folder: URL) -> Bool {
         let descriptor = DurableFile.openOwn(path(of: source, in: folder), O_RDWR)
         guard descriptor >= 0 else { return false }
@@ -290,16 +255,13 @@ final class LockedJournalFile {
     }
 
     static let prefix = "journal-"
-    /// What follows the name of a journal that a newer version of Waybill has written.
     static let newerSuffix = ".newer"
 
-    /// Whether there is a journal of a source, one of a newer version included.
     static func isThere(for source: GUID, in folder: URL) -> Bool {
         let path = path(of: source, in: folder)
         return access(path, F_OK) == 0 || access(path + newerSuffix, F_OK) == 0
     }
 
-    /// The sources whose journals lie in a folder, whether they run or not.
     static func sources(in folder: URL) -> [GUID] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
         return names.sorted().compactMap { $0.hasPrefix(prefix) ? GUID($0.dropFirst(prefix.count)) : nil }
@@ -311,12 +273,11 @@ final class LockedJournalFile {
 
     // MARK: As a file to write to
 
-    /// Gives the file room on the disk, zeroed; false, with `errno`, where there is none.
     func allocate(_ byteCount: Int) -> Bool {
-        // An attempt before this one may have left records.
+        // An earlier attempt may have left records.
         guard ftruncate(descriptor, 0) == 0 else { return false }
         #if canImport(Darwin)
-        // Not preallocated: on these systems it is not mapped, and a write that fails is no signal.
+        // Darwin files are not mapped, so a failed write is an error and not a signal.
         return ftruncate(descriptor, off_t(byteCount)) == 0
         #else
         errno = posix_fallocate(descriptor, 0, off_t(byteCount))
@@ -324,7 +285,6 @@ final class LockedJournalFile {
         #endif
     }
 
-    /// Whether a write to a mapped page of the file cannot fail, once its room is allocated.
     var canBeMapped: Bool {
         #if os(Linux)
         Self.canBeMapped(on: waybill_file_system(descriptor))
@@ -333,13 +293,13 @@ final class LockedJournalFile {
         #endif
     }
 
-    /// Whether a file system keeps a page where it is when the page is written again, and lets it be written after the
-    /// file system was shut down or its disk is full.
+    /// Whether a file system keeps rewritten pages in place, and lets them be written after a shutdown or on a full
+    /// disk.
     ///
-    /// ext4 and tmpfs do (the case `shut down` of Tests/Faults). XFS raises SIGBUS after a shutdown and on reflinked blocks, and btrfs on a
-    /// full disk. All others are unproven, so records are written to them by `pwrite`.
+    /// ext4 and tmpfs do (the case `shut down` of Tests/Faults). XFS raises SIGBUS after a shutdown and on reflinked
+    /// blocks, and btrfs on a full disk. All others are unproven.
     ///
-    /// - Parameter type: The `f_type` of statfs(2); linux/magic.h has the numbers.
+    /// - Parameter type: The `f_type` of statfs(2), from linux/magic.h.
     static func canBeMapped(on type: UInt32) -> Bool {
         let (ext4, tmpfs): (UInt32, UInt32) = (0xEF53, 0x0102_1994)
         return type == ext4 || type == tmpfs

@@ -1,10 +1,8 @@
 import WaybillCore
 
 extension Fact.Content {
-    /// Reads what follows the prefix; nil where the words cannot be that.
     init?(_ kind: JournalRecord.Kind, _ words: UnsafeBufferPointer<UInt64>) {
         if kind == .event, words.count == 1 {
-            // As of most events, there is no more to say than its code.
             guard let code = Int(exactly: Int64(bitPattern: words[0])) else { return nil }
             self = .event(Fact.Event(plain: code))
             return
@@ -199,7 +197,6 @@ extension RecordedName {
         sink.text(name)
     }
 
-    /// Reads a record of that kind.
     init?(_ record: UnsafeBufferPointer<UInt64>) {
         guard record.count > JournalRecord.prefixWordCount else { return nil }
         var reader = JournalWordReader(UnsafeBufferPointer(rebasing: record[JournalRecord.prefixWordCount...]))
@@ -211,7 +208,7 @@ extension RecordedName {
 }
 
 extension Fact {
-    /// Reads a record that was published whole; nil where its words cannot be a fact.
+    /// Reads a complete record; `nil` if its words are not a valid fact.
     init?(_ kind: JournalRecord.Kind, _ record: UnsafePointer<UInt64>, wordCount: Int) {
         let prefix = JournalRecord.prefixWordCount
         guard wordCount > prefix,

@@ -1,28 +1,24 @@
 import WaybillCore
 
-/// What one record of a journal holds, and how it lies in words.
+/// The content of a journal's record, and its layout in words: heading, sequence, time, part, and the kind's fields.
 ///
-/// The first word is the record's heading (``JournalHeading``), written last; then sequence, time, part, and what the
-/// kind needs. Integers are in the machine's byte order: a journal never leaves its device.
+/// Integers have the machine's byte order, because a journal never leaves its device.
 enum JournalRecord {
-    /// The first byte of the heading that is not its size; 0 is no kind, so that zeroed room is not a record.
+    /// 0 is no kind, so zeroed room is not a record.
     enum Kind: UInt8 {
         case opened = 1
         case event
         case closed
         case exchangeOpened
         case exchangeClosed
-        /// A name that an app gives to a code: no fact, has no sequence.
+        /// A name is not a fact and has no sequence.
         case name
-        /// The rest of a segment that the next record did not fit into.
         case filler
         case attributesSet
     }
 
-    /// Words before what the kind needs: heading, sequence, time, part.
     static let prefixWordCount = 4
 
-    /// Words of an event of which there is no more to say than its code: the least that a fact has.
     static let plainEventWordCount = prefixWordCount + 1
 }
 
@@ -32,13 +28,14 @@ extension Fact.Content {
         case .opened: .opened
         case .event: .event
         case .attributesSet: .attributesSet
+        // Only readers of sets make them, and a recorder takes none.
+        case .unknown: .filler
         case .closed: .closed
         case .exchangeOpened: .exchangeOpened
         case .exchangeClosed: .exchangeClosed
         }
     }
 
-    /// Writes what follows the prefix. A plain event is one word.
     @inline(__always)
     func write(to sink: inout some JournalSink) {
         switch self {
@@ -55,7 +52,7 @@ extension Fact.Content {
                 sink.integer(cause.sequence)
             }
             sink.detail(error: nil, content.attributes)
-            // As with exchanges: what most do not have takes no room.
+            // Omitted fields at the end take no room; this also holds for events and exchanges.
             if content.parent != nil || content.sampling != nil {
                 sink.optional(content.parent)
                 sink.optional(content.parentPart)
@@ -68,6 +65,7 @@ extension Fact.Content {
         case .event(let content):
             sink.integer(content.code)
             if !content.isPlain { sink.detail(error: content.error, content.attributes) }
+        case .unknown: break
         case .attributesSet(let content):
             sink.detail(error: nil, content.attributes)
             sink.integer(content.removed.count)
@@ -93,7 +91,6 @@ extension Fact.Content {
             sink.optional(content.receivedByteCount)
             sink.headerFields(content.headerFields)
             sink.detail(error: content.error, [:])
-            // As with events: what most do not have takes no room.
             if !content.transfer.isEmpty { sink.transfer(content.transfer) }
         }
     }
@@ -101,7 +98,7 @@ extension Fact.Content {
 
 extension JournalSink {
     fileprivate mutating func detail(error: RecordedError?, _ attributes: Attributes) {
-        // What most errors of old did not have takes no room where there is none of it.
+        // Names and underlying errors take no room if there are none.
         let isNamed = error.map { $0.name != nil || !$0.underlying.isEmpty } ?? false
         word(error == nil ? 0 : isNamed ? 2 : 1)
         if let error {

@@ -1,38 +1,31 @@
 import Foundation
 import WaybillCore
 
-/// What a journal still holds whose process is gone: read a batch at a time, so that memory does not grow with what is
-/// left.
+/// The remains of a journal, read in batches to limit memory.
 struct RecoveredJournal {
     var source: SourceIdentity
-    /// nil in a journal of before there were any.
+    /// `nil` in journals that predate proofs.
     let proof: IdentityProof?
     let clocks: [ClockAnchor]
     let refused: Int64
-    /// How its process ended; nil: that cannot be told.
     let end: SourceEnd?
-    /// Those that were passed so far.
     var names: [RecordedName] = []
-    /// How far the source had come at least: as the header and what was passed so far say, also where a record is
-    /// damaged.
+    /// The highest sequence according to the header and the records read so far, including damaged ones.
     private(set) var recorded: Int64
-    /// Places where something was damaged, so far: one record, or several in a row.
+    /// Each place has one or more damaged records.
     private(set) var damagedCount: Int
 
     private let words: [UInt64]
     private let layout: JournalLayout
-    /// The segments that are not read to their end; the first one is read up to ``offset``.
+    /// The first segment is read up to ``offset``.
     private var segments: ArraySlice<JournalSegment>
     private var offset = JournalLayout.segmentHeaderWordCount
     private var last = Step.record
-    /// The sequence of the last fact in the first segment; nil: none was passed yet.
     private var lastInSegment: Int64?
-    /// The highest sequence that was handed out.
     private var latest: Int64 = 0
 
-    /// Why a journal cannot be read.
     enum Failure: Error {
-        /// Its process died while it was made: nothing was in it.
+        /// The process ended while it created the journal.
         case empty
         case newer
         case damaged
@@ -40,9 +33,6 @@ struct RecoveredJournal {
 
     private enum Step { case record, unpublished, damaged }
 
-    /// Reads a journal's file, and what its header says.
-    ///
-    /// - Parameter boot: The device's present boot.
     init(_ lockedFile: LockedJournalFile, boot: String = Moment.thisBoot) throws(Failure) {
         guard let words = lockedFile.words() else { throw .damaged }
         let layout = try JournalLayout(header: words)
@@ -52,7 +42,7 @@ struct RecoveredJournal {
                 bytes.dropFirst(Word.extent(words[Word.version]).count * 8).prefix(
                     Int(words[Word.descriptionByteCount])))
         }
-        guard let share = try? TransactionSet.decode(description).set.sources.first else { throw .damaged }
+        guard let share = try? TransactionSet.decode(description).sources.first else { throw .damaged }
         source = share.source
         proof = share.sourceProof
         clocks = share.clocks
@@ -65,10 +55,8 @@ struct RecoveredJournal {
         self.layout = layout
     }
 
-    /// The next facts, in order of sequence; fewer than `limit` when there are no more. Some may be in the store
-    /// already.
-    ///
-    /// What was reserved and not published, or does not pass its checksum, is stepped over.
+    /// Returns the next facts in order of sequence, including some that may be stored already. At the end, there are
+    /// fewer than `limit`.
     mutating func next(limit: Int) -> [Fact] {
         var facts: [Fact] = []
         let words = words
@@ -84,11 +72,10 @@ struct RecoveredJournal {
         return facts
     }
 
-    /// Goes past the next record, or the next word that is none; gives a fact where that was one.
+    /// Skips a record, or one word that begins none; returns a fact if the record has one.
     private mutating func step(in segment: JournalSegment, _ words: UnsafeBufferPointer<UInt64>) -> Fact? {
         guard let (kind, record) = layout.record(at: offset, in: segment, words) else {
-            // Where a heading should be and is none, a record was reserved and not published: it was promised to no
-            // caller.
+            // Zero means that a record was reserved but not published, so no caller relies on it.
             if last == .record {
                 last = words[segment.index + offset] == 0 ? .unpublished : .damaged
                 if last == .damaged { damagedCount += 1 }
@@ -107,7 +94,7 @@ struct RecoveredJournal {
             guard let start = record.baseAddress, let fact = Fact(kind, start, wordCount: record.count) else {
                 return nil
             }
-            // In a segment whose own count is damaged, checksums may lead to an older round.
+            // If a segment's turn is damaged, checksums may match records of an older turn.
             guard fact.sequence > latest else { return nil }
             (latest, lastInSegment) = (fact.sequence, fact.sequence)
             return fact
@@ -115,26 +102,23 @@ struct RecoveredJournal {
     }
 
     private mutating func end(_ segment: JournalSegment) {
-        // How many are gone with a damaged end is not known: at least one.
+        // A damaged end hides an unknown number of facts: at least one.
         recorded = max(recorded, (lastInSegment ?? segment.base) + (last == .damaged ? 1 : 0))
         segments.removeFirst()
         (offset, last, lastInSegment) = (JournalLayout.segmentHeaderWordCount, .record, nil)
     }
 }
 
-/// A segment that was begun.
 private struct JournalSegment {
     var turn: Int64
-    /// Where it lies.
     var index: Int
-    /// The sequence before its first fact; 0 where that is not known.
+    /// The sequence before its first fact; 0 if unknown.
     var base: Int64
-    /// Whether what it says of itself can be trusted; else the turn was found by trying.
+    /// `false` if the segment's header is damaged and the turn was found by trying.
     var isWhole: Bool
 }
 
 extension JournalLayout {
-    /// Reads and checks a header.
     init(header words: [UInt64]) throws(RecoveredJournal.Failure) {
         typealias Word = HeaderWord
         guard words.count > Word.magic, words[Word.magic] != 0 else { throw .empty }
@@ -159,7 +143,6 @@ extension JournalLayout {
         else { throw .damaged }
     }
 
-    /// The segments that were begun, oldest first.
     fileprivate func segments(_ words: UnsafeBufferPointer<UInt64>) -> [JournalSegment] {
         var segments: [JournalSegment] = []
         var damaged: [Int] = []
@@ -183,10 +166,9 @@ extension JournalLayout {
         return segments.sorted { $0.turn < $1.turn }
     }
 
-    /// A segment whose own words about it are damaged: its turn is the one for which the checksum of a record in it is
-    /// right.
+    /// A record's checksum must match the turn of a segment with a damaged header.
     private func segment(_ number: Int, latest: Int64?, _ words: UnsafeBufferPointer<UInt64>) -> JournalSegment? {
-        // All segments that are in use are of the last round or the one before; of a single one nothing is known.
+        // All segments in use belong to the last two rounds; nothing is known of a single segment.
         let rounds = latest.map { max(0, $0 / Int64(segmentCount) - 1)...($0 / Int64(segmentCount) + 1) } ?? 0...1_000
         let index = headerWordCount + number * segmentWordCount
         for round in rounds {
@@ -198,8 +180,7 @@ extension JournalLayout {
         return nil
     }
 
-    /// The record that begins at an offset in a segment; nil where there is none, or it is damaged. A filler has no
-    /// checksum, but reaches to the end.
+    /// Returns the record at an offset, if it is intact. A filler has no checksum, but reaches the end of the segment.
     fileprivate func record(
         at offset: Int, in segment: JournalSegment, _ words: UnsafeBufferPointer<UInt64>
     ) -> (kind: JournalRecord.Kind, UnsafeBufferPointer<UInt64>)? {
@@ -219,7 +200,6 @@ extension JournalLayout {
 }
 
 extension LockedJournalFile {
-    /// The whole file; nil where it cannot be read. At most 64 MiB.
     fileprivate func words() -> [UInt64]? {
         let byteCount = lseek(descriptor, 0, SEEK_END)
         guard byteCount >= 0, byteCount <= 64 << 20 else { return nil }

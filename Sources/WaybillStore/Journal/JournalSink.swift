@@ -1,6 +1,6 @@
 import WaybillCore
 
-/// Takes the words of a record: one conformer counts them, so that room can be reserved, another writes them there.
+/// A destination of a record's words: one conformer counts them, and another writes them into reserved room.
 protocol JournalSink {
     mutating func word(_ value: UInt64)
     mutating func text(_ text: String)
@@ -31,7 +31,6 @@ extension JournalSink {
     }
 }
 
-/// Counts words.
 struct JournalWordCounter: JournalSink {
     private(set) var count = 0
 
@@ -39,15 +38,13 @@ struct JournalWordCounter: JournalSink {
 
     mutating func text(_ text: String) { count += 1 + Self.words(text.utf8.count) }
 
-    /// Words that so many bytes fill.
     static func words(_ byteCount: Int) -> Int { (byteCount + 7) / 8 }
 }
 
-/// Writes words into room that was reserved for them.
 struct JournalWordWriter: JournalSink {
     private var next: UnsafeMutablePointer<UInt64>
 
-    /// - Parameter start: As many words are there as a ``JournalWordCounter`` counted.
+    /// `start` needs room for as many words as ``JournalWordCounter`` counted.
     init(at start: UnsafeMutablePointer<UInt64>) { next = start }
 
     mutating func word(_ value: UInt64) {
@@ -68,7 +65,7 @@ struct JournalWordWriter: JournalSink {
     }
 }
 
-/// Reads words back; nil where there are not enough, or they cannot be what was asked for.
+/// A reader of words; its methods return `nil` for missing or invalid ones.
 struct JournalWordReader {
     private let words: UnsafeBufferPointer<UInt64>
     private var index = 0
@@ -85,24 +82,21 @@ struct JournalWordReader {
 
     mutating func integer() -> Int64? { word().map { Int64(bitPattern: $0) } }
 
-    /// A code, a status or a count; nil also where an `Int` does not hold it here.
     mutating func int() -> Int? { integer().flatMap { Int(exactly: $0) } }
 
-    /// A value that may be absent: nil where it cannot be read, `.some(nil)` where it is absent.
+    /// Returns an optional value: `nil` if it is invalid, `.some(nil)` if it is absent.
     mutating func optionalInteger() -> Int64?? {
         guard let mark = word(), mark <= 1 else { return nil }
         guard mark == 1 else { return .some(nil) }
         return integer().map { .some($0) }
     }
 
-    /// As ``optionalInteger()``, of what ``int()`` reads.
     mutating func optionalInt() -> Int?? {
         guard let value = optionalInteger() else { return nil }
         guard let value else { return .some(nil) }
         return Int(exactly: value).map { .some($0) }
     }
 
-    /// As ``optionalInteger()``.
     mutating func optionalGUID() -> GUID?? {
         guard let mark = word(), mark <= 1 else { return nil }
         guard mark == 1 else { return .some(nil) }
@@ -126,14 +120,10 @@ struct JournalWordReader {
     }
 }
 
-/// Closings that a full journal has no room for: they wait in memory, in order of their sequence.
-///
-/// The journal keeps room for the closings of a part of what may be open. So what is open can always be closed, however
-/// much that is; each closing here was counted when it was opened.
+/// Closings beyond the journal's reserved room, which wait in memory, in order of sequence.
 final class JournalOverflow: Sendable {
     private struct State {
         var facts: [Fact] = []
-        /// How many of them were handed out, and are not in the store yet.
         var takenCount = 0
     }
 
@@ -141,12 +131,9 @@ final class JournalOverflow: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.facts.isEmpty } }
 
-    /// Whether something is there that was not handed out.
     var hasMore: Bool { state.withLock { $0.facts.count > $0.takenCount } }
 
-    /// Adds a closing.
-    ///
-    /// - Parameter sequence: Takes its sequence, which no later call precedes.
+    /// The closing gets the sequence that `sequence` returns; no later call returns a lower one.
     func append(_ content: Fact.Content, part: Int64, atMicroseconds: Int64, sequence: () -> Int64) -> Int64 {
         state.withLock { state in
             let sequence = sequence()
@@ -156,9 +143,7 @@ final class JournalOverflow: Sendable {
         }
     }
 
-    /// Adds what was not handed out yet to facts of the file, in order of sequence, up to the first gap.
-    ///
-    /// - Parameter last: The last sequence that was handed out.
+    /// Merges the remaining closings into the file's facts, in order of sequence, up to the first gap after `last`.
     func merge(into facts: inout [Fact], last: inout Int64) {
         state.withLock { state in
             let first = state.takenCount
@@ -173,7 +158,6 @@ final class JournalOverflow: Sendable {
         }
     }
 
-    /// What was handed out is in the store.
     func confirm() {
         state.withLock { state in
             state.facts.removeFirst(state.takenCount)
@@ -181,6 +165,5 @@ final class JournalOverflow: Sendable {
         }
     }
 
-    /// What was handed out is not in the store: it is handed out again.
     func giveBack() { state.withLock { $0.takenCount = 0 } }
 }

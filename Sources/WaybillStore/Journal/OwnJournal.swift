@@ -1,14 +1,11 @@
 import Foundation
 import WaybillCore
 
-/// The journal of the source that runs here: its locked file, and what recovery has to know of the source.
+/// The journal of the source that runs here. It opens without a store, before SQLite is used.
 ///
-/// Opening it needs no store, so the first fact of a process is journaled before SQLite is asked for anything. The
-/// thread that opens the journal and the store's thread share it.
+/// Two threads share it: the one that opens it and the store's.
 final class OwnJournal: Sendable {
-    /// Shows that sets of the source come from it, in whichever store it records.
     let proof = IdentityProof()
-    /// The folder of the journal; `nil` if the store lies in memory.
     private let folder: URL?
     private let source: SourceIdentity
     private let size: JournalSize
@@ -18,7 +15,6 @@ final class OwnJournal: Sendable {
 
     private struct LockedState {
         var file: LockedJournalFile?
-        /// Folders whose new entries are not synced yet.
         var unsynced: [URL] = []
     }
 
@@ -29,16 +25,14 @@ final class OwnJournal: Sendable {
         self.catchesSignals = catchesSignals
     }
 
-    /// Makes and locks the file, once: other processes then see that the source runs.
-    ///
-    /// - Returns: `nil` if the store lies in memory.
+    /// Creates the file once; its lock shows other processes that the source runs. `nil` for a store in memory.
     @discardableResult
     func lockedFile() throws(WaybillError) -> LockedJournalFile? {
         guard let folder else { return nil }
         return try locked.withLock { state in
             Result { () throws(WaybillError) -> LockedJournalFile in
                 if let file = state.file { return file }
-                // Nobody waits for the disk here: `sync(_:)` does.
+                // `sync(_:)` waits for the disk instead.
                 state.unsynced += try StoreFolder.make(folder, syncs: false)
                 let file = try LockedJournalFile(of: source.id, in: folder)
                 state.file = file
@@ -47,18 +41,15 @@ final class OwnJournal: Sendable {
         }.get()
     }
 
-    /// Opens the journal, unless that was done already; two threads may try at the same time.
+    /// Opens the journal and returns the file to sync; `nil` if it was open or `begin` returned `false`.
     ///
-    /// - Parameter begin: Takes the journal over; returns false if what waits in memory does not fit.
-    /// - Returns: The file, to be synced; `nil` if there is nothing to do, or `begin` returned false.
-    /// - Throws: The reason why it cannot be made; recording goes on in memory.
+    /// - Parameter begin: Takes over the journal; returns `false` if the facts in memory don't fit.
     func open(
         anchor: ClockAnchor, startMicroseconds: Int64, _ begin: (JournalFile) -> Bool
     ) throws(WaybillError) -> JournalFile? {
         try isBegun.withLock { isBegun in
             Result { () throws(WaybillError) -> JournalFile? in
                 guard !isBegun, let lockedFile = try lockedFile() else { return nil }
-                // Recovery reads the source from an empty set.
                 let description = TransactionSet(
                     id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], sourceProof: proof)]
                 )
@@ -71,26 +62,20 @@ final class OwnJournal: Sendable {
         }.get()
     }
 
-    /// Waits until the journal and the folders that were made for it are on the disk.
-    ///
-    /// Where that fails, a power cut may take the journal; the store is synced all the same.
-    ///
-    /// - Parameter file: `nil` if there is no journal: then only the folders, where the store will lie.
+    /// Ignores a failure: a power cut may then lose the journal.
     func sync(_ file: JournalFile?) {
         let unsynced = locked.withLock { state in
             defer { state.unsynced = [] }
             return state.unsynced
         }
-        // A folder that we do not own may not be syncable.
+        // Syncing another user's folder may not be allowed.
         for folder in unsynced { try? DurableFile.syncFolder(folder) }
         try? file?.sync()
     }
 
-    /// Journals of short programs that may wait for one that lives longer: each takes 2 MiB.
+    /// How many leftover journals, of 2 MiB each, may wait for a process that runs longer.
     private static let leftoverLimit = 4
 
-    /// Whether so many processes that have ended left journals in the folder that this one must store them, however
-    /// short it is.
     var hasManyLeftovers: Bool {
         guard let folder else { return false }
         var count = 0

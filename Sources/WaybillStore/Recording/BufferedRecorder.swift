@@ -1,24 +1,21 @@
 package import WaybillCore
 
-/// A bounded buffer in memory.
+/// A bounded buffer in memory. When it fills up, it refuses openings first and events next.
 ///
-/// When it fills up, openings are refused first, then events; what was opened can always be closed, because its opening
-/// kept a place.
+/// It reserves room for the closing of each accepted opening.
 package final class BufferedRecorder: Sendable {
-    /// Openings and events that wait at most, besides closings.
+    /// The maximum number of waiting openings and events, excluding closings.
     package static let defaultCapacity = 16_384
 
     private struct State {
         var waiting: [Fact] = []
         var batch: [Fact] = []
         var lastSequence: Int64 = 0
-        /// Closings that are still to come, for which room is kept.
         var openCount = 0
         var refusedCount: Int64 = 0
-        /// Whether a journal has taken over.
         var isHandedOver = false
 
-        /// - Parameter capacity: A quarter of it at most is kept for closings; the others are taken all the same.
+        /// At most a quarter of the capacity is reserved for closings; further closings are still accepted.
         func used(of capacity: Int) -> Int { waiting.count + batch.count + min(openCount, capacity / 4) }
     }
 
@@ -30,14 +27,7 @@ package final class BufferedRecorder: Sendable {
     private let batchTrigger: Int
     private let wake: @Sendable (_ batchIsFull: Bool) -> Void
 
-    /// Makes a recorder.
-    ///
-    /// - Parameters:
-    ///   - startMicroseconds: The clock's uptime when the source started.
-    ///   - capacity: Openings and events that wait at most.
-    ///   - openLimit: How many may be open at once.
-    ///   - batchTrigger: How many waiting facts make a batch that should not wait any longer.
-    ///   - wake: Called outside the lock when there is a first fact to store, and once more when a batch is full.
+    /// Creates a recorder that calls `wake`, outside the lock, for the first waiting fact and again for a full batch.
     package init(
         clock: any TransactionClock, startMicroseconds: Int64, capacity: Int = defaultCapacity,
         openLimit: Int = OpenLimit.standard, batchTrigger: Int = 2_000,
@@ -51,9 +41,6 @@ package final class BufferedRecorder: Sendable {
         self.wake = wake
     }
 
-    /// nil once a journal has taken over.
-    ///
-    /// - Parameter past: When it happened, in microseconds since its source started; `nil`: now.
     func recordUnlessHandedOver(_ content: Fact.Content, part: Int64, at past: Int64? = nil) -> Recorded? {
         let taken = state.withLock { state -> (Recorded, Int)? in
             if state.isHandedOver { return nil }
@@ -65,7 +52,7 @@ package final class BufferedRecorder: Sendable {
                     return (.refused, 0)
                 }
                 state.openCount += 1
-            case .event, .attributesSet:
+            case .event, .attributesSet, .unknown:
                 guard state.used(of: capacity) + 1 <= capacity else {
                     state.refusedCount += 1
                     return (.refused, 0)
@@ -79,7 +66,7 @@ package final class BufferedRecorder: Sendable {
             state.waiting.append(
                 Fact(
                     sequence: sequence, part: isOpening ? sequence : part,
-                    // Read under the lock, so that time never runs against the sequence.
+                    // The clock is read under the lock to keep times in the order of sequences.
                     atMicroseconds: past ?? max(0, clock.uptimeMicroseconds() - startMicroseconds), content: content))
             return (Recorded(sequence: sequence, result: .inMemory), state.waiting.count)
         }
@@ -114,10 +101,7 @@ package final class BufferedRecorder: Sendable {
 
     package func forgoClosing() { state.withLock { $0.openCount -= 1 } }
 
-    /// Gives everything that waits to a journal, which takes over from then on; callers wait meanwhile.
-    ///
-    /// - Parameter takeOver: Gets the facts, the last sequence, what is open, and what was refused; whether it takes
-    ///   over.
+    /// Moves all waiting facts to a journal, if `takeOver` accepts them.
     func handOver(
         to takeOver: (_ facts: [Fact], _ lastSequence: Int64, _ openCount: Int, _ refusedCount: Int64) -> Bool
     ) {
@@ -130,13 +114,12 @@ package final class BufferedRecorder: Sendable {
         }
     }
 
-    /// Whether anything was recorded, in memory or in the journal that took over.
     var hasRecorded: Bool { state.withLock { $0.lastSequence > 0 } }
 
     package var refusedCount: Int64 { state.withLock { $0.refusedCount } }
 }
 
-/// Knows when a source's clock must be tied to the wall again: at the start, when the two have parted, and once a day.
+/// The rule for clock anchors: one at the start, one when the clocks diverge, and one a day.
 final class AnchorKeeper: Sendable {
     private static let toleranceMicroseconds: Int64 = 100_000
     private static let dayMicroseconds: Int64 = 86_400_000_000
@@ -150,12 +133,11 @@ final class AnchorKeeper: Sendable {
         self.startMicroseconds = startMicroseconds
     }
 
-    /// The anchor to record now; empty when the latest one still holds.
     func due() -> [ClockAnchor] {
         let uptime = clock.uptimeMicroseconds() - startMicroseconds
         let offset = clock.wallMicroseconds() - uptime
         guard let latest = latest.withLock({ $0 }) else {
-            // The first holds from the very start, whenever it is written.
+            // The first anchor holds from the start, whenever it is written.
             return [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: offset)]
         }
         let hasParted = abs(offset - latest.offsetMicroseconds) > Self.toleranceMicroseconds
@@ -163,16 +145,13 @@ final class AnchorKeeper: Sendable {
         return hasParted || isOld ? [ClockAnchor(atMicroseconds: uptime, offsetMicroseconds: offset)] : []
     }
 
-    /// The anchor that holds now, recorded or due.
     func current() -> ClockAnchor {
         due().first ?? latest.withLock { $0 }
             ?? ClockAnchor(atMicroseconds: 0, offsetMicroseconds: clock.wallMicroseconds())
     }
 
-    /// The store has no anchor any more.
     func forget() { latest.withLock { $0 = nil } }
 
-    /// Anchors that are in the store now.
     func confirm(_ anchors: [ClockAnchor]) {
         guard let last = anchors.last else { return }
         latest.withLock { $0 = last }

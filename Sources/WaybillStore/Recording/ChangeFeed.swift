@@ -1,11 +1,9 @@
 public import WaybillCore
 
-/// Tells those who watch which transactions have changed in the store.
+/// The feed of changed transactions, which never blocks recording.
 ///
-/// Recording never waits for a watcher: what a slow one has not taken yet is kept as one set of IDs, and beyond
-/// ``maximumCount`` of them as the word `reload`.
+/// Changes that a watcher has not taken are merged into one set, and beyond ``maximumCount`` IDs into `reload`.
 package final class ChangeFeed: Sendable {
-    /// IDs that one change names at most.
     static let maximumCount = 1_000
 
     private struct State {
@@ -18,15 +16,12 @@ package final class ChangeFeed: Sendable {
 
     package init() {}
 
-    /// Whether there are watchers to tell of a change.
     package var isWatched: Bool { state.withLock { $0.watchers.values.contains(where: \.isTold) } }
 
-    /// Watches from now on, for as long as the bell is held.
-    ///
-    /// - Returns: What collects the changes, and what rings when there are some.
+    /// Starts to watch; the watcher collects changes and the bell rings for each, until the bell is released.
     package func watch() -> (ChangeWatcher, bell: AsyncStream<Void>) { watch(isTold: true) }
 
-    /// Rings when something was written, from now on, for as long as it is held: no change is made out for it.
+    /// Returns a stream that rings for each write, without collecting changes.
     package func bell() -> AsyncStream<Void> { watch(isTold: false).bell }
 
     private func watch(isTold: Bool) -> (ChangeWatcher, bell: AsyncStream<Void>) {
@@ -46,21 +41,17 @@ package final class ChangeFeed: Sendable {
         return (watcher, bell)
     }
 
-    /// Rings for those who hold a ``bell()``: facts have come into the store.
     func noteWrite() { for watcher in watchers where !watcher.isTold { watcher.wake() } }
 
-    /// Tells all watchers.
     package func tell(_ change: TransactionChange) {
         for watcher in watchers where watcher.isTold { watcher.add(change) }
     }
 
-    /// Wakes all watchers, and rings all bells: something else is another now, such as what waits for delivery. There is
-    /// no change to take.
+    /// Wakes all watchers and bells without a change, for example when the delivery state changes.
     package func ring() { for watcher in watchers { watcher.wake() } }
 
     private var watchers: [ChangeWatcher] { state.withLock { Array($0.watchers.values) } }
 
-    /// No more changes will come; those that were not taken yet still can be.
     package func end() {
         let watchers = state.withLock { state in
             state.hasEnded = true
@@ -70,12 +61,10 @@ package final class ChangeFeed: Sendable {
     }
 }
 
-/// What has changed since one who watches last looked.
 package final class ChangeWatcher: Sendable {
     private let ring: AsyncStream<Void>.Continuation
     private let changed = Locked<TransactionChange?>(nil)
 
-    /// false: it is only to know that something was written.
     fileprivate let isTold: Bool
 
     fileprivate init(_ ring: AsyncStream<Void>.Continuation, isTold: Bool) {
@@ -83,7 +72,7 @@ package final class ChangeWatcher: Sendable {
         self.isTold = isTold
     }
 
-    /// What has changed since the last call; nil when nothing has.
+    /// Returns the changes since the last call; `nil` if there are none.
     package func take() -> TransactionChange? {
         changed.withLock { changed in
             defer { changed = nil }
@@ -110,26 +99,23 @@ extension TransactionChange {
 }
 
 extension AsyncStream<Void> {
-    /// Waits until it rings; false when it never will again, or the task was canceled.
-    ///
-    /// From any actor: `next(isolation:)` of an iterator is not on iOS before 18.
+    /// Waits for a ring, from any actor: an iterator's `next(isolation:)` requires iOS 18.
     package func rings() async -> Bool {
         var iterator = makeAsyncIterator()
         return await iterator.next() != nil
     }
 }
 
-/// What has just been recorded.
+/// A change to recorded transactions.
 public enum TransactionChange: Hashable, Sendable {
-    /// Something was added to these transactions; at most a thousand.
+    /// These transactions, at most a thousand, have new facts.
     case transactions(Set<GUID>)
-    /// More than that has changed, or something was erased: read again what is shown.
+    /// More than a thousand transactions changed, or facts were erased. Read everything again.
     case reload
 }
 
-/// What a batch has changed, for those who watch.
 extension Store {
-    /// The transactions that facts of an own source belong to; nil for facts outside any.
+    /// Returns the transactions of own facts; `nil` if none of them belongs to a transaction.
     func change(by facts: [Fact], of source: GUID) throws(WaybillError) -> TransactionChange? {
         let parts = Set(facts.lazy.map(\.part)).subtracting([0])
         guard parts.count <= ChangeFeed.maximumCount else { return .reload }
@@ -146,32 +132,23 @@ extension Store {
     }
 }
 
-/// What other processes have changed, for those who watch.
 extension Store {
-    /// Where a look at the changes of others has come to.
     struct SeenChanges {
-        /// SQLite's: another number once another connection has written (sqlite.org/pragma.html#pragma_data_version).
+        /// Changes when another connection writes (sqlite.org/pragma.html#pragma_data_version).
         var version: Int64
-        /// By source: how many facts it had recorded, and whether it had ended.
         var sources: [Int64: (recorded: Int64, hasEnded: Bool)] = [:]
-        /// What was given up or has gone.
         var losses: [Int64] = [0, 0]
-        /// The last of what was received.
         var arrival: Int64 = 0
     }
 
-    /// What others have changed since the look before; nil: nothing, or there was no look before.
-    ///
-    /// - Parameters:
-    ///   - seen: Of the look before; nil: the first. Comes back with what was seen now.
-    ///   - own: The source whose changes are told by itself.
+    /// Returns what other processes changed since `seen`, and updates `seen`; `nil` if nothing changed or it was `nil`.
     func changeByOthers(since seen: inout SeenChanges?, own: GUID) throws(WaybillError) -> TransactionChange? {
         let version = try connection.integer("PRAGMA data_version")
         guard version != seen?.version else { return nil }
         let before = seen
         var after = SeenChanges(version: version)
         var change: TransactionChange?
-        // One moment: what comes meanwhile is for the next look.
+        // One transaction sees one state; the next call reports later changes.
         try connection.transaction("BEGIN") { () throws(WaybillError) in
             after = try look(version, own: own)
             if let before { change = try self.change(from: before, to: after) }
@@ -217,23 +194,20 @@ extension Store {
         return transactions.isEmpty ? nil : .transactions(transactions)
     }
 
-    /// The transactions of the parts of source `?1` that have a fact from `?2` to `?3`.
     private static let changedParts = """
         SELECT p.guid FROM parts p WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.guid IS NOT NULL \
         AND (p.sequence >= ?2 OR p.closed BETWEEN ?2 AND ?3 \
         OR EXISTS(SELECT 1 FROM events e WHERE e.source = ?1 AND e.part = p.sequence \
         AND e.after BETWEEN ?2 - p.sequence AND ?3 - p.sequence) \
-        OR EXISTS(SELECT 1 FROM network_logs l WHERE l.source = ?1 AND l.part = p.sequence \
+        OR EXISTS(SELECT 1 FROM exchanges l WHERE l.source = ?1 AND l.part = p.sequence \
         AND (l.sequence BETWEEN ?2 AND ?3 OR l.closed BETWEEN ?2 AND ?3)))
         """
 }
 
-/// Looks at what other processes have changed, now and then, for as long as somebody watches.
 extension SourceWriter {
-    /// How long a change of another process may stay unnoticed: while somebody watches, and costs a look at one number.
+    /// Each check reads one number.
     static let lookAge = Duration.seconds(1)
 
-    /// Has what others record told from now on, if somebody watches; ends by itself once nobody does.
     package func watchOthers() {
         guard place.path != nil else { return }  // no other process has this memory
         let isFirst = state.withLock { state in
@@ -248,7 +222,6 @@ extension SourceWriter {
         }
     }
 
-    /// Leaves it to another source of this process.
     package func stopWatchingOthers() { state.withLock { $0.leavesOthers = true } }
 
     private func lookAtOthers(_ opened: StoreSession) {
@@ -268,7 +241,7 @@ extension SourceWriter {
                 opened.notice(error)  // tried again by the next look
             }
         } else {
-            // All that somebody writes into it is new.
+            // The store does not exist yet, so everything in it will be new.
             opened.seenChanges = Store.SeenChanges(version: -1)
         }
         guard writesByItself else { return }

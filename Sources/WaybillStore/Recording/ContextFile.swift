@@ -1,13 +1,11 @@
 import Foundation
 package import WaybillCore
 
-/// What an app has set for the transactions that follow and wants to be remembered, beside its store: a small file that
-/// only its owner may read. It holds the salt of hashed user IDs, too.
+/// A file for its owner only, with the attributes to remember between launches and the salt of hashed user IDs.
 package struct ContextFile: Sendable {
     package struct Content: Sendable, Equatable {
-        /// Redacted.
         package var attributes: Attributes
-        /// nil: no user ID was hashed yet.
+        /// `nil` until a user ID is hashed.
         package var salt: String?
 
         package init(attributes: Attributes = [:], salt: String? = nil) {
@@ -16,18 +14,16 @@ package struct ContextFile: Sendable {
         }
     }
 
-    /// More than what the limits allow comes from somebody else.
+    /// The limits allow less, so a larger file is not ours.
     private static let byteLimit = 256 << 10
 
     private let file: URL
 
-    /// - Returns: nil where there is no folder to remember it in.
     package init?(beside place: ResolvedLocation) {
         guard let folder = place.folder else { return nil }
         file = folder.appending(path: "context.json")
     }
 
-    /// What it says; nothing where there is none, or it cannot be read.
     package func read() -> Content {
         let descriptor = DurableFile.openOwn(file.path(percentEncoded: false), O_RDONLY)
         guard descriptor >= 0 else { return Content() }
@@ -52,7 +48,7 @@ package struct ContextFile: Sendable {
         return content
     }
 
-    /// Writes it anew; removes it where there is nothing to say.
+    /// Replaces the file; deletes it if there is nothing to remember.
     package func write(_ content: Content) throws(WaybillError) {
         let path = file.path(percentEncoded: false)
         guard content != Content() else {

@@ -4,39 +4,30 @@ import Foundation
 import WaybillAtomics
 package import WaybillCore
 
-/// Takes facts on the caller's thread and gives each its sequence and its time; never blocks on the store, never
-/// throws.
+/// The recorder of a source, which takes facts on the caller's thread and never throws or waits for the store.
 ///
-/// The first call has the journal opened on another thread, and waits for it for 2 ms at most. Where the disk takes
-/// longer, facts wait in memory until the journal is open.
+/// The first call opens the journal on another thread and waits up to 2 ms. Until it is open, facts wait in memory.
 package final class Recorder: Sendable {
     private let clock: any TransactionClock
     private let isSystemClock: Bool
     private let startMicroseconds: Int64
     private let memory: BufferedRecorder
     private let wake: @Sendable (_ batchIsFull: Bool) -> Void
-    /// The address of the journal, 0 while there is none. ``owned`` keeps it alive, so that no caller has to count
-    /// references.
+    /// The address of the journal, or 0. ``owned`` keeps it alive, which avoids reference counting for each fact.
     private let journal = Atomic<UInt>(0)
     private let isJournalWanted: Atomic<Bool>
     private let openJournal: @Sendable () -> Void
     private let patience: Duration
     private let openLimit: Int
     private let generation = ProcessGeneration.current
-    /// Entered while a thread opens the journal.
     let opening = DispatchGroup()
-    /// Entered until it is known whether processes before this one left many journals, and while the store's thread takes
-    /// these in.
     let recovering = DispatchGroup()
     private let owned = Locked<Journal?>(nil)
-    /// Whether the writer knows that there is something to store.
     private let isAwake = Atomic(false)
 
-    /// How long the first call waits for the journal.
     package static let patience = Duration.milliseconds(2)
 
-    /// - Parameter openJournal: Starts to open the journal, on another thread, which enters ``opening``; `nil` if there
-    ///   is to be none.
+    /// `openJournal` opens the journal on another thread, which enters ``opening``; `nil` turns the journal off.
     package init(
         clock: any TransactionClock, startMicroseconds: Int64, capacity: Int, openLimit: Int = OpenLimit.standard,
         patience: Duration = patience, openJournal: (@Sendable () -> Void)? = nil,
@@ -55,7 +46,7 @@ package final class Recorder: Sendable {
         if openJournal != nil {
             Self.journaling.withLock { journaling in
                 if !Self.watchesExit.exchange(true) {
-                    // `exit` calls the handler that was set last first, so the end is noted after everything is journaled.
+                    // `exit` calls handlers in reverse order, so the end is noted after everything is journaled.
                     EndMark.watchExit()
                     waybill_watch_exit { Recorder.journalAll() }
                 }
@@ -64,9 +55,7 @@ package final class Recorder: Sendable {
         }
     }
 
-    /// Records a fact.
-    ///
-    /// - Parameter past: When it happened, in microseconds since its source started, below 0 before that; `nil`: now.
+    /// Records a fact; `past` is its time in microseconds since the source started, and `nil` means now.
     package func record(_ content: Fact.Content, part: Int64, at past: Int64? = nil) -> Recorded {
         if let pointer = journalPointer {
             return record(in: pointer) { $0.append(content, part: part, atMicroseconds: past ?? $1) }
@@ -93,7 +82,7 @@ package final class Recorder: Sendable {
         -> Recorded
     {
         Unmanaged<Journal>.fromOpaque(pointer)._withUnsafeGuaranteedRef { journal in
-            // Asked by its own type, the clock costs no call through a table.
+            // Call `SystemClock` directly to avoid dynamic dispatch.
             let uptime = isSystemClock ? SystemClock().uptimeMicroseconds() : clock.uptimeMicroseconds()
             switch append(journal, max(0, uptime &- startMicroseconds)) {
             case .done(let sequence, let isKept, let isPressing):
@@ -111,21 +100,18 @@ package final class Recorder: Sendable {
         }
     }
 
-    /// Microseconds since its source started, which is how every time in a fact is told.
     package var elapsedMicroseconds: Int64 { max(0, clock.uptimeMicroseconds() &- startMicroseconds) }
 
-    /// Returns the time of a fact that happened at some microseconds since 1970: below 0 before its source started, and
-    /// not later than now.
+    /// Returns the time since the source started, limited to now and negative before the start.
     package func microseconds(atWall wall: Int64) -> Int64 {
         let age = clock.wallMicroseconds().subtractingReportingOverflow(wall)
         let limit = Limits.largestInteger / 2
         return elapsedMicroseconds - max(0, age.overflow ? limit : min(age.partialValue, limit))
     }
 
-    /// Whether a journal has taken over.
     var hasJournal: Bool { journal.load(ordering: .acquiring) != 0 }
 
-    /// How many milliseconds `exit` waits for journals and the store, in all; tests on a busy machine wait longer.
+    /// Sets how long `exit` waits for journals and the store in total; the default is 50 ms.
     package static func setExitPatience(milliseconds: Int) { exitPatience.store(milliseconds, ordering: .relaxed) }
 
     private static let exitPatience = Atomic(50)
@@ -134,36 +120,31 @@ package final class Recorder: Sendable {
         weak var recorder: Recorder?
     }
 
-    /// The recorders that journal, in the order in which they were made.
     private static let journaling = Locked<[Reference]>([])
     private static let watchesExit = Atomic(false)
 
-    /// Brings what is still in memory into the journals before the process exits, in the order in which the recorders
-    /// were made; and lets what earlier processes left come into the store, so that short programs do not leave ever
-    /// more of it. Takes 50 ms in all at most.
+    /// Writes facts from memory to the journals and recovers leftover journals before the process exits.
     static func journalAll() {
         let limit = DispatchTime.now() + .milliseconds(exitPatience.load(ordering: .relaxed))
-        // After a fork another thread of the parent may have had the lock, for ever.
+        // After a fork, a thread of the parent may hold the lock forever.
         let soon = Date(timeIntervalSinceNow: 0.01)
         let recorders = journaling.withLock(before: soon) { $0.compactMap(\.recorder) } ?? []
         let own = recorders.filter { $0.generation == ProcessGeneration.latest }
         for recorder in own where !recorder.hasJournal && recorder.memory.hasRecorded {
-            // Unless a thread is at it.
             if recorder.opening.wait(timeout: .now()) == .success { recorder.openJournal() }
         }
         for recorder in own { _ = recorder.opening.wait(timeout: limit) }
         for recorder in own { _ = recorder.recovering.wait(timeout: limit) }
     }
 
-    /// Goes on in a journal, with everything that waits in memory.
+    /// Moves all waiting facts into a journal; returns `false` if they don't fit or a journal was begun before.
     ///
-    /// - Parameter names: Gives the names to keep in the journal, once what is named later goes there by itself.
-    /// - Returns: Whether it fits; else memory goes on. False also if a journal was begun before.
+    /// `names` is called once new names reach the journal directly.
     func begin(_ file: JournalFile, names: () -> [RecordedName]) -> Bool {
         var isBegun = false
         memory.handOver { facts, lastSequence, openCount, refusedCount in
             let first = facts.first?.sequence ?? lastSequence + 1
-            // What the facts open and close is counted in `openCount`, and counted again as they are appended.
+            // Appending the facts counts their openings and closings again.
             var isOpenBefore = openCount
             for fact in facts { isOpenBefore -= fact.content.openCountChange }
             let made = Journal(
@@ -185,22 +166,16 @@ package final class Recorder: Sendable {
         return true
     }
 
-    /// Leaves the journal's file as it is, for the next launch; see `JournalFile.leave()`.
     func leaveJournal() { owned.withLock { $0 }?.leaveFile() }
 
-    /// Keeps names for the recovery of the journal; they reach the store besides.
     func keep(_ names: [RecordedName]) {
         guard let journal = owned.withLock({ $0 }) else { return }
         for name in names { journal.append(name) }
     }
 
-    /// Takes the journal's file away, if everything in it is stored.
     func removeJournalIfStored() { owned.withLock { $0 }?.removeIfStored() }
 
-    /// Gives what the store does not have yet.
-    ///
-    /// Waits while the journal is being opened, because facts move there; for a second at most, after which facts of a
-    /// batch may be handed out twice.
+    /// Waits up to a second for a journal that is being opened; later, facts of a batch may be returned twice.
     package func takeBatch(limit: Int) -> [Fact] {
         _ = opening.wait(timeout: .now() + .seconds(1))
         guard let journal = owned.withLock({ $0 }) else { return memory.takeBatch(limit: limit) }
@@ -208,10 +183,9 @@ package final class Recorder: Sendable {
         return journal.take(limit: limit)
     }
 
-    /// Whether something that was just recorded could not be handed out yet: its thread was stopped while it wrote.
+    /// Whether a thread was stopped while it wrote a fact.
     var hasMore: Bool { owned.withLock { $0 }?.hasMore ?? false }
 
-    /// Why the journal cannot be written; nil when it can, or there is none.
     var problem: WaybillError? { owned.withLock { $0 }?.problem }
 
     package func confirmBatch() { owned.withLock { $0 }.map { $0.confirm() } ?? memory.confirmBatch() }
@@ -220,9 +194,7 @@ package final class Recorder: Sendable {
 
     package func forgoClosing() { owned.withLock { $0 }.map { $0.forgoClosing() } ?? memory.forgoClosing() }
 
-    /// Overwrites everything that is stored and synced.
-    ///
-    /// - Parameter erases: Whether it is erased from the store next, so that no file may keep it.
+    /// If `erases`, the store erases the facts next, so no file may keep them.
     func scrub(erases: Bool = false) { owned.withLock { $0 }?.scrub(erases: erases) }
 
     package var wantsSync: Bool { owned.withLock { $0 }?.wantsSync ?? false }
@@ -237,14 +209,13 @@ extension Fact.Content {
         switch self {
         case .opened, .exchangeOpened: 1
         case .closed, .exchangeClosed: -1
-        case .event, .attributesSet: 0
+        case .event, .attributesSet, .unknown: 0
         }
     }
 }
 
-/// What a recorder says of one fact.
 package struct Recorded: Sendable {
-    /// The fact's sequence; 0 where it was not taken.
+    /// 0 if the fact was not taken.
     package var sequence: Int64
     package var result: LogResult
 
@@ -253,28 +224,23 @@ package struct Recorded: Sendable {
         self.result = result
     }
 
-    /// Not taken for want of room.
     package static let refused = Recorded(sequence: 0, result: .refused)
 
-    /// Not taken because the app did not want it recorded.
     package static let withheld = Recorded(sequence: 0, result: .withheld)
 }
 
-/// Remembers, beside a store, whether recording was turned on or off: an empty file whose name says it, so that a
-/// launch learns it by one `access(2)`, and which is renamed, so that it never says both.
+/// The recording switch, stored in the name of an empty file. A launch reads it with one `access(2)`, and a rename
+/// switches it atomically.
 package struct RecordingMark: Sendable {
     private let folder: URL
 
-    /// - Returns: nil where there is no folder to remember it in.
     package init?(beside place: ResolvedLocation) {
         guard let folder = place.folder else { return nil }
         self.folder = folder
     }
 
-    /// Whether recording was turned that way, and not the other way since.
     package func says(isOn: Bool) -> Bool { access(path(isOn), F_OK) == 0 }
 
-    /// Remembers it; makes the folder where it is missing.
     package func set(isOn: Bool) throws(WaybillError) {
         try StoreFolder.make(folder)
         guard rename(path(!isOn), path(isOn)) != 0 else { return }

@@ -1,14 +1,11 @@
 import Foundation
 package import WaybillCore
 
-/// The journal's life: opened with the first fact, synced and freed while it is used.
 extension SourceWriter {
-    /// How long what is stored may stay unsynced, and in the journal. A power cut costs five seconds at most: a batch
-    /// waits before it is stored, and a sync takes its time.
+    /// A power cut loses at most five seconds of facts: this delay, a batch and the sync.
     private static let syncAge = Duration.milliseconds(4_500)
 
-    /// Opens the journal on a thread of its own, which waits for no store; the first call that records waits for it for
-    /// a moment.
+    /// Opens the journal on its own thread, which waits for no store.
     func openJournal() {
         state.withLock { $0.isJournalAskedFor = true }
         recorder.opening.enter()
@@ -23,8 +20,7 @@ extension SourceWriter {
         if place.isShared, writesByItself { scheduleBeat() }
     }
 
-    /// Opens the store at once, which takes in what processes before this one left: this one may be as short as they
-    /// were.
+    /// Opens the store, which recovers earlier journals: this process may be as short as theirs.
     private func takeInLeftovers() {
         let recovering = recorder.recovering
         recovering.enter()
@@ -34,7 +30,6 @@ extension SourceWriter {
         }
     }
 
-    /// Has the journal opened by the store's thread where an attempt before failed: asked for with each batch.
     func askForJournal() {
         let isFirst = state.withLock { state in
             defer { state.isJournalAskedFor = true }
@@ -44,7 +39,7 @@ extension SourceWriter {
         thread.perform { [weak self] store in self?.reopenJournal(store) }
     }
 
-    /// Has a heartbeat be seen while there is nothing to write: each piece of work begins with one.
+    /// Other work begins with a heartbeat, too.
     private func scheduleBeat() {
         let isFirst = state.withLock { state in
             defer { state.isBeating = true }
@@ -61,17 +56,16 @@ extension SourceWriter {
 
     private func reopenJournal(_ store: StoreSession) {
         do throws(WaybillError) { _ = try store.opened() } catch {
-            // Where a shared store is only late, the journal is what keeps all meanwhile.
+            // If a shared store is only late, the journal keeps the facts meanwhile.
             guard place.isShared else { return note(error) }
         }
-        // A journal would promise what a store in memory does not keep. The store's own problem says why there is none.
+        // A journal can't keep its promise for a store in memory. The store's problem explains why there is none.
         guard !store.hasFallenBack else {
             return state.withLock { state in (state.isJournalAskedFor, state.journalProblem) = (false, nil) }
         }
         if let file = beginJournal() { ownJournal.sync(file) }
     }
 
-    /// - Returns: `nil` if the journal was not begun now.
     private func beginJournal() -> JournalFile? {
         do throws(WaybillError) {
             let file = try ownJournal.open(anchor: anchors.current(), startMicroseconds: startMicroseconds) { file in
@@ -79,7 +73,7 @@ extension SourceWriter {
             }
             state.withLock { state in
                 state.journalProblem = nil
-                // What waits in memory did not fit: once it is stored.
+                // The facts in memory did not fit; try again after they are stored.
                 state.isJournalAskedFor = recorder.hasJournal
             }
             return file
@@ -96,7 +90,6 @@ extension SourceWriter {
         }
     }
 
-    /// Syncs what was stored, if enough has come together, or later.
     func syncWhenDue(_ store: Store) throws(WaybillError) {
         if recorder.wantsSync {
             try store.sync()
@@ -126,9 +119,7 @@ extension SourceWriter {
         }
     }
 
-    /// As ``drain()``, and until it is on the disk: there it survives a power cut, too.
-    ///
-    /// - Throws: ``problem``, or that it could not be synced.
+    /// Does the same as ``drain()``, and syncs the store to survive a power cut.
     package func sync() async throws(WaybillError) {
         try await thread.run { [self] opened throws(WaybillError) in
             try drainOrThrow(opened)
@@ -138,35 +129,26 @@ extension SourceWriter {
         }
     }
 
-    /// Erases facts from the store, and everything that was drained from this source's journal; to be called on the
-    /// store's thread.
-    ///
-    /// - Parameter wall: Now, in microseconds since 1970.
-    /// - Throws: What `Store.erase` throws, or that the store could not be synced: then nothing is erased.
+    /// Erases facts from the store and this source's journal, on the store's thread. If the sync fails, nothing is
+    /// erased.
     package func erase(_ scope: ErasureScope, from store: Store, at wall: Int64) throws(WaybillError) -> Erasure {
         try scrubJournal(store, erases: true)
         return try store.erase(scope, at: wall)
     }
 
-    /// Overwrites everything in this source's journal that is in the store; to be called on the store's thread.
-    ///
-    /// - Parameter erases: Whether it is erased from the store next.
-    /// - Throws: Where the store cannot be synced: then the journal keeps everything.
+    /// Overwrites stored facts in this source's journal. If the sync fails, the journal keeps them.
     package func scrubJournal(_ store: Store, erases: Bool = false) throws(WaybillError) {
         try store.sync()
         recorder.scrub(erases: erases)
     }
 }
 
-/// Bodies on their way into the store, behind the facts that they belong to.
 extension SourceWriter {
-    /// Has a piece of a body stored, redacted already and with room reserved for it; never waits.
     package func keep(_ piece: BodyPiece) {
         let isFirst = bodies.add(piece)
         if bodies.isPressing { scheduleDrain(batchIsFull: true) } else if isFirst { scheduleDrain(batchIsFull: false) }
     }
 
-    /// Writes what waits. What cannot be written goes on waiting, and is left out at last for want of room.
     func drainBodies(into opened: StoreSession) {
         let pieces = bodies.take()
         guard !pieces.isEmpty else { return }
@@ -185,30 +167,24 @@ extension SourceWriter {
     }
 }
 
-/// Says in a folder that several processes use that a source runs, without a lock: a small file with the time of its
-/// last beat, by the uptime of the device.
+/// A file that shows processes of a shared folder, without a lock, when the source last ran.
 ///
-/// A process that is suspended has no beats, as one that has ended. Who is silent for too long is taken for ended; who
-/// then goes on says so with its next beat, and its source is as it was.
+/// A suspended process counts as ended after a while; its next beat revives its source.
 struct Heartbeat {
-    /// Between two beats.
     static let age = Duration.seconds(30)
-    /// After how long without one a source is taken for ended. Until then its leases have expired.
+    /// The silence after which a source counts as ended. Its leases have expired by then.
     static let silence = Duration.seconds(15 * 60)
 
     private let file: URL
     private let boot: String
     private var last: Int64?
 
-    /// Of a source; nothing is written yet.
     init(of source: GUID, in folder: URL, boot: String = Moment.thisBoot) {
         file = Self.file(of: source, in: folder)
         self.boot = boot
     }
 
-    /// Beats, if it is time; makes the file where it is missing.
-    ///
-    /// - Returns: Whether the last beat before is so long ago that others may take the source for ended.
+    /// Writes a beat if it is due; returns whether the source was silent for so long that it may count as ended.
     @discardableResult
     mutating func beat(at uptime: Int64) throws(WaybillError) -> Bool {
         let path = file.path(percentEncoded: false)
@@ -218,7 +194,7 @@ struct Heartbeat {
         do {
             try DurableFile.check(descriptor)
             defer { close(descriptor) }
-            // In one call, and always as long, so that nobody reads half of it.
+            // A single write of constant length never shows readers a partial time.
             let digits = String(uptime)
             let text = String(repeating: "0", count: max(0, 20 - digits.count)) + digits + " \(boot)\n"
             try DurableFile.write(Array(text.utf8), to: descriptor)
@@ -231,7 +207,6 @@ struct Heartbeat {
         return since ?? 0 > Self.silence.microseconds
     }
 
-    /// Whether a source has a beat that is not too long ago.
     static func isBeating(_ source: GUID, in folder: URL, at moment: Moment) -> Bool {
         let path = file(of: source, in: folder).path(percentEncoded: false)
         let descriptor = DurableFile.openOwn(path, O_RDONLY)
@@ -246,12 +221,11 @@ struct Heartbeat {
         return abs(moment.uptime - uptime) <= Self.silence.microseconds
     }
 
-    /// Whether a source has one, beating or not: then its journal may be in the folder of its process.
+    /// Whether a source has a heartbeat file, and maybe a journal in its process's folder.
     static func isThere(for source: GUID, in folder: URL) -> Bool {
         access(file(of: source, in: folder).path(percentEncoded: false), F_OK) == 0
     }
 
-    /// The source has ended, and all that it recorded is in the store.
     static func remove(of source: GUID, in folder: URL) {
         unlink(file(of: source, in: folder).path(percentEncoded: false))
     }

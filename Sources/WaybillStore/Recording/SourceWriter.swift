@@ -1,12 +1,10 @@
 import Foundation
 package import WaybillCore
 
-/// The one writer of a source: moves what its recorder took into the store, in batches, on the store's own thread.
+/// The one writer of a source, which moves batches of facts from its recorder into the store, on the store's thread.
 ///
-/// A batch that cannot be written goes back to the recorder and is tried again. That shows in ``problem``, and never
-/// reaches the caller who recorded.
+/// It retries batches that can't be written, and ``problem`` reports the error.
 package final class SourceWriter: Sendable {
-    /// How old a fact may get before it is written.
     private static let batchAge = Duration.milliseconds(250)
     static let retryAge = Duration.seconds(1)
     private static let batchLimit = 5_000
@@ -15,11 +13,8 @@ package final class SourceWriter: Sendable {
         var names: [RecordedName] = []
         var newNames: [RecordedName] = []
         var writeProblem: WaybillError?
-        /// Why what is stored is not on the disk.
         var syncProblem: WaybillError?
-        /// Why there is no journal.
         var journalProblem: WaybillError?
-        /// Why bodies are not stored.
         var bodyProblem: WaybillError?
         var storedRefusedCount: Int64 = 0
         var isRetryScheduled = false
@@ -33,11 +28,8 @@ package final class SourceWriter: Sendable {
         var leavesOthers = false
     }
 
-    /// What takes facts from callers.
     package let recorder: Recorder
-    /// What is kept of bodies, and the room for it.
     package let bodies = WaitingBodies()
-    /// Bytes that bodies may take in the store.
     let bodyLimit: Int64
     let source: GUID
     let place: ResolvedLocation
@@ -51,20 +43,9 @@ package final class SourceWriter: Sendable {
     let startMicroseconds: Int64
     let state = Locked(State())
 
-    /// Makes the writer of a source; its store is opened on the store's thread, later.
+    /// Creates a writer; the store opens later, on its thread, which calls `tell` if the store was damaged or replaced.
     ///
-    /// - Parameters:
-    ///   - capacity: Facts that may wait in memory.
-    ///   - openLimit: How many transactions and exchanges may be open at once.
-    ///   - retention: What the store keeps.
-    ///   - bodyLimit: Bytes that bodies may take in the store.
-    ///   - changes: Told what has reached the store.
-    ///   - activity: Keeps the system from suspending the process while it writes to a store that others use.
-    ///   - journalPatience: How long the first call that records waits for the journal.
-    ///   - catchesSignals: Whether the journal notes by which signal the process ends.
-    ///   - tell: Told when the store is not the one that was asked for, or not as it was left; on the store's thread.
-    ///   - timer: Calls the store's thread when a batch or a sync is due.
-    ///   - writesByItself: false in tests: facts are then written when they are read.
+    /// In tests, `writesByItself` is `false`: facts are then written when they are read.
     package init(
         source: SourceIdentity, place: ResolvedLocation, clock: any TransactionClock, capacity: Int,
         openLimit: Int = OpenLimit.standard, retention: Retention = Retention(),
@@ -90,7 +71,7 @@ package final class SourceWriter: Sendable {
             openJournal: place.journalFolder == nil ? nil : openJournal, wake: { waker.wake?($0) })
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(
-            // Behind what the app does: what is recorded is safe in the journal.
+            // Low priority is enough, because recorded facts are safe in the journal.
             label: "waybill.store", qos: .utility, timer: timer, begins: { $0.begin() }, ends: { $0.end() },
             make: {  // opened when first needed
                 StoreSession(
@@ -104,14 +85,11 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    /// Whether ``changes`` ring soon after anything was recorded into the store: not for what other processes record, and
-    /// not where facts are written when they are read.
     package var ringsForEachWrite: Bool { writesByItself && !place.isShared }
 
     deinit {
         guard writesByItself else { return }
-        // What is still in memory when the manager goes away is written all the same. There is no caller left to
-        // tell of an error.
+        // Writes facts that are still in memory. No caller is left to receive an error.
         let (recorder, source, anchors, names) = (recorder, source, anchors, state.withLock { $0.newNames })
         let (pieces, bodyLimit) = (bodies.take(), bodyLimit)
         thread.perform { store in
@@ -119,7 +97,7 @@ package final class SourceWriter: Sendable {
             do {
                 if !facts.isEmpty || recorder.hasJournal {
                     _ = try store.opened()
-                    // A store in memory goes away now: the journal keeps all for the next launch.
+                    // The journal keeps the facts for the next launch, because a store in memory disappears now.
                     guard !store.hasFallenBack else { return }
                 }
                 if !facts.isEmpty {
@@ -139,7 +117,6 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    /// What is wrong with the store at the moment; nil when nothing is.
     package var problem: WaybillError? { thread.sync { problem(of: $0) ?? $0.recoveryProblem } }
 
     private func problem(of store: StoreSession) -> WaybillError? {
@@ -150,10 +127,9 @@ package final class SourceWriter: Sendable {
             ?? store.problem
     }
 
-    /// Whether there is a store, or something on its way to one: else reading would make it.
+    /// Whether a store exists or will: reading would otherwise create one.
     package var hasStore: Bool { state.withLock { $0.hasTakenFacts } || place.isThere }
 
-    /// Adds names to the next batch.
     package func note(_ names: [RecordedName]) {
         state.withLock { state in
             state.names += names
@@ -162,30 +138,26 @@ package final class SourceWriter: Sendable {
         recorder.keep(names)
     }
 
-    /// Runs on the store's thread after everything recorded so far was written: callers read their own writes.
-    ///
-    /// - Throws: What `body` throws, or that there is no store.
-    package func run<Result: Sendable>(_ body: @escaping @Sendable (StoreSession, Store) throws -> Result) async throws
-        -> Result
+    /// Runs `body` on the store's thread after all recorded facts are written, so callers read their own writes.
+    package func run<Result: Sendable>(_ body: @escaping @Sendable (StoreSession, Store) throws -> Result)
+        async throws(WaybillError) -> Result
     {
-        try await thread.run { [self] store in
+        try await thread.run { [self] store throws(WaybillError) in
             drain(into: store)
             return try noticing(store) { try body(store, try store.opened()) }
         }
     }
 
-    /// As ``run(_:)``, for callers without async; waits for the store's thread.
-    package func runAndWait<Result: Sendable>(_ body: @Sendable (StoreSession, Store) throws -> Result) throws -> Result
+    package func runAndWait<Result: Sendable>(_ body: @Sendable (StoreSession, Store) throws -> Result)
+        throws(WaybillError) -> Result
     {
-        try thread.sync { store in
+        try thread.sync { store throws(WaybillError) in
             drain(into: store)
             return try noticing(store) { try body(store, try store.opened()) }
         }
     }
 
-    /// Waits until everything recorded so far was written, and everything asked for was done; makes no store.
-    ///
-    /// - Throws: ``problem``.
+    /// Waits until all recorded facts are written and all earlier work is done; creates no store.
     package func drain() async throws(WaybillError) {
         try await thread.run { [self] store throws(WaybillError) in try drainOrThrow(store) }
     }
@@ -196,9 +168,7 @@ package final class SourceWriter: Sendable {
         if let problem = problem(of: store) { throw problem }
     }
 
-    /// Runs on the store's thread, after what was recorded so far, and does not wait.
-    ///
-    /// - Parameter body: Given no store where there is none yet.
+    /// Runs `body` on the store's thread without waiting for it; passes `nil` if there is no store yet.
     package func perform(_ body: @escaping @Sendable (Store?) -> Void) {
         thread.perform { [self] store in
             guard hasStore else { return body(nil) }
@@ -207,14 +177,11 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    /// Runs on a thread of its own, with a reader that sees everything recorded so far; what takes long there holds up
-    /// no writing.
+    /// Runs `body` on the reader's thread, after all recorded facts are written.
     ///
-    /// - Parameter body: On the reader's thread; in memory, where a reader and a writer would exclude each other, on
-    ///   the store's.
-    /// - Throws: What `body` throws, or that there is no store.
-    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws
-        -> Result
+    /// In memory, it runs on the store's thread, because a reader and a writer would block each other.
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result)
+        async throws(WaybillError) -> Result
     {
         let place = try await run { opened, _ in opened.place }
         if case .memory = place { return try await run { opened, _ in try body(opened.reader()) } }
@@ -222,26 +189,25 @@ package final class SourceWriter: Sendable {
             return try await readingThread.run { end in try body(try end.reader(of: place)) }
         } catch {
             thread.perform { store in store.notice(error) }
-            throw error
+            throw WaybillError(wrapping: error)
         }
     }
 
-    private func noticing<Result>(_ store: StoreSession, _ body: () throws -> Result) throws -> Result {
+    private func noticing<Result>(_ store: StoreSession, _ body: () throws -> Result) throws(WaybillError) -> Result {
         do {
             return try body()
         } catch {
             store.notice(error)
-            throw error
+            throw WaybillError(wrapping: error)
         }
     }
 
     func scheduleDrain(batchIsFull: Bool) {
         let isNeeded = state.withLock { state in
             state.hasTakenFacts = true
-            // One of each at a time: each drain has the next fact ask for another, also one that comes before its time.
-            // A fact that is refused asks as well, and they would queue up before all who wait for the thread.
+            // One drain of each kind runs at a time. Refused facts ask for drains, too, which would delay other work.
             if batchIsFull {
-                // What could not be written is tried again when its time has come.
+                // A failed batch waits for its retry.
                 guard state.writeProblem == nil || !state.isRetryScheduled else { return false }
                 defer { state.isFullDrainScheduled = true }
                 return !state.isFullDrainScheduled
@@ -259,7 +225,6 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    /// One retry at a time, however many readers and batches meet the same error meanwhile.
     func scheduleRetry() {
         let isFirst = state.withLock { state in
             defer { state.isRetryScheduled = true }
@@ -274,7 +239,6 @@ package final class SourceWriter: Sendable {
 
     private func tell(of facts: [Fact], in opened: StoreSession) {
         guard !facts.isEmpty, changes.isWatched else { return }
-        // A watcher whose change cannot be named is told to look again.
         do throws(WaybillError) {
             if let change = try opened.opened().change(by: facts, of: source) { changes.tell(change) }
         } catch {
@@ -282,13 +246,12 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    /// Moves all that waits into the store, one SQLite transaction for each batch.
     private func drain(into opened: StoreSession) {
         drainFacts(into: opened)
         drainBodies(into: opened)
     }
 
-    /// Who was stopped between reserving and publishing may not wake us: the next look finds it.
+    /// The next drain finds a fact whose thread was stopped before it published the fact.
     private func lookAgainIfNeeded() {
         if recorder.hasMore { scheduleDrain(batchIsFull: false) }
     }
@@ -326,8 +289,7 @@ package final class SourceWriter: Sendable {
                     state.writeProblem = nil
                     state.storedRefusedCount = refused
                 }
-                // What came while this was written is for the next drain: taken along now, a busy app would have a
-                // commit for every few facts.
+                // Later facts wait for the next drain; otherwise, a busy app would commit once for every few facts.
                 if facts.count < Self.batchLimit { return lookAgainIfNeeded() }
             } catch {
                 opened.notice(error)
@@ -343,23 +305,19 @@ package final class SourceWriter: Sendable {
     }
 }
 
-/// Lets the recorder, which is made first, call the writer, which holds it.
+/// The link from the recorder, which is created first, to the writer.
 private final class Waker: @unchecked Sendable {  // right because both are set once, before the recorder is handed out
     var wake: (@Sendable (_ batchIsFull: Bool) -> Void)?
     var openJournal: (@Sendable () -> Void)?
 }
 
-/// The reader of a store that is being written, opened when needed; confined to its thread.
 final class ReaderCache {
     private var opened: (reader: StoreReader, files: StoreFiles, isShared: Bool)?
 
-    /// What a read may wait for other processes that may be suspended.
     private let patience = Patience(milliseconds: Patience.sharedMilliseconds)
 
-    /// To be called before each read.
     func begin() { patience.renew() }
 
-    /// Opened anew where the store's file has been replaced since.
     func reader(of place: ResolvedLocation) throws(WaybillError) -> StoreReader {
         let files = StoreFiles(of: place)
         if let opened, opened.files == files { return opened.reader }
@@ -368,6 +326,6 @@ final class ReaderCache {
         return reader
     }
 
-    /// Closes it where other processes use the store and this one may be suspended: an open reader has locks.
+    /// An open reader holds locks, and this process may be suspended.
     func rest() { if opened?.isShared == true { opened = nil } }
 }

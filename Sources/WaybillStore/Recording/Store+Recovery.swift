@@ -1,19 +1,11 @@
 import Foundation
 import WaybillCore
 
-/// Journals of processes that have ended come in.
 extension Store {
-    /// Stores what is left in the journals of a folder whose sources no longer run, and takes those journals away.
+    /// Stores the facts of journals whose sources have ended, deletes these journals, and returns the problems.
     ///
-    /// Of a journal that is damaged here and there, what can be read is stored, and the rest is booked as damaged. One
-    /// of which nothing can be read is set aside under a name that says so, or stays as it is where it cannot be
-    /// renamed; only an erasure deletes it. One that a newer version has set aside, or written, is read again by each
-    /// launch, until a version that can read it does.
-    ///
-    /// - Parameters:
-    ///   - installation: Of the sources that died before the store knew them.
-    ///   - gone: Told of each source whose journal is no longer there.
-    /// - Returns: Sentences about what could not be read.
+    /// Unreadable journals are renamed and kept for later versions of Waybill, until an erasure deletes them. `gone`
+    /// receives each source whose journal no longer exists.
     func recoverJournals(
         in folder: URL, installation: GUID?, gone: (GUID) -> Void = { _ in }
     ) throws(WaybillError) -> [WaybillError] {
@@ -27,7 +19,7 @@ extension Store {
                 continue
             }
             let path = folder.appending(path: name).path(percentEncoded: false)
-            // Locked: its source runs, or it is being recovered already.
+            // A locked journal's source runs, or another process recovers it.
             guard let lockedFile = try? LockedJournalFile(path: path) else { continue }
             do throws(RecoveredJournal.Failure) {
                 var journal = try RecoveredJournal(lockedFile)
@@ -48,7 +40,7 @@ extension Store {
         return problems
     }
 
-    /// Removes the journals that were set aside because nothing in them can be read: nothing can be erased from them.
+    /// Deletes unreadable journals, because their facts can't be erased one by one.
     func removeJournalsSetAside() {
         guard let folder = journalFolder else { return }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
@@ -60,12 +52,9 @@ extension Store {
 
     private static let damagedSuffix = ".damaged"
 
-    /// Facts that are in memory at a time.
     private static let recoveryBatch = 5_000
 
-    /// Stores what is not in the store yet, synced. What was recorded and is in neither is booked as damaged.
-    ///
-    /// - Returns: In how many places the journal was damaged.
+    /// Stores a journal's missing facts, books unreadable ones as damaged, and returns the number of damaged places.
     @discardableResult
     func store(_ recovered: RecoveredJournal) throws(WaybillError) -> Int {
         var journal = recovered
@@ -120,20 +109,17 @@ extension Store {
     }
 }
 
-/// What was kept in memory comes in.
 extension Store {
-    /// Takes over everything that one source, registered here, has in a store in memory of this process.
-    ///
-    /// What is claimed there by a lease is pending again.
+    /// Moves the facts of a source from a store in memory. Its leased facts become pending again.
     func adopt(_ source: GUID, from memory: ResolvedLocation) throws(WaybillError) {
         try connection.statement("ATTACH ? AS memory").run(memory.uri())
         defer { try? connection.execute("DETACH memory") }
         try write { () throws(WaybillError) in
             let here = try connection.integer("SELECT id FROM main.sources WHERE uuid = ?", source)
             try connection.execute("DELETE FROM memory.ranges WHERE lease IS NOT NULL")
-            // It is the only source there.
+            // The store in memory has no other source.
             for table in Tables.bySource where table != "arrivals" {
-                // Computed columns are not among them.
+                // `pragma_table_info` omits computed columns.
                 let names = try connection.statement("SELECT name FROM pragma_table_info(?)").rows(table) { row in
                     row.text(0)
                 }

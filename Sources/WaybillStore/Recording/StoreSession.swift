@@ -1,55 +1,43 @@
 import Foundation
 package import WaybillCore
 
-/// A store as one running source uses it: opened when first needed, registered in, and marked as alive for as long as
-/// the source runs.
-///
-/// Confined to the store's thread.
+/// The store of one running source, opened on demand and confined to the store's thread.
 package final class StoreSession {
-    /// The source, with the installation that the store knows.
     package private(set) var source: SourceIdentity
-    /// Why this is not the store that was asked for, or not kept within its limits; nil when all is well.
+    /// Why the store is not the requested one or exceeds its limits; `nil` if all is well.
     package var problem: WaybillError? { openingProblem ?? retentionProblem }
     private var openingProblem: WaybillError? {
         didSet { if let openingProblem, openingProblem != oldValue { tell(openingProblem) } }
     }
-    /// What was wrong with a journal that an earlier launch left behind; nil: nothing. It is in the way of nothing now.
+    /// A problem with a journal of an earlier launch, which doesn't affect this one.
     private(set) var recoveryProblem: WaybillError? {
         didSet { if let recoveryProblem, recoveryProblem != oldValue { tell(recoveryProblem) } }
     }
-    /// The journal of the source, whose lock says that the source runs.
     private let journal: OwnJournal
-    /// Shows that sets come from the installation; the store's, once that is open.
     private var installationProof = IdentityProof()
     private let tell: @Sendable (WaybillError) -> Void
 
-    /// Where the store lies: what was asked for, or memory.
     package private(set) var place: ResolvedLocation
     private let wanted: ResolvedLocation
-    /// Whether its files were found deleted, and made anew: what was told once has to be told again. Set back by the
-    /// caller that has done so.
+    /// Whether deleted files were created anew. The caller then writes names and clocks again and resets this.
     var wasReplaced = false
     private var store: Store?
     private var storeReader: StoreReader?
     private var heartbeat: Heartbeat?
-    /// What a store has that other processes use while this one may be suspended: it is closed after each piece of work.
+    /// A shared store's lock and files, kept while it is closed between pieces of work.
     private var shared: (lock: FileLock, files: StoreFiles?)?
-    /// What a piece of work may wait for other processes, where these may be suspended.
     let patience = Patience(milliseconds: Patience.sharedMilliseconds)
     private let activity: ExpiringActivity?
     private var hold: AnyObject?
-    /// Whether the process is about to be suspended, and must not open the store.
     private var isHeldBack = false
-    /// Whether the source was silent for so long that it may have been taken for ended.
+    /// Whether other processes may count the silent source as ended.
     private(set) var wasSilent = false
     private let clock: any TransactionClock
     private var keeper: RetentionKeeper
     private var retentionProblem: WaybillError?
-    /// Which file was found to be damaged.
     private var damaged: StoreFile.Identity?
     private var salvageCount = 0
     private var wasOpened = false
-    /// What others had changed when that was looked at last; nil: not yet.
     var seenChanges: Store.SeenChanges?
 
     init(
@@ -67,15 +55,9 @@ package final class StoreSession {
         keeper = RetentionKeeper(retention)
     }
 
-    /// Whether the store is in memory because it cannot be where it was asked for.
     var hasFallenBack: Bool { place != wanted }
 
-    /// The store; or one in memory, while the one that was asked for cannot be opened: recording goes on, and
-    /// ``problem`` says what happened.
-    ///
-    /// Where the files were deleted, a new store is made; what was only in them is booked as damaged.
-    ///
-    /// - Throws: ``problem`` when there is not even that.
+    /// Returns the store; if it can't be opened, returns one in memory, and ``problem`` has the reason.
     func opened() throws(WaybillError) -> Store {
         guard !isHeldBack else {
             throw WaybillError(
@@ -91,10 +73,10 @@ package final class StoreSession {
         do {
             return try openOrSalvage()
         } catch {
-            // The next piece of work may be luckier: another process has it locked, which may be suspended.
+            // The next piece of work may succeed: a suspended process may hold the lock.
             guard !place.isShared || !wasOpened && !patience.isHeldUp else { throw error }
             openingProblem = openingProblem ?? error
-            // What is recorded waits in the journal for a store that was there before.
+            // If the store existed before, facts wait in the journal.
             guard !wasOpened else { throw error }
             shared = nil
             place = .memory(name: source.id.description)
@@ -102,10 +84,9 @@ package final class StoreSession {
         }
     }
 
-    /// Takes notice of what went wrong: where the store's file is damaged or gone, it is made anew when it is needed
-    /// next.
+    /// A damaged or missing file is replaced at the next use.
     func notice(_ error: any Error) {
-        // Opened again, it says once that it is too new; what is recorded waits in the journal for an update of the app.
+        // Reopening it reports once that it is too new; facts wait in the journal until the app is updated.
         if store?.isSuperseded == true { (store, storeReader, shared) = (nil, nil, nil) }
         guard let error = error as? WaybillError, error.code == .damaged, case .folder = place, damaged == nil else {
             return
@@ -129,7 +110,7 @@ package final class StoreSession {
         }
     }
 
-    /// Replaces the damaged file; where a disk damages one after the other, no more.
+    /// Stops after three files, in case the disk damages each new one.
     private func salvage() throws(WaybillError) {
         guard case .folder = place, let path = place.path, salvageCount < 3 else {
             throw WaybillError(.damaged, "The store at \(place.description) is damaged. Check the disk.")
@@ -144,7 +125,7 @@ package final class StoreSession {
         damaged = nil
     }
 
-    /// Goes on where the store was asked for, if that can be opened by now, with what was kept in memory meanwhile.
+    /// Returns to the requested store with the facts that memory kept.
     private func leaveMemory() {
         guard let memory = store else { return }
         let before = (place, openingProblem)
@@ -158,7 +139,6 @@ package final class StoreSession {
         }
     }
 
-    /// A reader of the same store.
     package func reader() throws(WaybillError) -> StoreReader {
         _ = try opened()
         if let storeReader { return storeReader }
@@ -167,7 +147,6 @@ package final class StoreSession {
         return reader
     }
 
-    /// Whether a source that recorded into this store still runs.
     package func isAlive(_ source: GUID) -> Bool {
         if source == self.source.id || source.isOfNoProcess { return true }
         guard let folder = place.folder else { return false }
@@ -175,7 +154,7 @@ package final class StoreSession {
             || Heartbeat.isBeating(source, in: folder, at: Moment(clock))
     }
 
-    /// Where journals lie: of this process, and of those that have the store to themselves.
+    /// The folders of this process's journals, and of journals beside the store.
     private var journalFolders: [URL] {
         guard let folder = place.folder, let own = place.journalFolder else { return [] }
         return own == folder ? [folder] : [own, folder]
@@ -183,12 +162,10 @@ package final class StoreSession {
 
     // MARK: Retention
 
-    /// Keeps the store within its limits, a step at a time; what goes wrong shows in ``problem``, and is tried again.
+    /// Takes one step to keep the store within its limits, and returns the deleted transactions.
     ///
-    /// - Parameters:
-    ///   - count: Facts that were just written: at least twice as many may go.
-    ///   - wasSettled: Whether something was delivered, and may be too old for that reason.
-    /// - Returns: The transactions that went.
+    /// It may delete about twice as many facts as were written. After an error, ``problem`` reports it and the next
+    /// step retries.
     @discardableResult
     package func retain(afterWriting count: Int = 0, wasSettled: Bool = false) -> Set<GUID> {
         if wasSettled { keeper.checkAgeSoon() }
@@ -213,8 +190,7 @@ package final class StoreSession {
     private func open() throws(WaybillError) -> Store {
         if let shared, shared.files != nil { return try openAgain(shared.lock) }
         let store = try Store(place, lock: sharedLock(), clock: clock)
-        // Before the source can be seen in the store: others take a source without a locked file, and without a
-        // heartbeat, for one that has ended.
+        // Without a locked file and a heartbeat, other processes would take the visible source for ended.
         if place.journalFolder != nil { try journal.lockedFile() }
         if place.isShared, let folder = place.folder {
             heartbeat = heartbeat ?? Heartbeat(of: source.id, in: folder)
@@ -227,8 +203,7 @@ package final class StoreSession {
         } else {
             let installation = known ?? source.installation ?? GUID()
             try store.set(installation: installation, proof: installationProof)
-            // What is sent under it must be found again by it, also after a power cut in the first seconds; and who
-            // had lost the proof could send no more under it.
+            // A power cut must not lose the ID and the proof of sets that are already sent.
             try store.sync()
             source.installation = installation
         }
@@ -247,8 +222,7 @@ package final class StoreSession {
 
     // MARK: Shared with processes that may be suspended
 
-    /// To be called before each piece of work: keeps the system from suspending the process until ``end()``, and tells
-    /// other processes that this one runs.
+    /// Prevents suspension until ``end()``, and tells other processes that this one runs.
     func begin() {
         guard wanted.isShared else { return }
         patience.renew()
@@ -257,20 +231,18 @@ package final class StoreSession {
         if (try? heartbeat?.beat(at: clock.uptimeMicroseconds())) == true { wasSilent = true }
     }
 
-    /// To be called after each piece of work: closes the store. SQLite has locks on its files for as long as they are
-    /// open, and the process may be suspended now.
+    /// Closes the store after a piece of work. SQLite locks open files, and the process may be suspended now.
     func end() {
         guard wanted.isShared else { return }
         if let store, let lock = shared?.lock, !hasFallenBack {
             shared = (lock, store.files)
             (self.store, storeReader) = (nil, nil)
-            // The number by which a connection knows that others have written means nothing to the next one.
+            // A data version has no meaning for the next connection.
             seenChanges?.version = -1
         }
         hold = nil
     }
 
-    /// The lock of a store that others use, which is known before the store is open.
     private func sharedLock() throws(WaybillError) -> FileLock? {
         guard place.isShared, let folder = place.folder, let path = place.path else { return nil }
         if let shared { return shared.lock }
@@ -287,7 +259,6 @@ package final class StoreSession {
         return opened
     }
 
-    /// The source has ended: once its journal is gone, nothing is left that others had to wait for.
     func leave() {
         guard heartbeat != nil, let folder = place.folder, let own = place.journalFolder,
             access(LockedJournalFile.path(of: source.id, in: own), F_OK) != 0

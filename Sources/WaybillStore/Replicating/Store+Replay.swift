@@ -1,17 +1,13 @@
 package import WaybillCore
 
-/// What was kept elsewhere comes back.
 extension Store {
-    /// Takes over what was booked of sources, with their facts.
-    ///
-    /// - Parameter books: Of each source as often as it comes; arrivals have their places.
+    /// Applies the books of sources, with their facts; an arrival keeps its ID.
     package func replay(_ books: [SourceBooks]) throws(WaybillError) {
         try write { () throws(WaybillError) in
             for books in books { try replay(books) }
         }
     }
 
-    /// Takes over names that came or went.
     package func replay(_ names: [NameChange]) throws(WaybillError) {
         try write { () throws(WaybillError) in
             let insertion = try connection.statement(
@@ -28,7 +24,7 @@ extension Store {
         nameCount = nil
     }
 
-    /// Takes over what is not taken in any more; to be called when all facts are there that came before.
+    /// Applies tombstones; call it after all earlier facts are applied.
     package func replay(_ tombstones: [Tombstone]) throws(WaybillError) {
         try write { () throws(WaybillError) in
             for tombstone in tombstones {
@@ -62,7 +58,7 @@ extension Store {
                 "UPDATE installations SET proof_hash = ifnull(proof_hash, ?) WHERE guid = ?"
             ).run(books.installationDigest.map(ColumnValue.blob), installation)
         }
-        // The places of arrivals are those that they have elsewhere.
+        // Arrivals keep the IDs that they have elsewhere.
         try connection.statement("DELETE FROM arrivals WHERE source = ? AND id > ?").run(source.id, last)
         let insertion = try connection.statement(
             """
@@ -76,15 +72,14 @@ extension Store {
         for arrival in books.arrivals {
             let range = SequenceRanges([arrival.first...arrival.last])
             received = received.union(range)
-            // An arrival of which nothing is left has nothing to export.
+            // An arrival without facts has nothing to export.
             guard !range.subtracting(try retired.sequences(of: source.id, meeting: range)).isEmpty else { continue }
-            // Of two that were given the same place by chance, the second takes the next one that is free.
+            // If two arrivals have the same ID by chance, the second gets the next free one.
             for place in arrival.id..<arrival.id + 100 {
                 try insertion.run(place, source.id, arrival.first, arrival.last, arrival.received)
                 if connection.changeCount > 0 { break }
             }
         }
-        // What was erased has come, and is not here.
         received = received.subtracting(try ranges.erased(of: source.id, meeting: received))
         let before = try ranges.booked(of: source.id, meeting: received)
         try ranges.replace(before, with: before.union(received), of: source.id)
@@ -93,17 +88,14 @@ extension Store {
     }
 }
 
-/// What a write would change, without the change: for a store whose rows are kept elsewhere, and of which this one is
-/// a copy.
+/// Rehearsals return what a write would change, for a store whose rows are kept elsewhere.
 extension Store {
-    /// The verdicts on sets, and what they would change.
-    ///
-    /// - Parameter factsPerTransaction: Facts of a transaction beyond so many are rejected; nil: however many come.
+    /// Returns the receipts of sets and the changes; a transaction takes at most `factsPerTransaction`.
     package func rehearse(_ arrivals: [ReceivedSet], factsPerTransaction: Int?) throws(WaybillError) -> (
         results: [Result<Receipt, WaybillError>], changes: StoreChanges
     ) {
         var facts: [FactID: Fact] = [:]
-        for share in arrivals.flatMap(\.set.set.sources) {
+        for share in arrivals.flatMap(\.set.sources) {
             for fact in share.facts {
                 let id = FactID(source: share.source.id, sequence: fact.sequence)
                 if facts[id] == nil { facts[id] = fact }
@@ -124,14 +116,13 @@ extension Store {
         }
     }
 
-    /// What an erasure would erase and change.
     package func rehearseErasure(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> (
         erasure: Erasure, changes: StoreChanges
     ) {
         try rehearse { () throws(WaybillError) in try eraseRows(scope, at: wall) }
     }
 
-    /// What one step towards limits would take away and change; see `RecordStore.retire(_:)`.
+    /// Returns the deletions and changes of a retention step; see `RecordStore.retire(_:)`.
     package func rehearseRetirement(_ step: (Store) throws(WaybillError) -> Int) throws(WaybillError) -> (
         factCount: Int, changes: StoreChanges
     ) {
@@ -155,7 +146,6 @@ extension Store {
         }
     }
 
-    /// What `body` gives, whatever it wrote.
     private func undone<Value>(_ body: () throws(WaybillError) -> Value) throws(WaybillError) -> Value {
         try connection.execute("SAVEPOINT rehearsal")
         let result = Result { () throws(WaybillError) in try body() }
@@ -163,7 +153,6 @@ extension Store {
         return try result.get()
     }
 
-    /// Finds what is here and would not be any more.
     private func findGone(_ books: inout SourceBooks) throws(WaybillError) {
         guard let source = try SourceRows(connection: connection).find(books.share.source.id) else { return }
         let erased = books.share.dropped.filter { $0.reason == .erased }.sequences
@@ -178,46 +167,36 @@ extension Store {
     }
 }
 
-/// What sets, an erasure or a retirement change of a store, in a form that can be kept elsewhere and replayed.
+/// The changes of a write, in a form that can be stored and replayed.
 ///
-/// A fact is written once and never changed; of everything else here the whole new state is told, so that what is
-/// replayed twice, or in another order, gives the same rows.
+/// Facts never change, and everything else is given as its complete new state. So changes can be replayed twice, or in
+/// another order.
 package struct StoreChanges: Sendable {
-    /// Of each source of which anything changed.
     package var books: [SourceBooks] = []
-    /// What is not taken in any more.
     package var tombstones: [Tombstone] = []
-    /// Sources of an installation that was erased: nothing of them stays.
     package var removedSources: [GUID] = []
-    /// Names of codes that came, or went.
     package var names: [NameChange] = []
 
     package init(names: [NameChange] = [], tombstones: [Tombstone] = []) {
         (self.names, self.tombstones) = (names, tombstones)
     }
 
-    /// Whether nothing changed.
     package var isEmpty: Bool { books.isEmpty && tombstones.isEmpty && removedSources.isEmpty && names.isEmpty }
 }
 
-/// What is booked of one source, and its facts.
 package struct SourceBooks: Sendable {
-    /// The source with its clocks, how it ended, what it has recorded and given up; with neither names nor proofs. Its
-    /// facts are those that arrived.
+    /// The source without names or proofs, and the facts that arrived.
     package var share: TransactionSet.Share
-    /// When it was last heard of, in microseconds since 1970.
+    /// In microseconds since 1970.
     package var heard: Int64
-    /// SHA-256 of the secret of the source; nil: it has shown none.
+    /// The SHA-256 of the source's secret; `nil` if it has shown none.
     package var proofDigest: [UInt8]?
-    /// SHA-256 of the secret of its installation; nil: none was shown.
+    /// The SHA-256 of its installation's secret; `nil` if none was shown.
     package var installationDigest: [UInt8]?
-    /// What arrived, as far as it is new.
     package var arrivals: [Arrival]
-    /// What was received and taken away again to keep within limits.
+    /// Received facts that retention deleted.
     package var retired: SequenceRanges
-    /// The transactions of the parts that facts belong to, as far as they are known.
     package var transactions: [Int64: PlacedPart]
-    /// Facts whose rows went: they were erased or retired.
     package var gone = SequenceRanges()
 
     package init(
@@ -233,9 +212,9 @@ package struct SourceBooks: Sendable {
         self.transactions = transactions
     }
 
-    /// Facts in a row that came together.
+    /// Consecutive facts that arrived together.
     package struct Arrival: Sendable, Hashable {
-        /// The place among all arrivals, which is never given twice; 0: it has none yet.
+        /// The ID among all arrivals, which is never reused; 0 if it has none yet.
         package var id: Int64
         package var first: Int64
         package var last: Int64
@@ -247,7 +226,6 @@ package struct SourceBooks: Sendable {
         }
     }
 
-    /// What a part belongs to.
     package struct PlacedPart: Sendable, Hashable {
         package var transaction: GUID
         package var useCase: Int
@@ -256,14 +234,13 @@ package struct SourceBooks: Sendable {
     }
 }
 
-/// An installation or a transaction of which nothing more is taken in.
+/// An erased installation or transaction, whose later facts are refused.
 package struct Tombstone: Sendable, Hashable {
     package var id: GUID
-    /// Whether it is a transaction that went with the installation that began it: who else began it keeps it.
+    /// Whether it was erased with its installation; another source that began it keeps it.
     package var isWithInstallation: Bool
-    /// In microseconds since 1970.
     package var at: Int64
-    /// Of an installation, SHA-256 of its secret, by which others are still told from it; nil: it has shown none.
+    /// The SHA-256 of an installation's secret, which still tells it from others.
     package var proofDigest: [UInt8]?
 
     package init(id: GUID, isWithInstallation: Bool, at: Int64, proofDigest: [UInt8]? = nil) {
@@ -272,10 +249,10 @@ package struct Tombstone: Sendable, Hashable {
     }
 }
 
-/// What a version of an app calls a code, or does no longer.
+/// A name that a code gained or lost.
 package struct NameChange: Sendable, Hashable {
     package var useCase: Int
-    /// -1: the use case itself.
+    /// -1 for the use case itself.
     package var event: Int
     package var app: String
     package var appVersion: String

@@ -1,17 +1,13 @@
 package import WaybillCore
 
-/// Reads all that a store holds of its sources, in a form that another store takes over.
-///
-/// By source, and of each its facts, some thousand at a time, then its books with what has no facts any more; inside a
-/// read that sees one state of the store.
+/// A scan of a whole store for another store, inside one read transaction.
 package struct StoreScan {
     private let connection: Connection
     private let wall: Int64
 
-    /// - Parameter wall: When what was recorded into the store itself counts as received, in microseconds since 1970.
+    /// The store's own facts count as received at `wall`.
     package init(_ connection: Connection, at wall: Int64) { (self.connection, self.wall) = (connection, wall) }
 
-    /// What belongs to no source.
     package func rest() throws(WaybillError) -> (names: [NameChange], tombstones: [Tombstone]) {
         let names = try connection.statement("SELECT use_case, event, app, app_version, name FROM names").rows { row in
             NameChange(
@@ -30,19 +26,17 @@ package struct StoreScan {
         return (names, tombstones)
     }
 
-    /// How many facts there are.
     package func factCount() throws(WaybillError) -> Int64 {
         try connection.integer(
             """
             SELECT (SELECT count(*) + count(closed) - count(CASE WHEN guid IS NULL THEN 1 END) FROM parts) \
-            + (SELECT count(*) FROM events) + (SELECT count(method) + count(closed) FROM network_logs)
+            + (SELECT count(*) FROM events) + (SELECT count(method) + count(closed) FROM exchanges)
             """)
     }
 
-    /// Hands over what is there, piece by piece.
     package func forEach(_ body: (SourceBooks) throws -> Void) throws {
         let sources = try connection.statement("SELECT id FROM sources ORDER BY id").rows { row in row.int(0) as Int64 }
-        // No index has them by source: to look for those of each would go through all of them as often.
+        // No index has arrivals by source, so a query for each source would read them all.
         var arrivals: [Int64: [SourceBooks.Arrival]] = [:]
         try connection.statement("SELECT source, first, last, received_us FROM arrivals ORDER BY id").forEachRow {
             row in
@@ -63,15 +57,13 @@ package struct StoreScan {
                 isMore = try scan.run(&visitor)
                 if let piece = visitor.take() { try body(piece) }
             }
-            // Also of a source of which no fact is left.
             try body(books)
         }
     }
 
-    /// Collects facts of one source.
     private struct Visitor: FactVisitor {
         let books: SourceBooks
-        /// nil: they were recorded into the store itself.
+        /// `nil` for the store's own facts.
         let arrivals: [SourceBooks.Arrival]?
         let wall: Int64
         private var facts: [Fact] = []
@@ -94,7 +86,6 @@ package struct StoreScan {
 
         mutating func visit(_ fact: Fact, closing opening: Fact?) { facts.append(fact) }
 
-        /// What was collected, with when it came; nil: nothing.
         mutating func take() -> SourceBooks? {
             guard !facts.isEmpty else { return nil }
             var piece = books
@@ -112,7 +103,7 @@ package struct StoreScan {
                 }
                 left = left.subtracting(range)
             }
-            // Of facts whose arrival was not kept, the last time that the source was heard of.
+            // Facts without an arrival get the time of the source's last set.
             for its in left.ranges {
                 piece.arrivals.append(
                     SourceBooks.Arrival(first: its.lowerBound, last: its.upperBound, received: books.heard))
@@ -123,27 +114,22 @@ package struct StoreScan {
     }
 }
 
-/// Which books a write touches: noted by triggers of this connection alone, which no other one sees, in tables of its
-/// own.
+/// The books that a write touches, recorded in temporary tables of this connection.
 struct ChangedRows {
     let connection: Connection
 
-    /// Begins to note.
     func begin() throws(WaybillError) {
         try connection.execute(Self.script)
         try forget()
     }
 
-    /// Forgets what was noted.
     func forget() throws(WaybillError) {
         for table in ["changed_sources", "removed_sources", "changed_names", "changed_tombstones"] {
             try connection.statement("DELETE FROM temp.\(table)").run()
         }
     }
 
-    /// What was noted, with what arrived behind an arrival.
-    ///
-    /// - Parameter fact: A fact that arrived, by source and sequence.
+    /// Returns the recorded changes with later arrivals, whose facts come from `fact`.
     func changes(behind arrival: Int64, _ fact: (FactID) -> Fact?) throws(WaybillError) -> StoreChanges {
         var changes = StoreChanges()
         let rows = try connection.statement(
@@ -174,7 +160,6 @@ struct ChangedRows {
         return changes
     }
 
-    /// What is booked of a source; nil where it has gone.
     func books(of row: Int64, behind arrival: Int64, _ fact: (FactID) -> Fact?) throws(WaybillError)
         -> SourceBooks?
     {
@@ -219,7 +204,7 @@ struct ChangedRows {
         return books
     }
 
-    /// The names of these tables are no one else's, since triggers of a connection find tables by name alone.
+    /// Triggers find tables by name alone, so these names must be unique.
     private static let script = """
         CREATE TEMP TABLE IF NOT EXISTS changed_sources(source INTEGER PRIMARY KEY);
         CREATE TEMP TABLE IF NOT EXISTS removed_sources(uuid BLOB PRIMARY KEY);

@@ -1,9 +1,8 @@
 package import WaybillCore
 
-/// One step of keeping what was received within its limits, inside one SQLite transaction: whole transactions of which
-/// nothing came since a time, and exchanges outside of one, those that came first before all others.
+/// One retention step for received data. It deletes the oldest transactions without recent facts, and exchanges outside
+/// of one.
 struct ReceivedSweep {
-    /// Facts that went.
     private(set) var factCount = 0
 
     private let connection: Connection
@@ -11,13 +10,9 @@ struct ReceivedSweep {
     private let budget: Int
     private let transactionLimit: Int?
     private let retired: RetiredRows
-    /// What came at the cutoff or later, by source.
     private var fresh: [Int64: SequenceRanges] = [:]
 
-    /// - Parameters:
-    ///   - cutoff: Microseconds since 1970; what was received before may go.
-    ///   - budget: About how many facts one step takes away.
-    ///   - transactions: How many transactions it takes away at most, and nothing else; nil: the budget alone counts.
+    /// `budget` is approximate; `transactions` limits transactions and spares everything else.
     init(_ connection: Connection, before cutoff: Int64, budget: Int, transactions: Int? = nil) throws(WaybillError) {
         self.connection = connection
         self.cutoff = cutoff
@@ -43,7 +38,6 @@ struct ReceivedSweep {
         try eraser.finish()
         factCount = eraser.count
         if transactionLimit == nil { try LegacyQuarantine(connection: connection).erase(before: cutoff) }
-        // An arrival of which nothing is left has nothing more to export.
         for arrival in old
         where SequenceRanges([arrival.range]).subtracting(
             try retired.sequences(of: arrival.source, meeting: SequenceRanges([arrival.range]))
@@ -63,11 +57,9 @@ struct ReceivedSweep {
         var sequence: Int64
         var last: Int64
         var isOwn: Bool
-        /// nil: it belongs to none that is known.
         var transaction: GUID?
     }
 
-    /// The oldest arrivals, and of what opened in them the openings that may go, by source.
     private func find() throws(WaybillError) -> ([Arrived], [Int64: Set<Int64>]) {
         var old: [Arrived] = []
         var roots: [Int64: Set<Int64>] = [:]
@@ -99,7 +91,7 @@ struct ReceivedSweep {
         return (old, roots)
     }
 
-    /// Transactions with all their parts, parts whose transaction is not known, and exchanges outside of any.
+    /// Returns transactions with all parts, parts of unknown transactions, and exchanges outside of one.
     private func units(openedIn arrived: Arrived) throws(WaybillError) -> [[Root]] {
         let (source, first, last) = (arrived.source, arrived.range.lowerBound, arrived.range.upperBound)
         var units: [[Root]] = []
@@ -115,7 +107,7 @@ struct ReceivedSweep {
             units.append(try part.guid.map { guid throws(WaybillError) in try self.parts(of: guid) } ?? [part.root])
         }
         units += try connection.statement(
-            "SELECT sequence, ifnull(closed, sequence) FROM network_logs WHERE source = ? AND part = 0 AND sequence BETWEEN ? AND ?"
+            "SELECT sequence, ifnull(closed, sequence) FROM exchanges WHERE source = ? AND part = 0 AND sequence BETWEEN ? AND ?"
         ).rows(source, first, last) { row in
             [Root(source: source, sequence: row.int(0), last: row.int(1), isOwn: false)]
         }
@@ -142,7 +134,7 @@ struct ReceivedSweep {
         guard let fresh = fresh[root.source], fresh.meets(root.sequence...max(root.sequence, root.last)) else {
             return true
         }
-        // What came lately may belong to others that were under way at the same time.
+        // Recent facts in the range may belong to other parts.
         var isOld = true
         try connection.statement(Self.facts).forRows(root.source, root.sequence) { row throws(WaybillError) in
             isOld = !fresh.contains(row.int(0))
@@ -151,27 +143,22 @@ struct ReceivedSweep {
         return isOld
     }
 
-    /// The sequences of all that belongs to an opening: of a part, or of an exchange outside of one.
+    /// The sequences of all facts of a part, or of an exchange outside of one.
     private static let facts = """
         SELECT sequence FROM events WHERE source = ?1 AND part = ?2 \
         UNION ALL SELECT ?2 \
         UNION ALL SELECT closed FROM parts WHERE source = ?1 AND sequence = ?2 AND closed IS NOT NULL \
-        UNION ALL SELECT sequence FROM network_logs WHERE source = ?1 AND part = ?2 AND method IS NOT NULL \
-        UNION ALL SELECT closed FROM network_logs WHERE source = ?1 AND (part = ?2 OR (part = 0 AND sequence = ?2)) AND closed IS NOT NULL
+        UNION ALL SELECT sequence FROM exchanges WHERE source = ?1 AND part = ?2 AND method IS NOT NULL \
+        UNION ALL SELECT closed FROM exchanges WHERE source = ?1 AND (part = ?2 OR (part = 0 AND sequence = ?2)) AND closed IS NOT NULL
         """
 }
 
-/// What was received goes again, to keep a collector's store within its limits.
-///
-/// Facts that go are booked as retired: they are still known when they come again, and their ledger stays as it is.
+/// Deleted facts are booked as retired, to recognize them when they arrive again. Their ledger stays.
 extension Store {
-    /// Facts that one step takes away, so that sets do not wait long for their turn.
+    /// Limits the facts of one step, so sets don't wait long.
     private static let retirementBudget = 20_000
 
-    /// One step: takes away transactions of which nothing was received since a time.
-    ///
-    /// - Parameter cutoff: Microseconds since 1970.
-    /// - Returns: How many facts went; 0: none is left that may.
+    /// Takes one step to delete transactions without facts since `cutoff`; returns the number of facts.
     package func retire(receivedBefore cutoff: Int64, budget: Int = retirementBudget) throws(WaybillError) -> Int {
         try write { () throws(WaybillError) in
             let count = try sweep(before: cutoff, budget: budget)
@@ -183,11 +170,8 @@ extension Store {
         }
     }
 
-    /// One step: takes away the transactions that were received first, where the store is larger than it may be.
-    ///
-    /// - Parameter byteCount: Of rows, indexes and the WAL; a file does not shrink, but what is free in it is used before
-    ///   it grows.
-    /// - Returns: How many facts went; 0: it is small enough, or nothing may go.
+    /// Takes one step to delete the transactions that arrived first, if rows, indexes and the WAL exceed `byteCount`;
+    /// returns the number of facts.
     package func retire(beyond byteCount: Int64, budget: Int = retirementBudget) throws(WaybillError) -> Int {
         guard let limit = try rowByteLimit(within: byteCount) else { return 0 }
         return try write { () throws(WaybillError) in
@@ -196,9 +180,8 @@ extension Store {
         }
     }
 
-    /// One step: takes away the transactions that were received first, where there are more than there may be.
-    ///
-    /// - Returns: How many facts went; 0: there are few enough, or nothing may go.
+    /// Takes one step to delete the transactions that arrived first, if there are too many; returns the number of
+    /// facts.
     package func retire(beyondTransactions transactionCount: Int, budget: Int = retirementBudget) throws(WaybillError)
         -> Int
     {
@@ -213,10 +196,9 @@ extension Store {
         }
     }
 
-    /// What came first.
     private func sweepFirst(budget: Int, transactions: Int? = nil) throws(WaybillError) -> Int {
         var budget = budget
-        // What came first may belong to transactions that go on: then what came after it is looked at, too.
+        // The first arrivals may belong to active transactions, so the search doubles.
         while true {
             let cutoff = try cutoff(behind: budget)
             let count = try sweep(before: cutoff ?? .max, budget: budget, transactions: transactions)
@@ -231,7 +213,6 @@ extension Store {
         return sweep.factCount
     }
 
-    /// When what comes after the first so many facts was received; nil: nothing does.
     private func cutoff(behind factCount: Int) throws(WaybillError) -> Int64? {
         var count: Int64 = 0
         var cutoff: Int64?

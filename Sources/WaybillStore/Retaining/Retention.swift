@@ -1,38 +1,37 @@
 import WaybillCore
 
-/// How much of what was recorded a device keeps, and for how long.
+/// The limits for the recorded data that a device keeps.
 ///
-/// Whole transactions go, the oldest first: those that were delivered before those that were not, and open ones last.
-/// What was not delivered is counted and told to the collector as dropped. What is being delivered stays until the
-/// collector has answered.
+/// Whole transactions are deleted, oldest first: delivered ones, then undelivered ones, and open ones last. The
+/// collector learns of deleted undelivered facts as dropped. Data that is being delivered stays until the collector
+/// answers.
 public struct Retention: Sendable, Hashable {
-    /// The number of bytes that the store's rows, indexes and write-ahead log may take. Its files stop growing there.
+    /// The number of bytes that the store's rows, indexes and write-ahead log may take; its files grow no further.
     /// Default: 64 MiB, at least 1 MiB.
     public var maximumBytes: Int64 = 64 << 20
-    /// How long after its last event a transaction is kept. Default: 30 days.
+    /// How long a transaction is kept after its last event. Default: 30 days.
     ///
-    /// Measured by a clock that cannot be set: within one boot of the device it is the time that has passed, asleep or
-    /// not. Of transactions from earlier boots, those that were delivered go by the wall clock, too; those that were
-    /// not go by the time that the device was seen running, which is never more than has really passed.
+    /// A clock that can't be set measures the age: within one boot of the device, it is the elapsed time, including
+    /// sleep. For transactions of earlier boots, it is the time that the device was seen running, which is at most the
+    /// elapsed time. If they were delivered, the wall clock counts, too.
     public var maximumAge: Duration = .seconds(30 * 86_400)
-    /// How many transactions are kept, exchanges outside of one not counted; nil, the default: as many as there is room
-    /// for. At least 1.
+    /// The maximum number of transactions, without exchanges outside of one. Default: `nil`, which sets no limit; at
+    /// least 1.
     ///
-    /// Of very many, up to a hundredth more may be there for a moment.
+    /// Large stores may exceed it briefly by a hundredth.
     public var maximumTransactions: Int?
-    /// Whether transactions of earlier launches go as soon as they are delivered. Default: false.
+    /// Whether transactions of earlier launches are deleted as soon as they are delivered. Default: `false`.
     ///
-    /// Those that are not delivered stay until they are, or until bytes or age say otherwise: what led to a crash is
-    /// worth the most.
+    /// Undelivered ones stay within the other limits, because they may explain a crash.
     public var isForThisLaunchOnly = false
 
-    /// Below this the tables alone would not fit.
+    /// The tables alone need almost this much.
     package static let leastBytes: Int64 = 1 << 20
 
-    /// The defaults.
+    /// Creates a retention with the defaults.
     public init() {}
 
-    /// Keeps what this launch records, and of earlier ones only what is still to be delivered.
+    /// A retention that keeps this launch, and only undelivered data of earlier ones.
     public static var thisLaunchOnly: Retention {
         var retention = Retention()
         retention.isForThisLaunchOnly = true
@@ -40,14 +39,14 @@ public struct Retention: Sendable, Hashable {
     }
 }
 
-/// Keeps a store within its limits, a step at a time.
+/// The state between steps that keep a store within its limits.
 struct RetentionKeeper {
     let retention: Retention
 
     private var device: DeviceTime?
-    /// ``DeviceTime/now`` when age was looked at last; nil: there is something left to do.
+    /// The ``DeviceTime/now`` of the last complete check of the age; `nil` if work is left.
     private var ageChecked: Int64?
-    /// Facts that were written since the transactions were counted; nil: they were not yet, or there are too many still.
+    /// The number of new facts since transactions were counted; `nil` forces a count.
     private var uncounted: Int?
 
     private static let minuteMicroseconds: Int64 = 60_000_000
@@ -55,7 +54,7 @@ struct RetentionKeeper {
 
     init(_ retention: Retention = Retention()) { self.retention = retention }
 
-    /// Notes how long the device was seen running; to be done before a source is registered, whose birth goes by it.
+    /// Updates the device time; call it before registering a source, which stores that time.
     mutating func look(at moment: Moment, in store: Store) throws(WaybillError) {
         let connection = store.connection
         device = try store.write { () throws(WaybillError) in
@@ -66,13 +65,10 @@ struct RetentionKeeper {
         }
     }
 
-    /// One step: takes away what is too old, and then the oldest until the bytes suffice.
+    /// Deletes old transactions, then the oldest beyond the limits, and returns the deleted ones.
     ///
-    /// - Parameters:
-    ///   - written: Facts that came since the step before.
-    ///   - budget: About how many facts may go at once.
-    ///   - hasJournal: Whether there is a journal of a source still, which would bring its facts back.
-    /// - Returns: The transactions that went.
+    /// `budget` approximately limits the deleted facts. `hasJournal` tells whether a journal would restore a source's
+    /// facts.
     mutating func step(
         _ store: Store, at moment: Moment, written: Int = 0, budget: Int = 2_000,
         hasJournal: (GUID) -> Bool = { _ in false }
@@ -88,7 +84,6 @@ struct RetentionKeeper {
         let isAgeDue = ageChecked.map { now.now - $0 >= ageInterval } ?? true
         let byteLimit = try store.rowByteLimit(within: retention.maximumBytes)
         if let uncounted { self.uncounted = uncounted + written }
-        // Each transaction begins with a fact.
         let isCountDue = retention.maximumTransactions.map { uncounted ?? .max >= max(1, $0 / 100) } ?? false
         guard isAgeDue || byteLimit != nil || isCountDue else { return [] }
         let sweep = try store.write { () throws(WaybillError) in
@@ -106,28 +101,24 @@ struct RetentionKeeper {
         return sweep.transactions
     }
 
-    /// Has the next step look at age again, because something was settled.
     mutating func checkAgeSoon() { ageChecked = nil }
 
-    /// A hundredth of the age is precise enough, and an hour seldom enough to cost nothing.
+    /// A hundredth of the maximum age, up to an hour, balances precision and cost.
     private var ageInterval: Int64 { min(Self.hourMicroseconds, max(0, retention.maximumAge.microseconds) / 100) }
 }
 
-/// An own source, as far as it matters for what may go.
 struct RetentionOwner {
     var row: SourceRow
-    /// ``DeviceTime/now`` when it was registered.
     var born: Int64
-    /// The first sequence that is neither settled nor given up nor held back.
+    /// The first sequence that is not settled, dropped or held.
     var firstPending: Int64
-    /// Behind all parts that may be settled: beyond the first pending fact those that were sampled away.
+    /// Beyond `firstPending`, only sampled facts are settled.
     var settledEnd: Int64
-    /// What is being delivered, and stays until its verdict.
+    /// Facts in delivery, which stay until the verdict.
     var leased: SequenceRanges
-    /// From its time to wall time, by its latest anchor; nil: it has none.
+    /// From source time to wall time by the latest anchor.
     var wallOffset: Int64?
 
-    /// The own sources, oldest first.
     static func all(_ connection: Connection) throws(WaybillError) -> [RetentionOwner] {
         let ranges = RangeRows(connection: connection)
         let rows = try connection.statement(
@@ -159,9 +150,8 @@ struct RetentionOwner {
         return owners
     }
 
-    /// The time in the source before which something is too old.
-    ///
-    /// - Parameter isSettled: Whether a wrong wall clock could do no more than to take it from sight.
+    /// Returns the source time before which facts are too old. For settled facts, the wall clock counts, too: a wrong
+    /// one can't lose data.
     func cutoff(_ retention: Retention, isSettled: Bool, device: DeviceTime, wall: Int64) -> Int64 {
         let age = max(0, retention.maximumAge.microseconds)
         let byDevice = device.now - born - age
@@ -172,47 +162,36 @@ struct RetentionOwner {
     }
 }
 
-/// One step of keeping a store within its limits, inside one SQLite transaction: whole transactions go, and exchanges
-/// outside of one.
+/// One retention step inside one SQLite transaction, which deletes transactions, and exchanges outside of one.
 ///
-/// Of a transaction the parts of this store's own sources count.
+/// Only a transaction's parts in own sources count.
 struct RetentionSweep {
-    /// Transactions that went.
     private(set) var transactions: Set<GUID> = []
-    /// Facts that went.
     private(set) var factCount = 0
 
     private let connection: Connection
     private let budget: Int
     private let owners: [Int64: RetentionOwner]
 
-    /// Units that go at a time, before the need is looked at again.
     private static let chunk = 100
 
-    /// What goes first.
     enum Class: Int, CaseIterable, Comparable {
-        /// All of it is delivered, quarantined or given up already.
         case settled
-        /// Closed or interrupted, and something of it is pending.
         case pending
-        /// Something of it may still come.
         case open
 
         static func < (left: Class, right: Class) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// - Parameter budget: About how many facts one step takes away.
     init(_ connection: Connection, budget: Int) throws(WaybillError) {
         self.connection = connection
         self.budget = budget
-        // Numbers that are read are bounded, so that two rows of a damaged store may have the same.
+        // Bounded reads may return the same ID for two rows of a damaged store.
         owners = Dictionary(try RetentionOwner.all(connection).map { ($0.row.id, $0) }) { first, _ in first }
     }
 
-    /// Whether it has done what one step may.
     var isExhausted: Bool { factCount >= budget }
 
-    /// Takes away what is too old.
     mutating func removeOld(_ retention: Retention, device: DeviceTime, wall: Int64) throws(WaybillError) {
         for order in Class.allCases {
             let cutoffs = owners.mapValues {
@@ -222,7 +201,7 @@ struct RetentionSweep {
         }
     }
 
-    /// Takes away the oldest, bodies first, until the store takes no more than so many bytes.
+    /// Deletes the oldest bodies first.
     mutating func shrink(to byteCount: Int64) throws(WaybillError) {
         let connection = connection
         let isTooLarge = { () throws(WaybillError) in try connection.usedByteCount() > byteCount }
@@ -233,7 +212,6 @@ struct RetentionSweep {
         }
     }
 
-    /// Takes away the oldest transactions, until there are no more than so many.
     mutating func reduce(to count: Int) throws(WaybillError) {
         let connection = connection
         let excess = { () throws(WaybillError) in
@@ -249,9 +227,7 @@ struct RetentionSweep {
         }
     }
 
-    /// - Parameters:
-    ///   - excess: How many more should go; 0, or less: enough have gone.
-    ///   - areTransactions: Whether what is outside of one stays.
+    /// Deletes units while `excess` is positive. `areTransactions` excludes exchanges outside of one.
     private mutating func remove(
         _ order: Class, because reason: Ledger.DropReason, while excess: () throws(WaybillError) -> Int,
         before cutoffs: [Int64: Int64], areTransactions: Bool = false
@@ -279,15 +255,12 @@ struct RetentionSweep {
 
     // MARK: What may go
 
-    /// The next units of one source.
     private struct Front {
-        /// When the first of them began, by the device's time.
+        /// In device time.
         var began: Int64
-        /// The openings of each.
         var units: [[Root]] = []
     }
 
-    /// nil: nothing of that source may go.
     private func front(
         _ order: Class, of id: Int64, before cutoffs: [Int64: Int64], _ areTransactions: Bool
     ) throws(WaybillError) -> Front? {
@@ -297,10 +270,9 @@ struct RetentionSweep {
         try connection.statement(Self.query(order)).forRows(
             id, owner.firstPending, owner.settledEnd, owner.row.hasEnded
         ) { row throws(WaybillError) in
-            // Openings are in order of time, so that none behind this one is too old either.
+            // Openings are in order of time, so no later one is too old.
             if let began = row.optionalInt(2), began >= cutoff { return false }
             let transaction = row.optionalGUID(1)
-            // A source may have several parts of one transaction.
             if let transaction, !seen.insert(transaction).inserted { return true }
             guard transaction != nil || !areTransactions else { return true }
             let root = Root(source: id, sequence: row.int(0), last: row.int(3), lastAt: row.int(4), order: order)
@@ -324,12 +296,10 @@ struct RetentionSweep {
         var order: Class
     }
 
-    /// Not between facts that are being delivered.
     private func isFree(_ root: Root) -> Bool {
         owners[root.source].map { !$0.leased.meets(root.sequence...max(root.sequence, root.last)) } ?? false
     }
 
-    /// A transaction's parts in own sources.
     private func parts(of transaction: GUID) throws(WaybillError) -> [Root] {
         try connection.statement(
             "SELECT source, sequence, last, last_at_us, settled, outcome FROM parts WHERE guid = ?"
@@ -341,11 +311,7 @@ struct RetentionSweep {
         }.filter { owners[$0.source] != nil }
     }
 
-    /// Sequence, transaction, beginning, last sequence and last time of a source's parts, and of its exchanges outside
-    /// of one; in order of sequence.
-    ///
-    /// Facts are settled in order, so that nothing behind the first pending one, and behind what was sampled away, is
-    /// looked at in vain for what is settled.
+    /// Facts are settled in order, so the search for settled ones ends at the first pending or sampled one.
     private static func query(_ order: Class) -> String {
         let (part, exchange) =
             switch order {
@@ -360,14 +326,14 @@ struct RetentionSweep {
             }
         return """
             SELECT sequence, guid, at_us, last, last_at_us FROM parts WHERE source = ?1 AND sequence > 0 AND \(part) \
-            UNION ALL SELECT sequence, NULL, at_us, ifnull(closed, sequence), ifnull(closed_at_us, ifnull(at_us, 0)) FROM network_logs \
+            UNION ALL SELECT sequence, NULL, at_us, ifnull(closed, sequence), ifnull(closed_at_us, ifnull(at_us, 0)) FROM exchanges \
             WHERE source = ?1 AND part = 0 AND \(exchange) ORDER BY 1
             """
     }
 }
 
 extension Connection {
-    /// Bytes of the pages that hold something. Freed ones are used again before the file grows.
+    /// SQLite reuses free pages before the file grows, so they don't count.
     func usedByteCount() throws(WaybillError) -> Int64 {
         try (integer("PRAGMA page_count") - integer("PRAGMA freelist_count")) * integer("PRAGMA page_size")
     }

@@ -1,17 +1,14 @@
 package import WaybillCore
 
-/// The table `bodies`. A trigger deletes an exchange's with its row of `network_logs`.
+/// The table `bodies`. A trigger deletes bodies with their row of `exchanges`.
 struct BodyRows {
     let connection: Connection
 
-    /// More than a piece can ever hold: what a row of a damaged store says is not believed.
+    /// No piece is as large; a damaged store may claim more.
     static let pieceLimit = 16 << 20
-    /// Pieces that are deleted together.
     private static let chunk = 16
 
-    /// Adds a piece, unless its exchange is gone, or a piece before it.
-    ///
-    /// - Returns: The bytes that it takes in the store.
+    /// Adds a piece and returns its stored size; 0 if its exchange or an earlier piece is gone.
     func insert(_ piece: BodyPiece, compressed: [UInt8], of source: Int64) throws(WaybillError) -> Int64 {
         try connection.statement(Self.insert).run(
             source, piece.exchange, piece.direction.rawValue, piece.number, piece.contentType, piece.bytes.count,
@@ -20,7 +17,7 @@ struct BodyRows {
         return connection.changeCount > 0 ? Int64(compressed.count) : 0
     }
 
-    /// Deletes the oldest bodies, a few at a time; false: there are none.
+    /// Deletes a few of the oldest bodies; returns `false` if there are none.
     func removeOldest() throws(WaybillError) -> Bool {
         var count = 0
         return try removeOldest { _ in
@@ -29,7 +26,6 @@ struct BodyRows {
         }
     }
 
-    /// Deletes the oldest until the rest takes no more than so many bytes.
     func shrink(to byteCount: Int64) throws(WaybillError) {
         var excess = try self.byteCount() - byteCount
         _ = try removeOldest { pieceByteCount in
@@ -38,7 +34,7 @@ struct BodyRows {
         }
     }
 
-    /// Deletes the oldest, as long as a piece of so many bytes is to go; gives whether any did.
+    /// Deletes the oldest bodies while `isNeeded`, which receives a piece's size.
     private func removeOldest(while isNeeded: (Int64) -> Bool) throws(WaybillError) -> Bool {
         var oldest: [(source: Int64, exchange: Int64, direction: Int)] = []
         try connection.statement("SELECT source, exchange, direction, length(bytes) FROM bodies ORDER BY id").forRows {
@@ -47,13 +43,12 @@ struct BodyRows {
             oldest.append((row.int(0), row.int(1), row.int(2)))
             return true
         }
-        // All pieces of each: without its beginning the rest cannot be read.
+        // A body is unreadable without its beginning, so all pieces are deleted.
         let delete = try connection.statement("DELETE FROM bodies WHERE source = ? AND exchange = ? AND direction = ?")
         for body in oldest { try delete.run(body.source, body.exchange, body.direction) }
         return !oldest.isEmpty
     }
 
-    /// Bytes that all bodies take, but for what belongs to their rows.
     func byteCount() throws(WaybillError) -> Int64 {
         try connection.integer("SELECT ifnull(sum(length(bytes)), 0) FROM bodies")
     }
@@ -62,7 +57,6 @@ struct BodyRows {
 
     static let keySetting = "body_key"
 
-    /// The hash under the store's own key, which is drawn when it is first needed.
     private func keyed(_ hash: SipHash.Value) throws(WaybillError) -> [UInt8] {
         var keyed = SipHash(key: try key())
         keyed.update(hash.0)
@@ -93,19 +87,16 @@ struct BodyRows {
     private static let insert = """
         INSERT OR IGNORE INTO bodies(source, exchange, direction, piece, content_type, kept_bytes, bytes, byte_count, omission, hash) \
         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 \
-        WHERE EXISTS(SELECT 1 FROM network_logs WHERE source = ?1 AND part = ?11 AND sequence = ?2 AND method IS NOT NULL) \
+        WHERE EXISTS(SELECT 1 FROM exchanges WHERE source = ?1 AND part = ?11 AND sequence = ?2 AND method IS NOT NULL) \
         AND (?4 = 0 OR EXISTS(SELECT 1 FROM bodies WHERE source = ?1 AND exchange = ?2 AND direction = ?3 AND piece = ?4 - 1))
         """
 }
 
-/// A piece of a body, redacted, on its way into the store.
 package struct BodyPiece: Sendable {
-    /// What is known when the whole body has passed; only the last piece has it.
     package struct End: Sendable {
         package var byteCount: Int64
         package var omission: ExchangeBody.Omission?
-        /// The hash under a key that is no secret; the store hashes it again under its own. nil: the body was kept
-        /// whole, or not at all.
+        /// The hash under a public key, which the store hashes again under its own; `nil` unless the body was cut.
         package var hash: SipHash.Value?
 
         package init(byteCount: Int64, omission: ExchangeBody.Omission?, hash: SipHash.Value?) {
@@ -115,11 +106,10 @@ package struct BodyPiece: Sendable {
         }
     }
 
-    /// The part and the sequence of the exchange that it belongs to.
     package var part: Int64
     package var exchange: Int64
     package var direction: ExchangeBody.Direction
-    /// From 0.
+    /// The number of the piece, from 0.
     package var number: Int64
     package var contentType: String?
     package var bytes: [UInt8]

@@ -1,12 +1,11 @@
 package import WaybillCore
 
-/// What a fact says beyond its columns, as a JSON object in a text column; members are named as in a set.
+/// The details of a fact that have no column, as JSON in a text column; the members are named as in a set.
 package struct DetailColumn {
     package var attributes: Attributes = [:]
-    /// Only where attributes were set: the names that have no value any more.
     package var removed: [String] = []
     package var errorDomain = ""
-    /// Only in events, which have no column for it: most of them have no error, and each would pay for the column.
+    /// Events have no column for it, because most have no error.
     package var errorCode: Int64?
     package var errorName: String?
     package var errorUnderlying: [RecordedError.Underlying] = []
@@ -17,7 +16,6 @@ package struct DetailColumn {
     package var headerFields: [HeaderField] = []
     package var transfer = Fact.Transfer()
 
-    /// nil where there is nothing to say: most events have no detail.
     package var text: String? {
         guard
             !attributes.isEmpty || !removed.isEmpty || !errorDomain.isEmpty || errorCode != nil || errorName != nil
@@ -46,7 +44,7 @@ package struct DetailColumn {
         return writer.text
     }
 
-    /// The error of that code, which closings have in a column of their own.
+    /// Closings have a column for the code.
     package func error(code: Int64?) -> RecordedError? {
         code.map {
             RecordedError(
@@ -64,7 +62,7 @@ extension DetailColumn {
         errorText = error?.text
     }
 
-    /// Reads a column; what cannot be read of it, in a damaged store, is left out rather than the whole fact.
+    /// Omits unreadable members of a damaged store.
     package init(_ text: String?) {
         guard var text else { return }
         var detail = DetailColumn()
@@ -98,7 +96,6 @@ extension DetailColumn {
 }
 
 extension Attributes {
-    /// As they stand in the column of a source: an object of their own, nil for none.
     package var columnText: String? {
         guard !isEmpty else { return nil }
         var writer = JSONWriter()

@@ -1,23 +1,19 @@
 package import WaybillCore
 
-/// Takes facts out of their rows and books those that were not delivered as dropped.
+/// An eraser of facts with their part or exchange, which books undelivered ones as dropped.
 ///
-/// A fact is erased with what it belongs to: its part or, outside of one, its exchange. The sequence of that opening is
-/// its root.
+/// The opening of that part, or of an exchange outside of one, is the root of a fact.
 struct FactEraser {
-    /// Transactions of which something was erased.
     private(set) var transactions: Set<GUID> = []
-    /// Facts that had a row.
     private(set) var count = 0
 
     private let connection: Connection
     private let ranges: RangeRows
     private let retired: RetiredRows
     private let reason: Ledger.DropReason?
-    /// Transactions that have to be decided again.
     private var undecided: Set<GUID> = []
 
-    /// - Parameter reason: nil: facts that were received are retired.
+    /// Without a reason, received facts are retired.
     init(_ connection: Connection, because reason: Ledger.DropReason? = .erased) {
         self.connection = connection
         self.reason = reason
@@ -25,10 +21,9 @@ struct FactEraser {
         retired = RetiredRows(connection: connection)
     }
 
-    /// Erases the facts of these sequences, and all that belong to them.
+    /// Erases facts and everything that belongs to them.
     ///
-    /// - Parameter singles: Those of them that are there and may be no roots; to find them costs a look at every fact of
-    ///   the source.
+    /// - Parameter singles: The sequences that may not be roots; finding them requires a scan of the source's facts.
     mutating func erase(
         _ sequences: SequenceRanges, singles: SequenceRanges = SequenceRanges(), of source: SourceRow
     ) throws(WaybillError) {
@@ -39,7 +34,6 @@ struct FactEraser {
         try book(sequences.union(SequenceRanges(each: erased)), of: source)
     }
 
-    /// Brings up to date what is derived from the facts that are left.
     mutating func finish() throws(WaybillError) {
         try LeadingParts(connection: connection).decide(each: undecided)
         undecided = []
@@ -47,13 +41,12 @@ struct FactEraser {
 
     // MARK: Rows
 
-    /// Those ranges in which a part or an exchange outside of one was opened: looked for from one to the next, since who
-    /// has given up very much has sent little of it.
+    /// This jumps from one root to the next, because huge dropped ranges have few.
     private func occupied(_ sequences: SequenceRanges, of source: Int64) throws(WaybillError) -> [ClosedRange<Int64>] {
         let next = try connection.statement(
             """
             SELECT min(ifnull((SELECT min(sequence) FROM parts WHERE source = ?1 AND sequence >= ?2), ?3), \
-            ifnull((SELECT min(sequence) FROM network_logs WHERE source = ?1 AND part = 0 AND sequence >= ?2), ?3))
+            ifnull((SELECT min(sequence) FROM exchanges WHERE source = ?1 AND part = 0 AND sequence >= ?2), ?3))
             """)
         var occupied: [ClosedRange<Int64>] = []
         var opened = Int64.min
@@ -75,11 +68,10 @@ struct FactEraser {
         var isOutsideTouched = false
         try connection.statement("DELETE FROM events WHERE source = ? AND part BETWEEN ? AND ? RETURNING sequence")
             .forEachRow(source, first, last) { row in erased.append(row.int(0)) }
-        // Not `method IS NOT NULL`: by a partial index that says so, SQLite 3.40 takes it for true of every row that
-        // DELETE returns.
+        // Not `method IS NOT NULL`: with a matching partial index, SQLite 3.40 returns true for every deleted row.
         for place in ["part BETWEEN ? AND ?", "part = 0 AND sequence BETWEEN ? AND ?"] {
             try connection.statement(
-                "DELETE FROM network_logs WHERE source = ? AND \(place) RETURNING part, method, sequence, closed"
+                "DELETE FROM exchanges WHERE source = ? AND \(place) RETURNING part, method, sequence, closed"
             )
             .forEachRow(source, first, last) { row in
                 if row.int(0) == 0 { isOutsideTouched = true }
@@ -101,9 +93,7 @@ struct FactEraser {
         if isOutsideTouched { try refresh(0, of: source) }
     }
 
-    /// Facts in parts that stay. An exchange goes whole with its opening.
-    ///
-    /// All in one pass: of facts within a part, the sequence is in no index.
+    /// One scan for all, because no index has the sequences of facts within a part.
     private mutating func removeSingles(
         _ sequences: SequenceRanges, of source: SourceRow, into erased: inout [Int64]
     ) throws(WaybillError) {
@@ -120,7 +110,7 @@ struct FactEraser {
         }
         var exchanges: [(part: Int64, sequence: Int64)] = []
         var closings: [(isPart: Bool, part: Int64, sequence: Int64, closed: Int64)] = []
-        try connection.statement("SELECT part, sequence, method IS NOT NULL, closed FROM network_logs WHERE source = ?")
+        try connection.statement("SELECT part, sequence, method IS NOT NULL, closed FROM exchanges WHERE source = ?")
             .forEachRow(source.id) { row in
                 if sequences.contains(row.int(1)) {
                     exchanges.append((row.int(0), row.int(1)))
@@ -131,7 +121,7 @@ struct FactEraser {
                 }
             }
         for exchange in exchanges {
-            try connection.statement("DELETE FROM network_logs WHERE source = ? AND part = ? AND sequence = ?").run(
+            try connection.statement("DELETE FROM exchanges WHERE source = ? AND part = ? AND sequence = ?").run(
                 source.id, exchange.part, exchange.sequence)
             touched.insert(exchange.part)
         }
@@ -153,12 +143,12 @@ struct FactEraser {
             } else {
                 try connection.statement(
                     """
-                    UPDATE network_logs SET closed = NULL, closed_at_us = NULL, state = NULL, status = NULL, first_byte_us = NULL, \
+                    UPDATE exchanges SET closed = NULL, closed_at_us = NULL, state = NULL, status = NULL, first_byte_us = NULL, \
                     sent_bytes = NULL, received_bytes = NULL, error_code = NULL, closed_detail = NULL WHERE source = ? AND part = ? AND sequence = ?
                     """
                 ).run(source.id, closing.part, closing.sequence)
                 try connection.statement(
-                    "DELETE FROM network_logs WHERE source = ? AND part = ? AND sequence = ? AND method IS NULL"
+                    "DELETE FROM exchanges WHERE source = ? AND part = ? AND sequence = ? AND method IS NULL"
                 )
                 .run(source.id, closing.part, closing.sequence)
             }
@@ -166,7 +156,7 @@ struct FactEraser {
         for part in touched { try refresh(part, of: source.id) }
     }
 
-    /// Derives a part's row again; one that is left without any fact goes.
+    /// A part without facts is deleted.
     private func refresh(_ part: Int64, of source: Int64) throws(WaybillError) {
         try connection.statement(Self.deleteEmptyPart).run(source, part)
         try connection.statement(Self.deriveLatest).run(source, part)
@@ -175,7 +165,7 @@ struct FactEraser {
     private static let deleteEmptyPart = """
         DELETE FROM parts WHERE source = ?1 AND sequence = ?2 AND guid IS NULL AND closed IS NULL \
         AND NOT EXISTS(SELECT 1 FROM events WHERE source = ?1 AND part = ?2) \
-        AND NOT EXISTS(SELECT 1 FROM network_logs WHERE source = ?1 AND part = ?2)
+        AND NOT EXISTS(SELECT 1 FROM exchanges WHERE source = ?1 AND part = ?2)
         """
 
     private static let deriveLatest = """
@@ -183,9 +173,9 @@ struct FactEraser {
         SELECT CASE WHEN guid IS NULL THEN 0 ELSE sequence END AS sequence, ifnull(at_us, 0) AS at_us \
         UNION ALL SELECT ifnull(closed, 0), ifnull(closed_at_us, 0) \
         UNION ALL SELECT e.sequence, e.at_us FROM events e WHERE e.source = ?1 AND e.part = ?2 \
-        UNION ALL SELECT CASE WHEN l.method IS NULL THEN 0 ELSE l.sequence END, ifnull(l.at_us, 0) FROM network_logs l \
+        UNION ALL SELECT CASE WHEN l.method IS NULL THEN 0 ELSE l.sequence END, ifnull(l.at_us, 0) FROM exchanges l \
         WHERE l.source = ?1 AND l.part = ?2 \
-        UNION ALL SELECT ifnull(l.closed, 0), ifnull(l.closed_at_us, 0) FROM network_logs l WHERE l.source = ?1 AND l.part = ?2)) \
+        UNION ALL SELECT ifnull(l.closed, 0), ifnull(l.closed_at_us, 0) FROM exchanges l WHERE l.source = ?1 AND l.part = ?2)) \
         WHERE source = ?1 AND sequence = ?2
         """
 
@@ -203,7 +193,7 @@ struct FactEraser {
             ).rows(
                 source.id, transform: { row in (id: row.guid(0), claimed: SequenceRanges([row.int(1)...row.int(2)])) })
             where set.claimed.subtracting(erased) != set.claimed { try LeaseRows(connection: connection).end(set.id) }
-            // What the collector said of a fact may repeat a piece of it.
+            // The collector's reason may quote the fact.
             for range in erased.ranges where reason == .erased {
                 try connection.statement(
                     "UPDATE quarantine SET reason = 'erased' WHERE source = ? AND sequence BETWEEN ? AND ?"
@@ -217,7 +207,7 @@ struct FactEraser {
             try connection.statement("UPDATE sources SET delivered = delivered - ? WHERE id = ?").run(
                 before.count - after.count, source.id)
         }
-        // What was given up for another reason stays so; only an erasure is said of it, too.
+        // Earlier drop reasons stay, except for an erasure.
         let given = reason == .erased ? SequenceRanges() : try ranges.dropped(of: source.id, meeting: erased).sequences
         let dropped = erased.subtracting(given)
         guard try ranges.drop(dropped.dropped(reason), except: after, of: source.id), source.isOwn else { return }
@@ -227,28 +217,23 @@ struct FactEraser {
 }
 
 extension Fact {
-    /// Whether it was given up for that reason, or goes with what was. What is left of something that was damaged
-    /// stays.
+    /// If the reason is damage, readable remains stay.
     func isAmong(_ dropped: SequenceRanges, because reason: Ledger.DropReason) -> Bool {
         reason == .damaged ? dropped.contains(sequence) : isAmong(dropped)
     }
 
-    /// Whether it, or what it belongs to, is among these.
     func isAmong(_ erased: SequenceRanges) -> Bool {
         erased.isEmpty ? false : roots.contains(where: erased.contains)
     }
 
-    /// Its own sequence, and those of what it belongs to.
     var roots: [Int64] {
         guard case .exchangeClosed(let content) = content else { return [sequence, part] }
         return [sequence, part, content.exchange]
     }
 }
 
-/// Installations and transactions of which nothing more is taken in.
-///
-/// Kept where facts of others come in, so that the order of erasing and arriving does not matter; never in a store that
-/// holds its own recordings only, which has nothing to refuse and must not remember what was erased.
+/// Erased installations and transactions, whose later facts are refused. A store of own recordings has no tombstones:
+/// it must forget erased IDs.
 package struct Tombstones {
     private let connection: Connection
     private let wall: Int64
@@ -271,7 +256,7 @@ package struct Tombstones {
         for id in ids { try statement.run(id, wall) }
     }
 
-    /// Transactions that go with the installation that began them. Whoever else began one keeps it.
+    /// Another source that began a transaction keeps it.
     package func bury(begunByErased ids: some Sequence<GUID>) throws(WaybillError) {
         guard isKept else { return }
         let statement = try connection.statement(
@@ -279,15 +264,13 @@ package struct Tombstones {
         for id in ids { try statement.run(id, wall) }
     }
 
-    /// Whether there are any: mostly nothing was erased, and no opening has to be looked at.
+    /// Avoids checking each opening, because most stores have no tombstones.
     package func areThere() throws(WaybillError) -> Bool {
         try connection.integer(
             "SELECT EXISTS(SELECT 1 FROM erased) OR EXISTS(SELECT 1 FROM erased_with_installation)") != 0
     }
 
-    /// Whether an opening is refused.
-    ///
-    /// - Parameter begun: The transactions that are begun by what comes in together with it.
+    /// `begun` has the transactions that begin in the same share.
     package func refuse(_ opened: Fact.Opened, begunBeside begun: Set<GUID>) throws(WaybillError) -> Bool {
         if try contains(opened.transaction) { return true }
         guard opened.isJoined, !begun.contains(opened.transaction) else { return false }

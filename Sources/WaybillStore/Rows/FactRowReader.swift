@@ -1,18 +1,16 @@
 package import WaybillCore
 
-/// How the rows of `parts`, `events` and `network_logs` are read back as the facts that they are.
 package enum FactRowReader {
     package static let openedColumns =
         "p.sequence, p.at_us, p.guid, p.use_case, p.joined, p.timeout_us, p.cause_source, p.cause, p.opened_detail, "
         + "p.parent, p.parent_part, "
         + samplingColumns
 
-    /// How many ``openedColumns`` are.
     package static let openedColumnCount: Int32 = 14
 
     package static let samplingColumns = "p.sample_ppm, p.sample_kept, p.slow_us"
 
-    /// What ``samplingColumns`` say, from that column on; nil: everything of the use case is delivered.
+    /// Returns the sampling in ``samplingColumns``; `nil` means that all transactions are delivered.
     package static func sampling(_ row: Row, from column: Int32) -> Fact.Sampling? {
         row.optionalInt(column).map {
             Fact.Sampling(
@@ -48,28 +46,33 @@ package enum FactRowReader {
 
     package static let eventColumns = "e.sequence, e.part, e.at_us, e.code, e.detail"
 
-    /// nil where there is more to say of it than its code, or it is no event.
+    /// Returns an event without details; `nil` for any other row.
     static func plainEvent(_ row: Row, of part: Int64) -> PlainEvent? {
         guard row.isNull(4) else { return nil }
         let code: Int = row.int(3)
-        guard code != Tables.codeOfAttributesSet else { return nil }
+        guard code >= 0 else { return nil }
         return PlainEvent(sequence: row.int(0), part: part, atMicroseconds: row.int(2), code: code)
     }
 
-    /// An event, or what is kept like one: attributes that were set.
     package static func event(_ row: Row) -> Fact {
-        // Most are plain, and what would hold the rest takes longer to make than the fact.
+        // Most events are plain, and this path is faster.
         if let event = plainEvent(row, of: row.int(1)) {
             return Fact(
                 sequence: event.sequence, part: event.part, atMicroseconds: event.atMicroseconds,
                 content: .event(Fact.Event(code: event.code)))
         }
-        let detail = DetailColumn(row.optionalText(4))
         let code: Int = row.int(3)
-        let content: Fact.Content =
-            code == Tables.codeOfAttributesSet
-            ? .attributesSet(Fact.AttributesSet(attributes: detail.attributes, removed: detail.removed))
-            : .event(Fact.Event(code: code, error: detail.error(code: detail.errorCode), attributes: detail.attributes))
+        let content: Fact.Content
+        if code == Tables.codeOfUnknown {
+            content = .unknown(Fact.Unknown(detail: row.optionalText(4) ?? ""))
+        } else {
+            let detail = DetailColumn(row.optionalText(4))
+            content =
+                code == Tables.codeOfAttributesSet
+                ? .attributesSet(Fact.AttributesSet(attributes: detail.attributes, removed: detail.removed))
+                : .event(
+                    Fact.Event(code: code, error: detail.error(code: detail.errorCode), attributes: detail.attributes))
+        }
         return Fact(sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2), content: content)
     }
 
@@ -102,5 +105,33 @@ package enum FactRowReader {
                     receivedByteCount: row.optionalInt(8),
                     headerFields: detail.headerFields, error: detail.error(code: row.optionalInt(9)),
                     transfer: detail.transfer)))
+    }
+}
+
+extension Fact.Unknown {
+    /// The text in a row's `detail`.
+    var detail: String {
+        var writer = JSONWriter(capacity: kind.utf8.count + members.utf8.count + 32)
+        writer.beginObject()
+        writer.member("kind", Optional(kind))
+        writer.key("members")
+        writer.json(members)
+        writer.endObject()
+        return writer.text
+    }
+
+    init(detail: String) {
+        var found = Self(kind: "", members: "{}")
+        _ = try? SetDecodingFailure.decoding(Array(detail.utf8)) { reader throws(JSONFailure) in
+            try reader.beginObject()
+            while let key = try reader.nextKey() {
+                switch key {
+                case "kind": found.kind = try reader.text().string
+                case "members": found.members = try reader.valueText()
+                default: try reader.skipValue()
+                }
+            }
+        }
+        self = found
     }
 }

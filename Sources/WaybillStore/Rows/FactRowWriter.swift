@@ -1,9 +1,6 @@
 import WaybillCore
 
-/// Writes facts of one source into their rows; a batch at a time, inside a SQLite transaction. Done when ``finish()``
-/// has returned.
-///
-/// Writing a fact again changes nothing.
+/// A writer for a batch of one source's facts, which ``finish()`` completes. Writing a fact again changes nothing.
 struct FactRowWriter {
     private let connection: Connection
     private let source: SourceRow
@@ -12,7 +9,6 @@ struct FactRowWriter {
     private var parts: PartRowWriter
     private var events: EventRowWriter
 
-    /// - Parameter count: How many facts there are at most.
     init(_ source: SourceRow, count: Int, _ connection: Connection) throws(WaybillError) {
         self.connection = connection
         self.source = source
@@ -22,7 +18,7 @@ struct FactRowWriter {
         events = EventRowWriter(of: source.id, count: count, connection)
     }
 
-    /// Writes a fact; gives the reason where another fact has its place.
+    /// Writes a fact; returns a rejection if another fact has its place.
     mutating func write(_ fact: Fact) throws(WaybillError) -> String? {
         switch fact.content {
         case .opened(let content):
@@ -32,6 +28,9 @@ struct FactRowWriter {
             events.add(fact, content)
             return nil
         case .attributesSet(let content):
+            events.add(fact, content)
+            return nil
+        case .unknown(let content):
             events.add(fact, content)
             return nil
         case .closed(let content): return try parts.close(fact, content)
@@ -62,12 +61,9 @@ struct FactRowWriter {
         }
     }
 
-    /// Writes the openings that wait for what else comes of their parts, for who looks for rows before the end.
     mutating func writeOpenings() throws(WaybillError) { try parts.writeOpenings() }
 
-    /// Writes what was kept to be written together, and brings up to date what is derived from the facts of a part.
-    ///
-    /// - Returns: The transactions that have got a further part, of which ``LeadingParts`` have to decide which leads.
+    /// Returns the transactions whose leading part must be decided again.
     mutating func finish() throws(WaybillError) -> Set<GUID> {
         for (part, latest) in try events.write() { parts.touch(part, latest) }
         return try parts.finish()
@@ -76,13 +72,13 @@ struct FactRowWriter {
 
 extension FactRowWriter {
     private static let insertExchangeOpened = """
-        INSERT INTO network_logs(source, part, sequence, at_us, role, method, host, path, opened_detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) \
+        INSERT INTO exchanges(source, part, sequence, at_us, role, method, host, path, opened_detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) \
         ON CONFLICT(source, part, sequence) DO UPDATE SET at_us = excluded.at_us, role = excluded.role, method = excluded.method, \
         host = excluded.host, path = excluded.path, opened_detail = excluded.opened_detail WHERE method IS NULL
         """
 
     private static let insertExchangeClosed = """
-        INSERT INTO network_logs(source, part, sequence, closed, closed_at_us, state, status, first_byte_us, sent_bytes, received_bytes, \
+        INSERT INTO exchanges(source, part, sequence, closed, closed_at_us, state, status, first_byte_us, sent_bytes, received_bytes, \
         error_code, closed_detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
         ON CONFLICT(source, part, sequence) DO UPDATE SET closed = excluded.closed, closed_at_us = excluded.closed_at_us, \
         state = excluded.state, status = excluded.status, first_byte_us = excluded.first_byte_us, sent_bytes = excluded.sent_bytes, \
@@ -90,9 +86,8 @@ extension FactRowWriter {
         """
 }
 
-/// The events of a batch, written together: in the order of their rows, and several with each statement.
-///
-/// That halves what a row costs: SQLite finds its place beside the one before, and runs a statement for many.
+/// A writer for a batch of events, several with each statement and in the order of their rows. This halves the cost of
+/// a row.
 struct EventRowWriter {
     private struct Event {
         var sequence: Int64
@@ -103,16 +98,14 @@ struct EventRowWriter {
         var latest: PartLatest { PartLatest(sequence: sequence, atMicroseconds: atMicroseconds) }
     }
 
-    /// Of each statement; a batch is written with the longest first, each prepared when there is enough for it.
     private static let rowCounts = [64, 8, 1]
 
     private let source: Int64
     private let connection: Connection
     private var events: [Event] = []
-    /// Their order: apart from them, since less is moved then.
+    /// The order of events, kept apart because sorting it moves less memory.
     private var order: [(part: Int64, place: Int32)] = []
 
-    /// - Parameter count: How many there are at most.
     init(of source: Int64, count: Int, _ connection: Connection) {
         self.source = source
         self.connection = connection
@@ -130,11 +123,16 @@ struct EventRowWriter {
         add(fact, code: content.code, detail: text)
     }
 
-    /// Adds attributes that were set, which have their rows among the events'.
+    /// These facts share the table of events.
     mutating func add(_ fact: Fact, _ content: Fact.AttributesSet) {
         var detail = DetailColumn(attributes: content.attributes)
         detail.removed = content.removed
         add(fact, code: Tables.codeOfAttributesSet, detail: detail.text)
+    }
+
+    /// Adds a fact of an unknown kind, which has its row among the events'.
+    mutating func add(_ fact: Fact, _ content: Fact.Unknown) {
+        add(fact, code: Tables.codeOfUnknown, detail: content.detail)
     }
 
     private mutating func add(_ fact: Fact, code: Int, detail: String?) {
@@ -143,11 +141,8 @@ struct EventRowWriter {
             Event(sequence: fact.sequence, atMicroseconds: fact.atMicroseconds, code: code, detail: detail))
     }
 
-    /// Writes what was added; what is there already stays as it is.
-    ///
-    /// - Returns: The parts that have events among them, each with the highest sequence and the latest time of those.
+    /// Existing rows stay. Returns the events' parts with their latest sequence and time.
     mutating func write() throws(WaybillError) -> [(part: Int64, latest: PartLatest)] {
-        // Those of a part mostly come in order.
         order.sort { ($0.part, $0.place) < ($1.part, $1.place) }
         var rest = order[...]
         for (rowCount, text) in Self.insertions where rest.count >= rowCount {

@@ -1,16 +1,15 @@
 package import WaybillCore
 
-/// What a scan hands its facts to.
+/// The receiver of a scan's facts.
 package protocol FactVisitor {
-    /// Facts of this source follow; also called again when a scan goes on within it.
+    /// Announces a source or a part; called again when a scan resumes within it.
     mutating func enter(_ source: ScannedSource) throws(WaybillError)
-    /// Facts of this part follow; also called again when a scan goes on within it.
     mutating func enter(_ part: ScannedPart) throws(WaybillError)
-    /// A fact, and for a closing the fact that it closes; nil where that has not arrived.
+    /// Receives a fact and, for a closing, its opening; `nil` if that has not arrived.
     mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError)
-    /// An event of which there is no more to say than its code; unless a visitor says otherwise, a fact as any.
+    /// Receives an event with only a code; by default, as a fact.
     mutating func visit(_ event: PlainEvent) throws(WaybillError)
-    /// Whether the scan should stop here. Mutating, since to ask anything else of a generic value copies all of it.
+    /// Whether to stop here. `mutating`, because another getter would copy the whole generic value.
     var isFull: Bool { mutating get }
 }
 
@@ -18,7 +17,7 @@ extension FactVisitor {
     package mutating func visit(_ event: PlainEvent) throws(WaybillError) { try visit(event.fact, closing: nil) }
 }
 
-/// An event that has neither attributes nor an error, as most have none: a fact takes longer to make than this to read.
+/// An event without attributes or an error; creating a fact takes longer than reading it.
 package struct PlainEvent {
     package var sequence: Int64
     package var part: Int64
@@ -37,11 +36,10 @@ package struct PlainEvent {
     }
 }
 
-/// Reads facts in the order of their rows, which is that of the primary keys: nothing is sorted and nothing is kept,
-/// however much there is.
+/// A scan of facts in the order of the primary keys, without sorting or buffering.
 ///
-/// By source, then by part: its opening, its events, its exchanges (each with its closing), its closing. It can stop
-/// after any row and go on from there, also on a later state of the store, since facts do not change.
+/// Each part has its opening, events, exchanges and closing, in this order. A scan can resume after any row, even on a
+/// later state of the store.
 package struct FactScan {
     private enum Stage: Comparable { case opening, events, exchanges, closing }
 
@@ -55,12 +53,10 @@ package struct FactScan {
     private var share = 0
     private var part = Int64.min
     private var stage = Stage.opening
-    /// Of the events or exchanges of the part, those before are done.
     private var sequence = Int64.min
-    /// The next part that has exchanges, as far as was looked for: none of those from the last look up to it has.
     private var nextWithExchanges = Int64.min
 
-    /// - Parameter isFiltered: Whether only transactions of the temporary table `chosen` are read.
+    /// `isFiltered` limits the scan to transactions of the temporary table `chosen`.
     package init(_ shares: [ScannedShare], isFiltered: Bool, _ connection: Connection) throws(WaybillError) {
         self.connection = connection
         self.shares = shares
@@ -70,10 +66,10 @@ package struct FactScan {
         nextExchange = try connection.statement(Self.selectNextExchange)
     }
 
-    /// Hands facts over until the visitor is full; false when there are no more.
+    /// Passes facts to the visitor until it is full; returns `false` at the end.
     package mutating func run(_ visitor: inout some FactVisitor) throws(WaybillError) -> Bool {
         while share < shares.count {
-            // Where the scan stopped, the store may have got others since.
+            // New parts may have exchanges since the scan stopped.
             nextWithExchanges = .min
             if let source = try ScannedSource(shares[share], connection) {
                 try visitor.enter(source)
@@ -90,7 +86,6 @@ package struct FactScan {
         return false
     }
 
-    /// Whether to go on with the next part.
     private mutating func scan(_ part: ScannedPart, of source: ScannedSource, _ visitor: inout some FactVisitor)
         throws(WaybillError)
         -> Bool
@@ -132,8 +127,7 @@ package struct FactScan {
             })
     }
 
-    /// Whether the part has any. The next part that has is looked for once: where few have, a look into each would be
-    /// one statement for each part to find nothing.
+    /// Finds the next part with exchanges once; a query for each part would mostly find none.
     private mutating func hasExchanges(in source: ScannedSource) throws(WaybillError) -> Bool {
         if nextWithExchanges < part {
             nextWithExchanges = try nextExchange.first(source.share.row, part) { row in row.int(0) } ?? .max
@@ -189,23 +183,22 @@ extension FactScan {
         "SELECT \(FactRowReader.eventColumns) FROM events e WHERE e.source = ?1 AND e.part = ?2 AND e.after BETWEEN ?3 - ?2 AND ?4 - ?2 ORDER BY e.after"
 
     private static let selectNextExchange =
-        "SELECT l.part FROM network_logs l WHERE l.source = ?1 AND l.part >= ?2 ORDER BY l.part LIMIT 1"
+        "SELECT l.part FROM exchanges l WHERE l.source = ?1 AND l.part >= ?2 ORDER BY l.part LIMIT 1"
 
     private static let selectExchanges = """
-        SELECT \(FactRowReader.exchangeOpenedColumns), \(FactRowReader.exchangeClosedColumns) FROM network_logs l \
+        SELECT \(FactRowReader.exchangeOpenedColumns), \(FactRowReader.exchangeClosedColumns) FROM exchanges l \
         WHERE l.source = ?1 AND l.part = ?2 AND l.sequence BETWEEN ?3 AND ?4 AND (l.sequence >= ?5 OR l.closed >= ?5) ORDER BY l.sequence
         """
 }
 
-/// Which facts of a source are exported.
 package struct ScannedShare: Sendable {
     /// The `sources.id`.
     package var row: Int64
-    /// By sequence; nil: all that are there.
+    /// `nil` means all facts.
     package var sequences: SequenceRanges?
-    /// Only facts from this time on, in microseconds since 1970; nil: of any time.
+    /// Excludes earlier facts, in microseconds since 1970; `nil` excludes none.
     package var earliest: Int64?
-    /// Only facts of parts that were opened by these.
+    /// The sequences of the parts' openings.
     package var parts = Int64.min...Int64.max
 
     package init(row: Int64, sequences: SequenceRanges? = nil, earliest: Int64? = nil) {
@@ -214,7 +207,6 @@ package struct ScannedShare: Sendable {
         self.earliest = earliest
     }
 
-    /// No fact of a sequence outside is exported.
     package var window: ClosedRange<Int64> {
         guard let ranges = sequences?.ranges, let first = ranges.first, let last = ranges.last else {
             return 0...Int64.max
@@ -223,16 +215,13 @@ package struct ScannedShare: Sendable {
     }
 }
 
-/// A source whose facts are exported.
 package struct ScannedSource: Sendable {
     package var share: ScannedShare
     package var source: SourceIdentity
     package var clock: WallClock
-    /// Whether it has ended: what it left open was interrupted.
     package var hasEnded: Bool
-    /// How it ended; nil: that is not known, or it has not.
+    /// How it ended; `nil` if it has not ended, or it is unknown.
     package var endedBy: SourceEnd?
-    /// Whether it came from elsewhere.
     package var isReceived: Bool
 
     package init(
@@ -249,7 +238,6 @@ package struct ScannedSource: Sendable {
 
     package func includes(_ fact: Fact) -> Bool { includes(fact.sequence, at: fact.atMicroseconds) }
 
-    /// - Parameter microseconds: Of the fact of that sequence.
     package func includes(_ sequence: Int64, at microseconds: Int64) -> Bool {
         if let sequences = share.sequences, !sequences.contains(sequence) { return false }
         if let earliest = share.earliest, clock.wall(microseconds) < earliest { return false }
@@ -258,7 +246,6 @@ package struct ScannedSource: Sendable {
 }
 
 extension ScannedSource {
-    /// Reads what is known of a source; nil where it has gone.
     package init?(_ share: ScannedShare, _ connection: Connection) throws(WaybillError) {
         let source = try connection.statement(
             """
@@ -279,14 +266,12 @@ extension ScannedSource {
     }
 }
 
-/// A part whose facts are exported.
 package struct ScannedPart {
-    /// Its sequence; 0: outside any transaction.
+    /// 0 for facts outside any transaction.
     package var sequence: Int64
-    /// nil: outside any transaction, or the fact `opened` has not arrived.
+    /// `nil` outside any transaction, or if the opening has not arrived.
     package var opened: Fact?
     package var closed: Fact?
-    /// nil where `opened` is.
     package var useCaseName: String?
 
     package init(sequence: Int64, opened: Fact?, closed: Fact?, useCaseName: String?) {

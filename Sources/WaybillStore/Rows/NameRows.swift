@@ -1,23 +1,20 @@
 package import WaybillCore
 
-/// The rows of `names`: what a version of an app calls a code, and what one launch alone calls it.
+/// The rows of `names`: the names that an app's version gives to codes.
 ///
-/// A name belongs to all launches of a version, so that a store has it once. If a launch calls a code differently, its
-/// enum changed and its version did not, as it is while an app is developed, and on servers without a version. Then the
-/// name belongs to that launch alone: history keeps its names.
+/// If a launch differs, as during development or without a version, its name belongs to that launch alone. So history
+/// keeps its names.
 package struct NameRows {
     package let connection: Connection
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// Where a source finds its names, as values of `names.app_version`.
     private struct Place {
         var app: String
         var version: String
-        /// Of its launch alone, which win.
+        /// Names of one launch, which take precedence.
         var launch: String
-        /// Names of codes that had another one in the same batch: two enums have one code. They are reported as conflicts,
-        /// and shown nowhere else.
+        /// Further names of a code in one batch: two enums share the code. Only conflict reports show them.
         var clashes: String { launch + "\u{1}" }
     }
 
@@ -32,10 +29,7 @@ package struct NameRows {
         }
     }
 
-    /// Adds names, as the app of that source calls the codes.
-    ///
-    /// - Parameter room: How many new ones are taken.
-    /// - Returns: How many were new and taken, and how many were new and had no room.
+    /// Adds at most `room` new names of a source's app; returns how many it added and refused.
     @discardableResult
     package func add(_ names: [RecordedName], of source: Int64, room: Int = .max) throws(WaybillError) -> (
         added: Int, refused: Int
@@ -54,7 +48,6 @@ package struct NameRows {
                 let known = try self.name(of: code, place.app, place.version)
                 let own = try self.name(of: code, place.app, place.launch)
                 if known != nil, known != name.name { version = place.launch }
-                // Of two that the launch said one after the other, the later one.
                 if let own, version != place.launch || own != name.name {
                     try remove(code, place.app, place.launch)
                 }
@@ -92,7 +85,7 @@ package struct NameRows {
         ).run(code.useCase, code.event, app, version)
     }
 
-    /// Returns what a source calls its codes, for a set: of two names that clash, first the one that counts.
+    /// Returns a source's names for a set. If two names clash, the valid one comes first.
     package func names(of source: Int64, limit: Int) throws(WaybillError) -> [RecordedName] {
         guard let place = try place(of: source) else { return [] }
         return try connection.statement(
@@ -104,7 +97,6 @@ package struct NameRows {
         ).rows(place.app, place.version, place.launch, place.clashes, limit, transform: Self.name)
     }
 
-    /// Returns what a source calls some codes.
     package func names(of source: Int64, for codes: some Sequence<RecordedName>) throws(WaybillError) -> [RecordedName]
     {
         guard let place = try place(of: source) else { return [] }
@@ -122,10 +114,7 @@ package struct NameRows {
         RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
     }
 
-    /// Removes the names of versions of which nothing is left: none of their sources has any part here, records into
-    /// this store, or was heard of lately. The names of a launch go with it.
-    ///
-    /// - Parameter wall: Since when a source may yet send what its names are of, in microseconds since 1970.
+    /// Keeps the names of versions with parts, own sources, or a set since `wall`.
     package func removeUnused(heardBefore wall: Int64) throws(WaybillError) {
         try connection.statement(
             """

@@ -1,31 +1,25 @@
 package import WaybillCore
 
-/// When each source opened its newest exchange, as far as a reader has asked before: of many sources, only those are
-/// asked again that have delivered something since.
-///
-/// Confined to its reader's thread.
+/// A cache of when each source opened its newest exchange. Confined to its reader's thread.
 package final class NewestExchanges {
-    /// A source that has exchanges.
     package struct Source {
-        /// The `sources.id`.
         package var id: Int64
-        /// Microseconds since the source started: its newest exchange was opened then, or before.
+        /// The latest possible time of its newest exchange, in microseconds since the source started.
         package var newest: Int64
-        /// Whether it was opened just then: what was asked before may have been deleted.
+        /// Whether the time is exact: a cached exchange may be deleted.
         package var isExact: Bool
-        /// When the source was last heard of, in microseconds since 1970; `nil` for a source of this store.
+        /// In microseconds since 1970; `nil` for an own source.
         package var heard: Int64?
     }
 
-    /// What was found out of a source, and what is another number once anything was received of it.
+    /// These columns change whenever the source receives facts.
     private struct Known {
         var id: Int64
-        /// An ID is given again when its source was erased.
+        /// SQLite reuses the ID of an erased source.
         var uuid: GUID
         var heard: Int64
         var recorded: Int64
         var delivered: Int64
-        /// nil: it has none.
         var newest: Int64?
 
         func isOfSameState(as other: Known) -> Bool {
@@ -34,18 +28,16 @@ package final class NewestExchanges {
         }
     }
 
-    /// In order of their IDs.
     private var known: [Known] = []
 
-    /// Beyond so many, sources are asked each time: each takes 80 bytes.
+    /// Further sources, of 80 bytes each, are not cached.
     private static let limit = 100_000
 
     package init() {}
 
-    /// Those of all sources that have exchanges, in order of their IDs; inside a read.
     package func sources(_ connection: Connection) throws(WaybillError) -> [Source] {
         let newest = try connection.statement(
-            "SELECT max(at_us) FROM network_logs WHERE source = ? AND method IS NOT NULL")
+            "SELECT max(at_us) FROM exchanges WHERE source = ? AND method IS NOT NULL")
         var sources: [Source] = []
         var asked: [Known] = []
         asked.reserveCapacity(known.count)
@@ -55,7 +47,7 @@ package final class NewestExchanges {
             var source = Known(
                 id: row.int(0), uuid: row.guid(4), heard: row.int(1), recorded: row.int(2), delivered: row.int(3))
             while place < known.count, known[place].id < source.id { place += 1 }
-            // What is recorded into this very file need not change these numbers.
+            // Own sources may have new facts without a change of these columns.
             let isKnown = place < known.count && !row.isNull(1) && known[place].isOfSameState(as: source)
             source.newest =
                 isKnown

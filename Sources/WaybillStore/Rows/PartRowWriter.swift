@@ -1,22 +1,19 @@
 import WaybillCore
 
-/// Writes what opens, closes and touches the parts of one source; a batch at a time. Done when ``finish()`` has
-/// returned.
+/// A writer for a batch of openings, closings and updates of one source's parts, which ``finish()`` completes.
 ///
-/// An opening and its closing share a row, and either may come first. An opening of which nothing can have come before
-/// waits until the end of the batch, and its closing with it: the row then gets its place in each index once, and
-/// several rows are written with each statement.
+/// An opening and its closing share a row, and either may arrive first. A new opening waits for its closing until the
+/// end of the batch, so its row is indexed once.
 struct PartRowWriter {
     private struct Opening {
         var part: Int64
         var content: Fact.Opened
         var latest: PartLatest
-        /// Since 1970, where no other part of the transaction has come before.
+        /// The time in lists, in microseconds since 1970; `nil` if the transaction has other parts.
         var listed: Int64?
         var closing: (latest: PartLatest, content: Fact.Closed)?
     }
 
-    /// Of each statement; what waits is written with the longest first, each prepared when there is enough for it.
     private static let rowCounts = [64, 16, 4, 1]
 
     private let source: SourceRow
@@ -25,19 +22,12 @@ struct PartRowWriter {
     private let leaders: LeadingParts
     private let opened: Statement
     private let closed: Statement
-    /// No part beyond this one has a row.
     private var newest: Int64
-    /// The openings that wait.
     private var openings: [Opening] = []
-    /// Where each part's is among them.
     private var places: [Int64: Int] = [:]
-    /// The transactions that were opened.
     private var transactions: Set<GUID> = []
-    /// Those of them that have got a second part.
     private var shared: Set<GUID> = []
-    /// The parts whose closing was written, each with that.
     private var closings: [Int64: PartLatest] = [:]
-    /// The parts that events and exchanges were written to.
     private var touched: [Int64: PartLatest] = [:]
 
     init(_ source: SourceRow, _ connection: Connection) throws(WaybillError) {
@@ -62,7 +52,6 @@ struct PartRowWriter {
             places[fact.sequence] = openings.count
             openings.append(opening)
         } else {
-            // Something of the part may have come before.
             try opened.run { arguments in
                 arguments.append(source.id)
                 append(opening, opening.latest, to: &arguments)
@@ -70,7 +59,7 @@ struct PartRowWriter {
         }
     }
 
-    /// Gives the reason where another fact has the closing's place.
+    /// Returns a rejection if another fact has closed the part.
     mutating func close(_ fact: Fact, _ content: Fact.Closed) throws(WaybillError) -> String? {
         if let place = places[fact.part] {
             guard openings[place].closing == nil else { return Self.isClosed }
@@ -88,12 +77,10 @@ struct PartRowWriter {
 
     private static let isClosed = "the part is closed already by another fact"
 
-    /// Notes that something else of a part has come.
     mutating func touch(_ part: Int64, _ latest: PartLatest) {
         touched[part] = touched[part].map { $0.merged(with: latest) } ?? latest
     }
 
-    /// Writes the openings that wait, and the closings with them, so that every part has its row.
     mutating func writeOpenings() throws(WaybillError) {
         var rest = places.sorted { $0.key < $1.key }[...]
         newest = max(newest, rest.last?.key ?? 0)
@@ -114,14 +101,12 @@ struct PartRowWriter {
         (openings, places) = ([], [:])
     }
 
-    /// Writes what waits, and brings up to date what is derived from the facts of a part.
-    ///
-    /// - Returns: The transactions that have got a further part, of which ``LeadingParts`` have to decide which leads.
+    /// Returns the transactions whose leading part must be decided again.
     mutating func finish() throws(WaybillError) -> Set<GUID> {
         try writeOpenings()
         let statement = try connection.statement(Self.touchPart)
         for (part, latest) in touched {
-            // The closing's row says it already: so it is with most parts.
+            // Mostly, the closing's row already has these values.
             if let closing = closings[part], closing.covers(latest) { continue }
             try statement.run(source.id, part, outcomeOfOpen, latest.sequence, latest.atMicroseconds, !source.isOwn)
         }
@@ -130,7 +115,6 @@ struct PartRowWriter {
         return shared
     }
 
-    /// Appends the columns of a row behind its source.
     private func append(_ opening: Opening, _ latest: PartLatest, to arguments: inout Arguments) {
         let (content, closing) = (opening.content, opening.closing)
         arguments.append(opening.part)
@@ -160,13 +144,12 @@ struct PartRowWriter {
     }
 
     private func ownTimeout(of opened: Fact.Opened) -> Int64? {
-        opened.timeoutMicroseconds == Tables.usualTimeoutMicroseconds ? nil : opened.timeoutMicroseconds
+        opened.timeoutMicroseconds == Fact.Opened.usualTimeoutMicroseconds ? nil : opened.timeoutMicroseconds
     }
 
     private var outcomeOfOpen: Int { (source.hasEnded ? TransactionOutcome.interrupted : .open).rawValue }
 }
 
-/// The highest sequence and the latest time of facts of a part.
 struct PartLatest {
     var sequence: Int64
     var atMicroseconds: Int64
@@ -175,7 +158,6 @@ struct PartLatest {
         PartLatest(sequence: max(sequence, other.sequence), atMicroseconds: max(atMicroseconds, other.atMicroseconds))
     }
 
-    /// Whether the other one adds nothing.
     func covers(_ other: PartLatest) -> Bool { sequence >= other.sequence && atMicroseconds >= other.atMicroseconds }
 }
 
@@ -223,7 +205,7 @@ extension PartRowWriter {
         ON CONFLICT(source, sequence) DO UPDATE SET \(latest())
         """
 
-    /// Of what is there and what comes, unless that is the closing, which says so itself.
+    /// Excludes the closing's own values.
     private static func latest(closed: String = "closed", closedAt: String = "closed_at_us") -> String {
         """
         beyond = nullif(max(last, excluded.last), \(closed)), beyond_at_us = nullif(max(last_at_us, excluded.last_at_us), \(closedAt)), \

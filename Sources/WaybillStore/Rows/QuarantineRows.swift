@@ -1,12 +1,10 @@
 package import WaybillCore
 
-/// The rows of `quarantine`, and the facts that they are about.
 package struct QuarantineRows {
     package let connection: Connection
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// Which facts of which source, by `sources.id`.
     package func shares() throws(WaybillError) -> [ScannedShare] {
         var ranges: [Int64: SequenceRanges] = [:]
         try connection.statement("SELECT source, sequence FROM quarantine ORDER BY source, sequence").forEachRow {
@@ -16,7 +14,7 @@ package struct QuarantineRows {
         return ranges.sorted { $0.key < $1.key }.map { ScannedShare(row: $0.key, sequences: $0.value) }
     }
 
-    /// The facts of a share that are still there.
+    /// Returns the facts that still exist.
     package func facts(of share: ScannedShare) throws(WaybillError) -> [Fact] {
         var scan = try FactScan([share], isFiltered: false, connection)
         var collector = Collector()
@@ -35,7 +33,6 @@ package struct QuarantineRows {
 }
 
 extension StoreReader {
-    /// What is in quarantine, oldest source first, in order of sequence.
     package func quarantined(limit: Int) throws(WaybillError) -> [QuarantinedFact] {
         try read { () throws(WaybillError) in
             let rows = try connection.statement(
@@ -66,10 +63,7 @@ extension StoreReader {
 }
 
 extension Store {
-    /// Makes facts pending again that are in quarantine; what is no longer there stays.
-    ///
-    /// - Parameter wanted: Which; nil: all.
-    /// - Returns: How many.
+    /// Makes quarantined facts pending again; `nil` means all.
     package func releaseQuarantined(_ wanted: Set<FactID>? = nil) throws(WaybillError) -> Int {
         try write { () throws(WaybillError) in
             let quarantine = QuarantineRows(connection: connection)
@@ -100,19 +94,17 @@ extension Store {
     }
 }
 
-/// The rows of `legacy_quarantine`: they are kept here, since the senders delete what was taken, and send without end
-/// what was not.
+/// The rows of `legacy_quarantine`. Senders would resend rejected data forever, so the collector accepts it and keeps
+/// it here.
 package struct LegacyQuarantine {
     package let connection: Connection
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// Rows that are kept; the latest.
     package static let limit = 10_000
-    /// Characters that are kept of one.
+    /// The maximum length of a row, in characters.
     package static let lengthLimit = 65_536
 
-    /// Keeps one, which is redacted already.
     package func add(_ quarantined: LegacyQuarantined) throws(WaybillError) {
         try connection.statement("INSERT INTO legacy_quarantine(received_us, guid, reason, json) VALUES (?, ?, ?, ?)")
             .run(
@@ -124,23 +116,20 @@ package struct LegacyQuarantine {
     }
 
     package func erase(_ transactions: [GUID]) throws(WaybillError) {
+        guard try Schema.hasLegacyTables(connection) else { return }
         let statement = try connection.statement("DELETE FROM legacy_quarantine WHERE guid = ?")
         for id in transactions { try statement.run(id) }
     }
 
-    /// What was received before a time.
     package func erase(before wall: Int64) throws(WaybillError) {
+        guard try Schema.hasLegacyTables(connection) else { return }
         try connection.statement("DELETE FROM legacy_quarantine WHERE received_us < ?").run(wall)
     }
 }
 
 extension StoreReader {
-    /// What is in quarantine of sets of version 0.0.1, the latest first; and how much there is in all.
     package func legacyQuarantine(limit: Int) throws(WaybillError) -> (rows: [LegacyQuarantined], count: Int) {
-        // A store that was written by an older version has no such table.
-        guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'legacy_quarantine'") > 0 else {
-            return ([], 0)
-        }
+        guard try Schema.hasLegacyTables(connection) else { return ([], 0) }
         let rows = try connection.statement(
             "SELECT guid, reason, json, received_us FROM legacy_quarantine ORDER BY id DESC LIMIT ?"
         )

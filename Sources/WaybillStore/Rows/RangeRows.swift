@@ -10,47 +10,40 @@ package struct RangeRows {
         RangeTable(name: "ranges", condition: " AND lease IS NULL", connection: connection)
     }
 
-    /// What is settled (own source) or received (any other): all of it, or at least the ranges that meet `windows` or
-    /// lie beside them.
+    /// Returns the settled or received facts: all, or at least the ranges in or next to `windows`.
     package func booked(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError) -> SequenceRanges
     {
         try table.sequences(of: source, meeting: windows)
     }
 
-    /// How much is settled or received.
     package func bookedCount(of source: Int64) throws(WaybillError) -> Int64 {
         try connection.integer(
             "SELECT ifnull(sum(\(Self.count)), 0) FROM ranges WHERE source = ? AND lease IS NULL", source)
     }
 
-    /// What is settled or claimed by a lease.
     package func taken(of source: Int64) throws(WaybillError) -> SequenceRanges {
         let statement = try connection.statement("SELECT first, last FROM ranges WHERE source = ? ORDER BY first")
         return SequenceRanges(try statement.rows(source) { row in row.int(0)...max(row.int(0), row.int(1)) })
     }
 
-    /// Makes the rows say `after` where they said `before`.
     package func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int64) throws(WaybillError) {
         try table.replace(before, with: after, of: source)
     }
 
-    /// What an own source has recorded and is neither settled nor given up.
+    /// Excludes settled and dropped facts.
     package func pending(of source: Int64, recorded: Int64) throws(WaybillError) -> SequenceRanges {
         guard recorded > 0 else { return SequenceRanges() }
         return SequenceRanges([1...recorded]).subtracting(try booked(of: source)).subtracting(
             try dropped(of: source).sequences)
     }
 
-    /// The same without what is held back for the end of its part.
+    /// Excludes held facts, too.
     func deliverable(of source: Int64, recorded: Int64) throws(WaybillError) -> SequenceRanges {
         try pending(of: source, recorded: recorded).subtracting(
             try HeldParts(connection: connection).sequences(of: source))
     }
 
-    /// Marks the parts of which nothing is pending any more.
-    ///
-    /// Facts go out in order of sequence, so that a part is settled when its last fact lies below the first that is to
-    /// go out.
+    /// Marks parts as settled that end before the first deliverable fact: facts are sent in order.
     package func settleParts(of source: Int64, recorded: Int64) throws(WaybillError) {
         let next = try deliverable(of: source, recorded: recorded).ranges.first?.lowerBound ?? recorded + 1
         try connection.statement(
@@ -60,12 +53,11 @@ package struct RangeRows {
 
     // MARK: Dropped
 
-    /// What is refused when it comes, because it was erased: the ranges that meet `windows` or lie beside them.
+    /// Erased facts are refused when they arrive.
     package func erased(of source: Int64, meeting windows: SequenceRanges) throws(WaybillError) -> SequenceRanges {
         try dropped(of: source, meeting: windows).filter { $0.reason == .erased }.sequences
     }
 
-    /// What was given up, for each reason that there was: the ranges that meet `windows` or lie beside them.
     func droppedByReason(of source: Int64, meeting windows: SequenceRanges) throws(WaybillError) -> [(
         reason: Ledger.DropReason, sequences: SequenceRanges
     )] {
@@ -73,7 +65,7 @@ package struct RangeRows {
         return Dictionary(grouping: dropped, by: \.reason).map { ($0.key, $0.value.sequences) }
     }
 
-    /// What was given up, in order of sequence: all of it, or at least the ranges that meet `windows` or lie beside them.
+    /// Returns the dropped facts in order: all, or at least the ranges in or next to `windows`.
     package func dropped(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
         -> [DroppedRange]
     {
@@ -86,25 +78,23 @@ package struct RangeRows {
         var found: [DroppedRange] = []
         for window in try RangeTable.joined(windows, in: "dropped", of: source, connection).ranges {
             try statement.forEachRow(source, window.lowerBound, window.upperBound) { row in
-                // One that lies between two windows is found by both.
                 if row.int(0) > found.last?.first ?? .min { found.append(Self.dropped(row)) }
             }
         }
         return found
     }
 
-    /// The first of what was given up, in order of sequence.
     package func dropped(of source: Int64, limit: Int) throws(WaybillError) -> [DroppedRange] {
         try connection.statement("SELECT first, last, reason FROM dropped WHERE source = ? ORDER BY first LIMIT ?")
             .rows(source, limit, transform: Self.dropped)
     }
 
-    /// Whether anything was given up; of most sources nothing was.
+    /// Most sources have dropped nothing.
     package func hasDropped(of source: Int64) throws(WaybillError) -> Bool {
         try connection.integer("SELECT EXISTS(SELECT 1 FROM dropped WHERE source = ?)", source) != 0
     }
 
-    /// How many rows more there would be of what was given up, were this told; below 0 where it merges some.
+    /// Returns by how many rows `told` would change the dropped ranges; negative if it merges some.
     package func growth(by told: [DroppedRange], of source: Int64) throws(WaybillError) -> Int {
         let windows = told.sequences
         let before = try dropped(of: source, meeting: windows)
@@ -116,10 +106,9 @@ package struct RangeRows {
         DroppedRange(first: row.int(0), last: row.int(1), reason: Ledger.DropReason(rawValue: row.text(2)) ?? .damaged)
     }
 
-    /// Ranges that one set tells of a source. Where there are more, a set tells those that the collector does not know.
+    /// The maximum number of ranges that a set reports for a source; unreported ones come first.
     package static let toldLimit = 1_000
 
-    /// What the next set tells of an own source.
     package func untold(of source: Int64) throws(WaybillError) -> [DroppedRange] {
         try connection.statement(
             """
@@ -129,7 +118,7 @@ package struct RangeRows {
         ).rows(source, Self.toldLimit, transform: Self.dropped)
     }
 
-    /// The collector knows what the set told that was settled; what has been dropped since is announced again.
+    /// Marks ranges of the settled set as reported. Later ones stay news.
     package func confirmTold() throws(WaybillError) {
         for source in try connection.statement("SELECT id FROM sources WHERE news = 2").rows(transform: { $0.int(0) }) {
             let told = try untold(of: source).last?.last ?? 0
@@ -142,18 +131,16 @@ package struct RangeRows {
         }
     }
 
-    /// How much was given up, by reason.
     package func droppedCounts(of source: Int64) throws(WaybillError) -> [(reason: String, count: Int64)] {
         try connection.statement(
             "SELECT reason, sum(\(Self.count)) FROM dropped WHERE source = ? GROUP BY reason"
         ).rows(source) { row in (row.text(0), row.count(1)) }
     }
 
-    /// How many sequences a row covers: in a file of somebody else's it may say more than anybody can have recorded.
+    /// A row's number of sequences, limited because a foreign file may claim any number.
     private static let count = "min(\(Limits.recordedFacts), max(0, last - first + 1))"
 
-    /// How many rows begin in a range, of what was received or settled and of what was given up; `limit` at most, of
-    /// each.
+    /// Counts the rows of both tables that begin in a range, up to `limit` for each table.
     package func rowCount(in range: ClosedRange<Int64>, of source: Int64, limit: Int) throws(WaybillError) -> Int {
         var count = 0
         for table in ["ranges", "dropped"] {
@@ -165,12 +152,10 @@ package struct RangeRows {
         return count
     }
 
-    /// Books what was told to be dropped and what has arrived in spite of it: a fact that is there is not dropped.
+    /// Books reported ranges, except facts that have arrived. The order of reports and arrivals doesn't matter.
     ///
-    /// The same rows in any order of telling and arriving; where two reasons are told for a sequence, `erased` stands,
-    /// else the first in the list of reasons.
-    ///
-    /// - Parameter present: What is there, as far as it may meet what was told or has been new since.
+    /// If a sequence has two reasons, `erased` wins, or else the first in the list of reasons. `present` has the
+    /// existing facts near the ranges, and new ones.
     @discardableResult
     package func drop(_ told: [DroppedRange], except present: SequenceRanges, of source: Int64) throws(WaybillError)
         -> Bool
@@ -195,7 +180,6 @@ package struct RangeRows {
         return true
     }
 
-    /// The rows that say both what was booked and what is told, in order of sequence.
     private static func merged(
         _ booked: [DroppedRange], _ told: [DroppedRange], except present: SequenceRanges
     ) -> [DroppedRange] {
@@ -211,7 +195,6 @@ package struct RangeRows {
         return merged.sorted { $0.first < $1.first }
     }
 
-    /// Counts the rows of what was given up anew, of every source.
     package func recount() throws(WaybillError) {
         try connection.statement(
             "UPDATE sources SET dropped_rows = (SELECT count(*) FROM dropped WHERE source = sources.id)"
@@ -220,29 +203,22 @@ package struct RangeRows {
 }
 
 extension SequenceRanges {
-    /// As rows of `dropped`.
     package func dropped(_ reason: Ledger.DropReason) -> [DroppedRange] {
         ranges.map { DroppedRange(first: $0.lowerBound, last: $0.upperBound, reason: reason) }
     }
 }
 
 extension [DroppedRange] {
-    /// The sequences, for every reason.
     package var sequences: SequenceRanges { SequenceRanges(lazy.map { $0.first...Swift.max($0.first, $0.last) }) }
 }
 
-/// A table of a source's sequences, as rows of first and last that do not meet: `ranges` without what is leased, or
-/// `retired`.
-///
-/// Changed where something has changed: a source may have hundreds of thousands of rows, and each set brings few.
+/// A table of disjoint sequence ranges: `ranges` without leases, or `retired`. Only changed rows are written.
 struct RangeTable {
     let name: String
-    /// SQL behind `WHERE source = ?`; empty: every row counts.
+    /// SQL after `WHERE source = ?`; empty for all rows.
     var condition = ""
     let connection: Connection
 
-    /// All of a source, or at least the rows that meet `windows` or end right before one of them or begin right behind
-    /// it.
     func sequences(of source: Int64, meeting windows: SequenceRanges?) throws(WaybillError) -> SequenceRanges {
         var found = SequenceRanges()
         guard let windows else {
@@ -260,8 +236,7 @@ struct RangeTable {
         return found
     }
 
-    /// One window in place of many where there are few rows between the first and the last: to look near one window
-    /// takes as long as to read some rows in a row.
+    /// Replaces many windows by one if few rows lie between, because a lookup costs as much as several rows.
     static func joined(
         _ windows: SequenceRanges, in table: String, of source: Int64, _ connection: Connection
     ) throws(WaybillError) -> SequenceRanges {
@@ -273,7 +248,6 @@ struct RangeTable {
         return count < limit ? SequenceRanges([first.lowerBound...last.upperBound]) : windows
     }
 
-    /// Makes the rows say `after` where they said `before`.
     func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int64) throws(WaybillError) {
         let starts = Set(after.ranges.map(\.lowerBound))
         for range in before.ranges where !starts.contains(range.lowerBound) {
@@ -291,9 +265,7 @@ struct RangeTable {
         }
     }
 
-    /// Whether a row of source `?1` meets `?2` to `?3` or lies beside it.
-    ///
-    /// Rows do not meet, so that of those that begin before only the last one can reach it.
+    /// Whether a row of source `?1` meets `?2` to `?3` or is adjacent. Of earlier rows, only the last can reach it.
     static func isNear(_ table: String) -> String {
         """
         first <= ?3 + 1 AND first >= ifnull((SELECT max(first) FROM \(table) WHERE source = ?1 AND first < ?2), ?2)
@@ -301,9 +273,7 @@ struct RangeTable {
     }
 }
 
-/// The rows of `retired`: facts that were received, and whose rows were taken away again to keep within limits.
-///
-/// They stay in `ranges`, so that they are known when they come again.
+/// The rows of `retired`: received facts that retention deleted. They stay in `ranges`, to recognize them later.
 package struct RetiredRows {
     package let connection: Connection
 
@@ -311,8 +281,7 @@ package struct RetiredRows {
 
     private var table: RangeTable { RangeTable(name: "retired", connection: connection) }
 
-    /// What is retired of a source: all of it, or the ranges that meet `windows` or lie beside them; nothing in a store
-    /// from before there was any.
+    /// Older stores have no retired facts.
     package func sequences(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
         -> SequenceRanges
     {
@@ -322,13 +291,11 @@ package struct RetiredRows {
         return try table.sequences(of: source, meeting: windows)
     }
 
-    /// Books them as retired.
     package func add(_ sequences: SequenceRanges, of source: Int64) throws(WaybillError) {
         let before = try self.sequences(of: source, meeting: sequences)
         try table.replace(before, with: before.union(sequences), of: source)
     }
 
-    /// Books them as retired no longer.
     package func remove(_ sequences: SequenceRanges, of source: Int64) throws(WaybillError) {
         let before = try self.sequences(of: source, meeting: sequences)
         try table.replace(before, with: before.subtracting(sequences), of: source)

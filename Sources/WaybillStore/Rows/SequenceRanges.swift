@@ -1,22 +1,20 @@
 import WaybillCore
 
-/// A set of sequences as ranges: in order, apart from each other by at least one.
+/// A set of sequences as sorted ranges with gaps between them.
 package struct SequenceRanges: Hashable, Sendable {
     package private(set) var ranges: [ClosedRange<Int64>] = []
 
-    /// Far beyond every sequence, and far enough from the ends of numbers that none overflows.
+    /// Beyond every sequence, but safe from overflow.
     private static let places = (Int64.min / 4)...(Int64.max / 4)
 
     package init() {}
 
-    /// Sorted first: what is inserted in the middle moves all that is behind it.
+    /// Sorts first, because inserting in the middle moves all later ranges.
     package init(_ ranges: some Sequence<ClosedRange<Int64>>) {
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) { insert(range) }
     }
 
-    /// Single ones, in any order.
     package init(each sequences: some Sequence<Int64>) {
-        // Mostly they are in order, and only what is not has to be sorted.
         var others: [Int64] = []
         for sequence in sequences {
             if sequence >= ranges.last?.lowerBound ?? .min {
@@ -29,9 +27,8 @@ package struct SequenceRanges: Hashable, Sendable {
     }
 
     package var isEmpty: Bool { ranges.isEmpty }
-    /// The highest; nil where there is none.
+    /// The highest sequence; `nil` if the set is empty.
     package var last: Int64? { ranges.last?.upperBound }
-    /// How many sequences it holds.
     package var count: Int64 { ranges.reduce(0) { $0 + $1.sequenceCount } }
 
     package func contains(_ sequence: Int64) -> Bool {
@@ -39,17 +36,14 @@ package struct SequenceRanges: Hashable, Sendable {
         return index < ranges.count && ranges[index].lowerBound <= sequence
     }
 
-    /// Whether it holds a sequence of that range.
     package func meets(_ range: ClosedRange<Int64>) -> Bool {
         let index = firstIndex(endingAtOrAfter: range.lowerBound)
         return index < ranges.count && ranges[index].lowerBound <= range.upperBound
     }
 
-    /// Adds a range, merged with those that it meets.
     package mutating func insert(_ range: ClosedRange<Int64>) {
-        // A file of somebody else's may have any number, and what is beside the greatest one is none.
+        // A foreign file may contain any number; this avoids overflow at the neighbors.
         let range = range.clamped(to: Self.places)
-        // Facts mostly come in order.
         if let last = ranges.last, last.lowerBound <= range.lowerBound {
             if range.lowerBound > last.upperBound + 1 { return ranges.append(range) }
             ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
@@ -65,7 +59,6 @@ package struct SequenceRanges: Hashable, Sendable {
         ranges.replaceSubrange(start..<end, with: [merged])
     }
 
-    /// What is in this set and not in the other.
     package func subtracting(_ other: SequenceRanges) -> SequenceRanges {
         var result = SequenceRanges()
         for range in ranges {
@@ -82,7 +75,6 @@ package struct SequenceRanges: Hashable, Sendable {
         return result
     }
 
-    /// What is in either set.
     package func union(_ other: SequenceRanges) -> SequenceRanges {
         if other.ranges.count < 2 {
             var result = self
@@ -92,7 +84,7 @@ package struct SequenceRanges: Hashable, Sendable {
         return SequenceRanges(ranges + other.ranges)
     }
 
-    /// The sequence at a place, counted from 0; nil beyond the last.
+    /// Returns the sequence at a zero-based position; `nil` beyond the last.
     package func element(at index: Int64) -> Int64? {
         guard index >= 0 else { return nil }
         var left = index
@@ -103,7 +95,7 @@ package struct SequenceRanges: Hashable, Sendable {
         return nil
     }
 
-    /// By bisection: the first range that does not end before `sequence`.
+    /// Returns the index of the first range that does not end before `sequence`, by bisection.
     package func firstIndex(endingAtOrAfter sequence: Int64) -> Int {
         var low = 0
         var high = ranges.count
@@ -116,16 +108,13 @@ package struct SequenceRanges: Hashable, Sendable {
 }
 
 extension ClosedRange<Int64> {
-    /// How many sequences it holds: `count` is an `Int`, and has no room for them where that has 32 bits.
+    /// An `Int64`, because `count` overflows a 32-bit `Int`.
     package var sequenceCount: Int64 { upperBound - lowerBound + 1 }
 }
 
 extension [Fact] {
-    /// The sequences of all of them.
-    ///
-    /// By places: each fact that is taken out of the list to be looked at is copied.
+    /// The facts' sequences, read by index, because iteration copies each fact.
     package var sequences: SequenceRanges { SequenceRanges(each: indices.lazy.map { self[$0].sequence }) }
 
-    /// The latest time of any of them; nil where there are none.
     package var latestMicroseconds: Int64? { indices.lazy.map { self[$0].atMicroseconds }.max() }
 }

@@ -1,19 +1,16 @@
 package import WaybillCore
 
-/// What the writer has to know of a source.
+/// The columns of a source that writers use.
 package struct SourceRow {
     package var id: Int64
-    /// Recorded into this very store, rather than received.
     package var isOwn: Bool
     package var hasEnded: Bool
     package var recorded: Int64
-    /// Rows that say what it has given up.
     package var droppedRowCount = 0
-    /// How it ended, where that is known.
     package var endedBy: SourceEnd?
-    /// Of a received one: the digest of the secret of who spoke for it first; nil: there was none.
+    /// For a received source, the digest of the first sender's secret; `nil` if it sent none.
     package var proofDigest: [UInt8]?
-    /// When it was last heard of, in microseconds since 1970; `nil` for a source of this store.
+    /// When it last sent a set, in microseconds since 1970; `nil` for an own source.
     var heard: Int64?
 
     fileprivate init(_ row: Row) {
@@ -31,22 +28,18 @@ package struct SourceRow {
 }
 
 extension Row {
-    /// How a source ended; nil where that is not known.
     package func sourceEnd(_ column: Int32) -> SourceEnd? { optionalText(column).flatMap { SourceEnd(name: $0) } }
 }
 
-/// The rows of `sources` and `clocks`.
 package struct SourceRows {
     package let connection: Connection
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// The row of a source; nil where there is none.
     package func find(_ source: GUID) throws(WaybillError) -> SourceRow? {
         try connection.statement("\(Self.select) WHERE uuid = ?").first(source) { row in SourceRow(row) }
     }
 
-    /// The row of that number; nil where there is none.
     package func find(_ id: Int64) throws(WaybillError) -> SourceRow? {
         try connection.statement("\(Self.select) WHERE id = ?").first(id) { row in SourceRow(row) }
     }
@@ -54,33 +47,25 @@ package struct SourceRows {
     private static let select =
         "SELECT id, heard_us, ended, recorded, proof_hash, ended_by, dropped_rows FROM sources"
 
-    /// What sets of a source of this store show; nil where it was received.
+    /// Returns the proof that an own source's sets contain; `nil` for a received source.
     package func proof(of id: Int64) throws(WaybillError) -> IdentityProof? {
         try connection.statement("SELECT proof FROM sources WHERE id = ?").first(id) { row in
             row.optionalText(0).flatMap { IdentityProof($0) }
         } ?? nil
     }
 
-    /// Removes a source, and every row that belongs to it.
     package func remove(_ id: Int64) throws(WaybillError) {
         for table in Tables.bySource { try connection.statement("DELETE FROM \(table) WHERE source = ?").run(id) }
         try connection.statement("DELETE FROM sources WHERE id = ?").run(id)
     }
 
-    /// The number of the next source: SQLite's own choice, the greatest one and 1, or NULL, by which it chooses.
-    ///
-    /// A damaged store may have a number behind which there is none, or none that is read as it was written. Then it is
-    /// the first that is free.
+    /// SQL for the next ID. NULL lets SQLite choose, unless a damaged store has very high IDs.
     private static let next = """
         (SELECT CASE WHEN max(id) >= \(Int32.max) THEN (SELECT min(free) FROM (SELECT 1 AS free UNION ALL SELECT id + 1 FROM sources \
         WHERE id BETWEEN 1 AND \(Int32.max) - 1) WHERE free NOT IN (SELECT id FROM sources)) END FROM sources)
         """
 
-    /// Adds a source.
-    ///
-    /// - Parameters:
-    ///   - proof: What it shows itself by: kept of a source of this store, else the digest of it.
-    ///   - heard: When it was first heard of, in microseconds since 1970; nil for a source of this store.
+    /// Stores the proof of an own source, or the digest of a received one; `heard` is `nil` for an own source.
     package func insert(_ source: SourceIdentity, proof: IdentityProof?, heard: Int64?) throws(WaybillError)
         -> SourceRow
     {
@@ -100,7 +85,6 @@ package struct SourceRows {
         return row
     }
 
-    /// Marks a source as ended: what it left open was interrupted.
     package func end(_ source: Int64) throws(WaybillError) {
         try connection.statement("UPDATE sources SET ended = 1 WHERE id = ?").run(source)
         try connection.statement(
@@ -110,7 +94,7 @@ package struct SourceRows {
         try HeldParts(connection: connection).release(of: source)
     }
 
-    /// Takes back that a source has ended, which others took for ended because it was silent.
+    /// Reopens a silent source that was marked as ended.
     package func revive(_ source: Int64) throws(WaybillError) {
         try connection.statement("UPDATE sources SET ended = 0 WHERE id = ?").run(source)
         try connection.statement(
@@ -119,31 +103,28 @@ package struct SourceRows {
             source)
     }
 
-    /// Keeps how a source ended; of two that were told, the same one in any order of arrival.
+    /// The order of two reports doesn't matter.
     package func note(_ end: SourceEnd, of source: Int64) throws(WaybillError) {
         try connection.statement("UPDATE sources SET ended_by = max(ifnull(ended_by, ''), ?) WHERE id = ?").run(
             end.name, source)
     }
 
-    /// The collector has something to learn about an own source, apart from facts.
-    ///
-    /// - Parameter first: The first sequence that is dropped, or for another reason than before; nil: none is.
+    /// Marks news for the collector. `first` is the first sequence that was dropped or got another reason.
     package func announce(_ source: Int64, droppedFrom first: Int64? = nil) throws(WaybillError) {
         try connection.statement("UPDATE sources SET news = 1, told = min(told, ?) WHERE id = ? AND recorded > 0").run(
             (first ?? .max) - 1, source)
     }
 
-    /// Has the next set report what was sampled away. A running source needs no set for that alone; a source that has
-    /// ended does, because it may never have another one.
+    /// Adds sampled facts to the next set. Only an ended source gets a set for them alone, because it may have no
+    /// other.
     func note(_ source: Int64, sampledFrom first: Int64) throws(WaybillError) {
         try connection.statement(
             "UPDATE sources SET told = min(told, ?), news = iif(news = 2 OR ended, 1, news) WHERE id = ?"
         ).run(first - 1, source)
     }
 
-    /// Adds anchors, of which the first are kept, so many as a set may have; gives the earliest that was not known.
     package func add(_ clocks: [ClockAnchor], to source: Int64) throws(WaybillError) -> Int64? {
-        // Of two offsets for one moment, which no source of ours sends, the same one stands in any order of arrival.
+        // The greater of two offsets for one moment wins, whatever the order of arrival; our recorders send only one.
         let statement = try connection.statement(
             """
             INSERT INTO clocks(source, at_us, offset_us) VALUES (?, ?, ?) \
@@ -168,7 +149,6 @@ package struct SourceRows {
     }
 }
 
-/// Who may speak for an installation: the secrets of those of this store, and what is known of any other.
 package struct InstallationRows {
     package let connection: Connection
 
@@ -176,26 +156,23 @@ package struct InstallationRows {
 
     // MARK: Of this store
 
-    /// Gives an installation its secret; one that it has stays.
     package func register(_ installation: GUID, proof: IdentityProof) throws(WaybillError) {
         try connection.statement("INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT DO NOTHING").run(
             Self.key(installation), proof.text)
     }
 
-    /// The secret of an installation; nil where it has none here.
     package func proof(of installation: GUID) throws(WaybillError) -> IdentityProof? {
         try connection.statement("SELECT value FROM settings WHERE key = ?").first(Self.key(installation)) { row in
             IdentityProof(row.text(0))
         } ?? nil
     }
 
-    /// Beside the setting that names the installation, so that damage takes both or none.
+    /// The key sorts next to the installation's setting, so damage affects both or neither.
     private static func key(_ installation: GUID) -> String { "installation_proof \(installation)" }
 
     // MARK: Of any other
 
-    /// Whether who shows `proof` may speak for an installation: who spoke for it first may, and anybody may for one that
-    /// was first spoken for without a secret.
+    /// Returns whether `proof` fits the installation, which is open to all if it was first used without a secret.
     package func admits(_ proof: IdentityProof?, for installation: GUID) throws(WaybillError) -> Bool {
         let bound = try connection.statement("SELECT proof_hash FROM installations WHERE guid = ?").first(installation)
         { row in row.optionalBytes(0) }
@@ -203,34 +180,30 @@ package struct InstallationRows {
         return digest == proof?.digest
     }
 
-    /// Binds an installation that was not heard of before to a secret, or to none.
+    /// Binds a new installation to its first secret, or to none.
     package func bind(_ installation: GUID, to proof: IdentityProof?) throws(WaybillError) {
         try connection.statement("INSERT INTO installations(guid, proof_hash) VALUES (?, ?) ON CONFLICT DO NOTHING")
             .run(installation, (proof?.digest).map(ColumnValue.blob))
     }
 }
 
-/// The rows of `leases`, and what hangs on them.
 struct LeaseRows {
     let connection: Connection
 
-    /// Ends a lease without a verdict: its facts are free to go out again.
+    /// Its facts can be leased again.
     func end(_ set: GUID) throws(WaybillError) {
-        // What a set that is not settled was to tell has to be told by the next.
+        // The next set must report the news of the unsettled one.
         try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
         try connection.statement("DELETE FROM ranges WHERE lease = ?").run(set)
         try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
     }
 }
 
-/// Draws up the ledger of a source.
 package struct Ledgers {
     package let connection: Connection
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// Counted from two sides: what is settled or received by its ranges, what was delivered by the counter that each
-    /// verdict is booked in.
     package func ledger(of source: Int64) throws(WaybillError) -> Ledger {
         let ranges = RangeRows(connection: connection)
         let counters = try connection.statement(
@@ -250,33 +223,27 @@ package struct Ledgers {
 }
 
 extension Row {
-    /// A number of facts: in a file of somebody else's it may be any, and what is added up of such must not overflow.
+    /// The number is limited, because a foreign file may contain any and sums must not overflow.
     func count(_ column: Int32) -> Int64 { min(max(int(column), 0), Limits.recordedFacts) }
 }
 
-/// The table `totals`: what is left of own sources that have ended and of which no row speaks any more, so that the
-/// store does not grow with every launch.
+/// The sums of ended own sources without rows, so the store doesn't grow with every launch.
 package struct Totals {
     package let connection: Connection
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// Sources without rows that the collector still has to hear of; more of them, where there is no collector, are
-    /// folded without that.
+    /// The number of empty sources that may wait for a collector; further ones are folded anyway.
     private static let untoldLimit = 256
-    /// Sources folded at a time.
     private static let limit = 200
 
-    /// Folds the ledgers of sources that have ended and have neither rows nor pending facts.
-    ///
-    /// - Parameter hasJournal: Whether there is a journal of a source still, which would bring it back with all its
-    ///   facts.
+    /// Folds the ledgers of ended sources that have no rows, pending facts or journal.
     package func fold(hasJournal: (GUID) -> Bool) throws(WaybillError) {
         let empty = try connection.statement(
             """
             SELECT id, uuid, app, news FROM sources s WHERE heard_us IS NULL AND ended = 1 \
             AND NOT EXISTS(SELECT 1 FROM parts WHERE source = s.id) AND NOT EXISTS(SELECT 1 FROM events WHERE source = s.id) \
-            AND NOT EXISTS(SELECT 1 FROM network_logs WHERE source = s.id) \
+            AND NOT EXISTS(SELECT 1 FROM exchanges WHERE source = s.id) \
             AND NOT EXISTS(SELECT 1 FROM ranges WHERE source = s.id AND lease IS NOT NULL) ORDER BY id
             """
         ).rows { row in (id: row.int(0), source: row.guid(1), app: row.text(2), isTold: row.int(3) == 0) }
@@ -307,7 +274,7 @@ package struct Totals {
             dropped(.erased), dropped(.damaged), dropped(.sampled))
     }
 
-    /// All sums; none in a store from before there were any.
+    /// Older stores have no sums.
     package func all() throws(WaybillError) -> [AppTotal] {
         let columns = try connection.statement("SELECT name FROM pragma_table_info('totals')").rows { row in
             row.text(0)
@@ -331,8 +298,6 @@ package struct Totals {
 }
 
 extension StoreReader {
-    /// What became of all that was recorded into this very store, those of its sources included of which nothing is left
-    /// but sums.
     package func ownLedger() throws(WaybillError) -> Ledger {
         try read { () throws(WaybillError) in
             var ledgers = try Totals(connection: connection).all().map(\.ledger)

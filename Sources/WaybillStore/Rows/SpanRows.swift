@@ -1,37 +1,31 @@
 package import WaybillCore
 
-/// The rows of `spans`: what came by OTLP, each span with the fact that it has become, or with what it will become.
+/// The rows of `spans`: OTLP spans, each with its fact, or its data while it waits.
 package struct SpanRows {
     package let connection: Connection
 
     package init(_ connection: Connection) { self.connection = connection }
 
-    /// A span of one source in one transaction.
     package struct Span: Sendable {
         package var id: SpanID
-        /// nil: none, or not known.
+        /// `nil` if there is none, or it is unknown.
         package var parent: SpanID?
-        /// As OTLP numbers them; 0: it has not come itself, and others were below it.
+        /// As in OTLP; 0 if the span has not arrived, but children have.
         package var kind: Int
-        /// The part of its facts; nil: it waits.
+        /// The part of its facts; `nil` while it waits.
         package var part: Int64?
-        /// The first of its facts: the opening of the part, where it stands for that. nil: it waits, or has not come.
+        /// Its first fact, such as the opening of its part; `nil` if it waits or has not arrived.
         package var fact: Int64?
-        /// While it waits: its facts as a set.
+        /// Its facts as a set, while it waits.
         package var waiting: [UInt8]?
-        /// Whether what caused its part is to be looked for.
+        /// Whether the cause of its part is unknown.
         package var isUncaused = false
-        /// The span as it came, redacted, in OTLP's JSON; `nil` if it has not come, or was not read.
+        /// The redacted span in OTLP's JSON; `nil` if it has not arrived or was not read.
         package var original: [UInt8]?
 
         package init(id: SpanID, parent: SpanID?, kind: Int, waiting: [UInt8]? = nil) {
             (self.id, self.parent, self.kind, self.waiting) = (id, parent, kind, waiting)
         }
-    }
-
-    /// Whether the store has rows of spans, with the spans as they came. A store of an older version has none.
-    package static func areThere(_ connection: Connection) throws(WaybillError) -> Bool {
-        try connection.integer("SELECT count(*) FROM pragma_table_info('spans') WHERE name = 'original'") != 0
     }
 
     /// Without the original, which is only read where it is used.
@@ -51,39 +45,32 @@ package struct SpanRows {
         return span
     }
 
-    /// nil where it has not come, and nobody has named it as the part's that it belongs to.
     package func find(_ id: SpanID, of source: Int64, in transaction: GUID) throws(WaybillError) -> Span? {
         try connection.statement("SELECT \(Self.columns) FROM spans WHERE guid = ? AND source = ? AND span = ?")
             .first(transaction, source, id, transform: Self.span)
     }
 
-    /// Those of a source that wait for others of the transaction.
     package func waiting(of source: Int64, in transaction: GUID) throws(WaybillError) -> [Span] {
         try connection.statement(
             "SELECT \(Self.columns), original FROM spans WHERE guid = ? AND source = ? AND waiting IS NOT NULL"
         ).rows(transaction, source, transform: Self.spanWithOriginal)
     }
 
-    /// Whether any of a transaction has come.
     package func contains(_ transaction: GUID) throws(WaybillError) -> Bool {
         try connection.integer("SELECT EXISTS(SELECT 1 FROM spans WHERE guid = ?)", transaction) != 0
     }
 
-    /// What waits since before a time, in microseconds since 1970; the oldest first.
+    /// Returns the spans that arrived before `wall`, oldest first.
     package func waiting(before wall: Int64, limit: Int) throws(WaybillError) -> [(transaction: GUID, source: Int64)] {
         try connection.statement(
             "SELECT DISTINCT guid, source FROM spans WHERE waiting IS NOT NULL AND received_us < ? ORDER BY received_us LIMIT ?"
         ).rows(wall, limit) { row in (row.guid(0), row.int(1)) }
     }
 
-    /// How many wait; no more than `limit` are counted.
     package func waitingCount(limit: Int) throws(WaybillError) -> Int {
         try connection.integer("SELECT count(*) FROM (SELECT 1 FROM spans WHERE waiting IS NOT NULL LIMIT ?)", limit)
     }
 
-    /// Writes the row of a span, over one that it had.
-    ///
-    /// - Parameter wall: When it came, in microseconds since 1970.
     package func write(_ span: Span, of source: Int64, in transaction: GUID, at wall: Int64) throws(WaybillError) {
         try connection.statement(
             """
@@ -98,7 +85,6 @@ package struct SpanRows {
             span.original.map { String(decoding: $0, as: UTF8.self) })
     }
 
-    /// Those that have become facts of a part, by the first of their facts.
     package func spans(of part: Int64, in source: Int64) throws(WaybillError) -> [Int64: Span] {
         var spans: [Int64: Span] = [:]
         try connection.statement("SELECT \(Self.columns), original FROM spans WHERE source = ? AND part = ?")
@@ -110,7 +96,6 @@ package struct SpanRows {
     }
 }
 
-/// A span's ID is stored as its 8 bytes.
 extension SpanID: SQLValue {
     package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         let bytes = withUnsafeBytes(of: rawValue.bigEndian) { Array($0) }
@@ -119,7 +104,7 @@ extension SpanID: SQLValue {
 }
 
 extension Row {
-    /// nil for NULL, and for anything but 8 bytes.
+    /// `nil` for NULL, and for anything but 8 bytes.
     func optionalSpanID(_ column: Int32) -> SpanID? {
         guard let bytes = optionalBytes(column), bytes.count == 8 else { return nil }
         return SpanID(rawValue: bytes.reduce(0) { $0 << 8 | UInt64($1) })
@@ -130,19 +115,16 @@ extension Row {
     }
 }
 
-/// Finds the exchanges that caused the parts of spans: a span names its parent by an ID, which is an exchange's span ID,
-/// or that of a span which has become one. Either may come first.
+/// The exchanges that caused the parts of spans. A span's parent ID is the span ID of an exchange, or of a span that
+/// became one.
 package struct SpanCauses {
-    /// Exchanges of one transaction that are looked at for the cause of a part.
     private static let exchangeLimit = 10_000
-    /// OTLP's `SPAN_KIND_CLIENT`.
     private static let clientKind = 3
 
     private let connection: Connection
 
     package init(_ connection: Connection) { self.connection = connection }
 
-    /// The transactions for which a share of a set may have brought what caused parts that are here.
     func transactions(of share: TransactionSet.Share) throws(WaybillError) -> Set<GUID> {
         guard try connection.integer("SELECT EXISTS(SELECT 1 FROM spans WHERE uncaused = 1)") != 0 else { return [] }
         let transaction = try connection.statement(
@@ -152,7 +134,7 @@ package struct SpanCauses {
         for fact in share.facts {
             switch fact.content {
             case .opened, .exchangeOpened: parts.insert(fact.part)
-            case .event, .attributesSet, .closed, .exchangeClosed: break
+            case .event, .attributesSet, .closed, .exchangeClosed, .unknown: break
             }
         }
         var transactions: Set<GUID> = []
@@ -164,10 +146,7 @@ package struct SpanCauses {
         return transactions
     }
 
-    /// Looks for what caused the parts of a transaction, as far as that is not known. It looks at the whole transaction:
-    /// call it once for all that comes together, not for each source.
-    ///
-    /// - Returns: Whether any was found: then ``LeadingParts`` have to decide again.
+    /// Finds unknown causes; returns whether leading parts must be decided again. Call it once per batch.
     package func find(in transaction: GUID) throws(WaybillError) -> Bool {
         let waiting = try connection.statement(
             "SELECT source, part, parent, span FROM spans WHERE guid = ? AND uncaused = 1 AND part IS NOT NULL AND parent IS NOT NULL"
@@ -188,7 +167,7 @@ package struct SpanCauses {
         return isAnyFound
     }
 
-    /// Exchanges of clients by the IDs under which others name them. Of two under one ID the lesser one counts.
+    /// If two exchanges share a span ID, the lower fact ID wins.
     package func exchanges(of transaction: GUID, _ wanted: Set<SpanID>) throws(WaybillError) -> [SpanID: FactID] {
         var found: [SpanID: FactID] = [:]
         func note(_ exchange: FactID, as id: SpanID) {
@@ -202,17 +181,17 @@ package struct SpanCauses {
         try connection.statement(
             """
             SELECT s.uuid, l.sequence FROM parts p JOIN sources s ON s.id = p.source \
-            JOIN network_logs l ON l.source = p.source AND l.part = p.sequence \
+            JOIN exchanges l ON l.source = p.source AND l.part = p.sequence \
             WHERE p.guid = ? AND l.role = 0 AND l.method IS NOT NULL LIMIT ?
             """
         ).forEachRow(transaction, Self.exchangeLimit) { row in
             let exchange = FactID(source: row.guid(0), sequence: row.int(1))
             note(exchange, as: SpanID(exchange))
         }
-        // A client's span that stands for a part has its exchange behind the opening.
+        // If a client's span is a part, its exchange follows the opening.
         let exchange = try connection.statement(
             """
-            SELECT s.uuid, l.sequence FROM sources s JOIN network_logs l ON l.source = s.id AND l.part = ?2 AND l.role = 0 \
+            SELECT s.uuid, l.sequence FROM sources s JOIN exchanges l ON l.source = s.id AND l.part = ?2 AND l.role = 0 \
             AND l.method IS NOT NULL AND (l.sequence = ?3 OR ?4 = \(Self.clientKind) AND ?2 = ?3 AND l.sequence = ?3 + 1) \
             WHERE s.id = ?1
             """)
@@ -226,8 +205,7 @@ package struct SpanCauses {
 
     private typealias FoundSpan = (id: SpanID, source: Int64, part: Int64, fact: Int64, kind: Int)
 
-    /// The spans with these IDs. The key has the source before the span, so that each ID is looked up in each source that
-    /// has a part; where the transaction has fewer spans than that makes, all of them are gone through.
+    /// Looks up each ID in each source, as the key requires, or scans the transaction if that is cheaper.
     private func spans(of transaction: GUID, _ wanted: Set<SpanID>) throws(WaybillError) -> [FoundSpan] {
         let columns = "SELECT span, source, part, fact, kind FROM spans"
         let isThere = "guid = ?1 AND part IS NOT NULL AND fact IS NOT NULL"

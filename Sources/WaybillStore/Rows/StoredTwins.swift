@@ -1,9 +1,8 @@
 import WaybillCore
 
-/// Tells a fact that arrives again from another fact with the same sequence.
+/// The comparison of a fact that arrives again with the fact that has its sequence.
 ///
-/// A process that was cloned, or whose disk was restored from a snapshot, gives a sequence twice. The comparison uses
-/// what no redaction changes: the kind of a fact, its part, its time and its code.
+/// Clones and restored snapshots of a process reuse sequences. Redaction never changes the compared fields.
 struct StoredTwins {
     private let source: Int64
     private let connection: Connection
@@ -19,12 +18,10 @@ struct StoredTwins {
         part = try connection.statement(
             "SELECT at_us, guid, closed, closed_at_us FROM parts WHERE source = ? AND sequence = ?")
         exchange = try connection.statement(
-            "SELECT at_us, closed, closed_at_us FROM network_logs WHERE source = ? AND part = ? AND sequence = ?")
+            "SELECT at_us, closed, closed_at_us FROM exchanges WHERE source = ? AND part = ? AND sequence = ?")
     }
 
-    /// Returns whether the store has another fact with this one's source and sequence.
-    ///
-    /// Call it only for a sequence that is booked as received. A fact whose row was removed since is not another one.
+    /// Returns whether another fact has the sequence, which must be booked as received. A deleted row doesn't count.
     func hasOther(than fact: Fact) throws(WaybillError) -> Bool {
         guard try !isStored(fact) else { return false }
         let sequence = SequenceRanges([fact.sequence...fact.sequence])
@@ -47,6 +44,7 @@ struct StoredTwins {
             }
         case .event(let content): found = try isEvent(content.code, fact)
         case .attributesSet: found = try isEvent(Tables.codeOfAttributesSet, fact)
+        case .unknown: found = try isEvent(Tables.codeOfUnknown, fact)
         case .exchangeOpened:
             found = try exchange.first(source, fact.part, fact.sequence) { row in row.optionalInt(0) == at }
         case .exchangeClosed(let content):
@@ -58,7 +56,7 @@ struct StoredTwins {
     }
 
     private func isEvent(_ code: Int, _ fact: Fact) throws(WaybillError) -> Bool? {
-        // A part that begins behind its own event is nobody's, and has no row.
+        // A part that begins after its own event is invalid and has no row.
         let (after, isBeyond) = fact.sequence.subtractingReportingOverflow(fact.part)
         guard !isBeyond else { return nil }
         return try event.first(source, fact.part, after) { row in

@@ -1,14 +1,12 @@
 package import WaybillCore
 
-/// Ends the statements of a connection before they are done: when their time is up, or when nobody waits for them any
-/// more.
+/// The time limit and cancellation of a connection's statements.
 ///
-/// SQLite asks it every thousand steps of its virtual machine, counted over all runs of a statement, so that many short
-/// ones are ended as well as one that is long.
+/// SQLite checks it every thousand virtual machine steps over all runs of a statement, which also catches many short
+/// runs.
 package final class Interruption: Sendable {
     private struct State {
         var isCanceled = false
-        /// What the statements that were ended so far are answered with.
         var error: (any Error)?
     }
 
@@ -17,19 +15,15 @@ package final class Interruption: Sendable {
     private let clock: any TransactionClock
     private let state = Locked(State())
 
-    /// Begins to count now.
-    ///
-    /// - Parameter limit: How long statements may take, all together; nil: as long as they do.
+    /// Starts the time limit for all statements together; `nil` sets none.
     package init(after limit: Duration? = nil, by clock: any TransactionClock) {
         self.limit = limit
         self.clock = clock
         deadline = limit.map { clock.uptimeMicroseconds() + $0.microseconds }
     }
 
-    /// Nobody waits any more.
     package func cancel() { state.withLock { $0.isCanceled = true } }
 
-    /// Whether a statement has to end now.
     var isDue: Bool {
         state.withLock { state in
             if state.isCanceled {
@@ -41,7 +35,6 @@ package final class Interruption: Sendable {
         }
     }
 
-    /// Why a statement was ended; nil where none was.
     package var error: (any Error)? { state.withLock { $0.error } }
 
     private var tookTooLong: WaybillError {

@@ -1,15 +1,11 @@
 import CWaybillSQLite
 package import WaybillCore
 
-/// A prepared statement of one connection, kept for use again and again.
-///
-/// Valid as long as its connection, and finalized when neither that nor anybody else has it any more.
+/// A prepared statement. Its connection must outlive it.
 package final class Statement {
     private let handle: OpaquePointer
     private unowned let connection: Connection
-    /// When its connection was last asked for it, counted in such requests.
     var lastUse = 0
-    /// Memory that it took when it was prepared.
     let byteCount: Int
 
     package init(_ handle: OpaquePointer, of connection: Connection) {
@@ -20,15 +16,12 @@ package final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Runs it to its end, with these arguments; what it returns is passed over.
     package func run<each Value: SQLValue>(_ values: repeat each Value) throws(WaybillError) {
         bind(repeat each values)
         defer { reset() }
         while try step() {}
     }
 
-    /// Runs it to its end, with the arguments that `bind` appends: for a statement that takes the values of several
-    /// rows.
     package func run(_ bind: (inout Arguments) -> Void) throws(WaybillError) {
         var arguments = Arguments(handle)
         bind(&arguments)
@@ -37,7 +30,6 @@ package final class Statement {
         while try step() {}
     }
 
-    /// Hands each row to `body`.
     package func forEachRow<each Value: SQLValue>(
         _ values: repeat each Value, body: (Row) throws(WaybillError) -> Void
     ) throws(WaybillError) {
@@ -46,7 +38,7 @@ package final class Statement {
         while try step() { try body(Row(handle)) }
     }
 
-    /// Hands each row to `body` until that returns false.
+    /// Passes each row to `body` until it returns `false`.
     package func forRows<each Value: SQLValue>(
         _ values: repeat each Value, while body: (Row) throws(WaybillError) -> Bool
     ) throws(WaybillError) {
@@ -55,7 +47,6 @@ package final class Statement {
         while try step(), try body(Row(handle)) {}
     }
 
-    /// What `transform` makes of each row.
     package func rows<each Value: SQLValue, Element>(
         _ values: repeat each Value, transform: (Row) throws(WaybillError) -> Element
     ) throws(WaybillError) -> [Element] {
@@ -66,7 +57,6 @@ package final class Statement {
         return elements
     }
 
-    /// What `transform` makes of the first row; nil where there is none.
     package func first<each Value: SQLValue, Element>(
         _ values: repeat each Value, transform: (Row) throws(WaybillError) -> Element
     ) throws(WaybillError) -> Element? {
@@ -75,7 +65,7 @@ package final class Statement {
         return try step() ? try transform(Row(handle)) : nil
     }
 
-    /// Hands each row to `body`, for a statement whose arguments were collected while its text was made.
+    /// Passes each row to `body`, for a statement whose arguments were collected with its text.
     package func forEachRow(arguments: [any SQLValue], body: (Row) throws(WaybillError) -> Void) throws(WaybillError) {
         try forRows(arguments: arguments) { (row) throws(WaybillError) in
             try body(row)
@@ -83,7 +73,6 @@ package final class Statement {
         }
     }
 
-    /// The same, until `body` returns false.
     package func forRows(arguments: [any SQLValue], while body: (Row) throws(WaybillError) -> Bool) throws(WaybillError)
     {
         bind(arguments)
@@ -91,26 +80,21 @@ package final class Statement {
         while try step(), try body(Row(handle)) {}
     }
 
-    /// Begins with these arguments; ``next()`` gives the rows one at a time, beside those of other statements, until
-    /// ``stop()``.
+    /// Binds arguments; ``next()`` then returns the rows, interleaved with other statements' rows, until ``stop()``.
     package func start<each Value: SQLValue>(_ values: repeat each Value) {
         reset()
         bind(repeat each values)
     }
 
-    /// The same for a statement whose arguments were collected while its text was made.
     package func start(arguments: [any SQLValue]) {
         reset()
         bind(arguments)
     }
 
-    /// The next row since ``start(_:)``; nil at the end.
     package func next() throws(WaybillError) -> Row? { try step() ? Row(handle) : nil }
 
-    /// Lets go of the rows that were not fetched.
     package func stop() { reset() }
 
-    /// How many steps SQLite's virtual machine took for it so far: work done, independent of the machine's speed.
     package var virtualMachineSteps: Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
 
     private var bindingResult = SQLITE_OK
@@ -150,7 +134,6 @@ package final class Statement {
     }
 }
 
-/// The arguments of a statement, appended one after the other.
 package struct Arguments {
     private let handle: OpaquePointer
     private var count: Int32 = 0
@@ -163,7 +146,6 @@ package struct Arguments {
         check(value.bind(to: handle, at: count))
     }
 
-    /// NULL, where there is no value to be asked for its type.
     package mutating func appendNull() {
         count += 1
         check(sqlite3_bind_null(handle, count))
@@ -174,14 +156,13 @@ package struct Arguments {
     }
 }
 
-/// The row at which a statement stands. Columns count from 0.
+/// The current row of a statement. Columns count from 0.
 package struct Row {
     private let handle: OpaquePointer
     private var first: Int32 = 0
 
     fileprivate init(_ handle: OpaquePointer) { self.handle = handle }
 
-    /// The same row without its first columns, so that several things can be read from one row.
     package func dropFirst(_ count: Int32) -> Row {
         var rest = self
         rest.first += count
@@ -190,11 +171,9 @@ package struct Row {
 
     package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, first + column) == SQLITE_NULL }
 
-    /// A number within what every format of ours holds, ±(2^53 - 1): a file of somebody else's may have any, and what
-    /// is added up of such must not overflow.
+    /// The result is limited to ±(2^53 - 1), because a foreign file may contain any number and sums must not overflow.
     package func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, first + column).bounded }
     package func optionalInt(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }
-    /// A code, a status or a count; the nearest that an `Int` holds here.
     @_disfavoredOverload
     package func int(_ column: Int32) -> Int { Int(clamping: int(column) as Int64) }
     @_disfavoredOverload
@@ -208,7 +187,7 @@ package struct Row {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What a column holds; a number that is no integer counts as nothing, since no table of ours has one.
+    /// Floating-point numbers become NULL, because our tables have none.
     package func value(_ column: Int32) -> ColumnValue {
         switch sqlite3_column_type(handle, first + column) {
         case SQLITE_INTEGER: return .integer(int(column))
@@ -225,19 +204,18 @@ package struct Row {
         if case .blob(let bytes) = value(column) { bytes } else { nil }
     }
 
-    /// nil for NULL, and for anything but 16 bytes.
+    /// `nil` for NULL, and for anything but 16 bytes.
     package func optionalGUID(_ column: Int32) -> GUID? {
         guard let start = sqlite3_column_blob(handle, first + column) else { return nil }
         return GUID(
             bytes: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, first + column))))
     }
-    /// All zeros for anything but 16 bytes, which only a damaged store has in a column that must hold an ID.
+    /// All zeros for anything but 16 bytes, which only a damaged store contains.
     package func guid(_ column: Int32) -> GUID { optionalGUID(column) ?? GUID(high: 0, low: 0) }
 }
 
-/// A value that a statement takes as an argument.
 package protocol SQLValue {
-    /// Binds it to the argument of that number, from 1; gives SQLite's result code.
+    /// Returns SQLite's result code; `index` counts from 1.
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32
 }
 
@@ -263,7 +241,7 @@ extension String: SQLValue {
     package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         var copy = self
         return copy.withUTF8 { bytes in
-            // An empty buffer may have no address, which SQLite would take for NULL.
+            // An empty buffer may have no address, which SQLite would read as NULL.
             guard let start = bytes.baseAddress else { return sqlite3_bind_text(statement, index, "", 0, copied) }
             return start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
                 sqlite3_bind_text(statement, index, $0, Int32(clamping: bytes.count), copied)
@@ -272,14 +250,12 @@ extension String: SQLValue {
     }
 }
 
-/// A GUID is stored as its 16 bytes.
 extension GUID: SQLValue {
     package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         withBytes { sqlite3_bind_blob(statement, index, $0.baseAddress, 16, copied) }
     }
 }
 
-/// A value as a column holds it, of any type.
 package enum ColumnValue: SQLValue {
     case null
     case integer(Int64)
@@ -305,5 +281,5 @@ extension Optional: SQLValue where Wrapped: SQLValue {
     }
 }
 
-/// `SQLITE_TRANSIENT`, a macro that Swift does not import: SQLite copies the bytes before the call returns.
+/// `SQLITE_TRANSIENT`, a macro that Swift can't import: SQLite copies the bytes during the call.
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

@@ -1,23 +1,16 @@
 import Foundation
 import WaybillCore
 
-/// Makes a new store of what can be read of a damaged one, and puts it in its place.
+/// The replacement of a damaged store by its readable parts.
 ///
-/// The damaged file is kept beside it, as `waybill.sqlite.damaged-<seconds since 1970>`.
+/// The old file stays as `waybill.sqlite.damaged-<seconds since 1970>`.
 struct Salvage {
-    /// Facts that were taken over.
     private(set) var factCount: Int64 = 0
-    /// Facts that were pending and are lost; they are booked as dropped.
     private(set) var lostCount: Int64 = 0
 
     private let file: StoreFile
 
-    /// Replaces a store's file, if it is still the one that was found to be damaged: another process may have been
-    /// faster.
-    ///
-    /// To be called with no connection to it open in this process.
-    ///
-    /// - Returns: What to tell about it; nil when there was nothing to do.
+    /// Replaces the file and returns what to report; `nil` if another process was faster. Close all connections first.
     static func replace(
         _ file: StoreFile, damaged: StoreFile.Identity?, under lock: FileLock, at wall: Int64
     ) throws(WaybillError) -> WaybillError? {
@@ -48,11 +41,11 @@ struct Salvage {
             let connection = try Connection("file:" + ResolvedLocation.escaped(file.draft), .readWrite, at: file.path)
             try connection.execute("PRAGMA synchronous = FULL")
             _ = try connection.transaction { () throws(WaybillError) in try Schema.migrate(connection) }
-            // Where it cannot even be opened, the new store is empty.
+            // If the file can't be opened, the new store is empty.
             if let damaged = try? Connection(
                 "file:" + ResolvedLocation.escaped(repaired.path), .readWrite, at: file.path)
             {
-                // What is whole on a page is taken, whatever else is wrong with it.
+                // Reads every intact page, whatever else is wrong.
                 try? damaged.execute("PRAGMA cell_size_check = OFF")
                 try connection.transaction { () throws(WaybillError) in
                     try SalvagedRows(from: damaged, into: connection).copy()
@@ -77,17 +70,14 @@ struct Salvage {
     }
 }
 
-/// The database file of a store, by its path: which file it is, and how it is replaced.
 struct StoreFile {
     let path: String
 
-    /// Which file a path leads to, under any name.
     struct Identity: Hashable {
         var device: UInt64
         var number: UInt64
     }
 
-    /// nil: there is none.
     var identity: Identity? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -95,22 +85,14 @@ struct StoreFile {
             device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino))
     }
 
-    /// Where the new file is made, and where it waits for its name once it is complete.
     var draft: String { path + "-salvaging" }
     var successor: String { path + "-salvaged" }
 
-    /// Whether a successor waits, and is ours.
     var hasSuccessor: Bool { access(successor, F_OK) == 0 && !DurableFile.isForeign(successor) }
 
-    /// What a damaged file is called, before its time in seconds since 1970.
     static let asideMark = ".damaged-"
 
-    /// Gives the complete successor the name of the damaged file, which is kept under another, with its WAL; does
-    /// nothing without a successor.
-    ///
-    /// Interrupted anywhere, it can be done again.
-    ///
-    /// - Returns: The path that the damaged file has now.
+    /// Puts the successor in place, and returns the new path of the damaged file. An interrupted call can be repeated.
     @discardableResult
     func succeed(at wall: Int64) throws(WaybillError) -> String? {
         guard hasSuccessor else { return nil }
@@ -130,9 +112,7 @@ struct StoreFile {
         return aside
     }
 
-    /// Removes the damaged stores that were kept.
-    ///
-    /// - Parameter latest: Kept all the same: one is enough to find out what happened.
+    /// Keeps `latest`, which is enough to investigate.
     func removeAside(butFor latest: String? = nil) {
         let file = URL(filePath: path)
         let folder = file.deletingLastPathComponent()
@@ -145,12 +125,9 @@ struct StoreFile {
     }
 }
 
-/// A database whose header is as SQLite needs it: the file itself, or a copy of it where bytes that are the same in
-/// every store were not.
-///
-/// sqlite.org/fileformat2.html, 1.3. Without them SQLite reads nothing at all, although every page may be whole.
+/// A database with a valid header: the file, or a copy with repaired constant bytes. Without them, SQLite reads nothing
+/// (sqlite.org/fileformat2.html, 1.3).
 struct HeaderRepair {
-    /// What to open.
     let path: String
     private let isCopy: Bool
 
@@ -170,26 +147,23 @@ struct HeaderRepair {
         (path, isCopy) = (copy, true)
     }
 
-    /// Whether a file that says that it is a store could not be one with such a header: SQLite finds other words than
-    /// damage for some of it.
+    /// SQLite may report other errors than damage for a wrong header.
     static func isNeeded(for path: String) -> Bool {
         guard let header = header(of: path), repaired(header) != nil else { return false }
         return Array(header[68..<72]) == withUnsafeBytes(of: UInt32(Schema.applicationID).bigEndian, Array.init)
     }
 
-    /// Removes the copy.
     func remove() {
         guard isCopy else { return }
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
     }
 
     private static func header(of path: String) -> [UInt8]? {
-        // Other connections of this process may be open, whose locks are lost when any descriptor of the file is closed.
+        // Closing another descriptor would drop the locks of this process's other connections.
         let connection = try? Connection("file:" + ResolvedLocation.escaped(path), .readOnly, at: path)
         return connection?.firstBytes(byteCount)
     }
 
-    /// nil: it is as it should be.
     private static func repaired(_ header: [UInt8]) -> [UInt8]? {
         var header = header
         let before = header
@@ -200,7 +174,7 @@ struct HeaderRepair {
         header.replaceSubrange(44..<48, with: [0, 0, 0, 4])  // schema format
         header.replaceSubrange(56..<60, with: [0, 0, 0, 1])  // UTF-8
         guard header != before else { return nil }
-        // The size in pages is not believed when this differs from the change counter: the file's length is.
+        // A mismatch with the change counter makes SQLite use the file's length instead of the stored size.
         header.replaceSubrange(92..<96, with: [0xFF, 0xFF, 0xFF, 0xFF])
         return header
     }

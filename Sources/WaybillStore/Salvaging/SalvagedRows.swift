@@ -1,11 +1,10 @@
 import WaybillCore
 
-/// Copies what can be read of a damaged database, row by row, around what cannot be read.
 struct SalvagedRows {
     private let damaged: Connection
     private let connection: Connection
 
-    /// Tables by the columns of their keys, sources first: no row is taken over whose source is unknown.
+    /// Tables and their keys, sources first: rows of unknown sources are not copied.
     private static let tables: [(name: String, keys: [String], condition: String)] = [
         ("sources", ["id"], "1"), ("settings", ["key"], "1"), ("device_time", ["id"], "1"), ("totals", ["app"], "1"),
         ("erased", ["guid"], "1"), ("erased_with_installation", ["guid"], "1"), ("installations", ["guid"], "1"),
@@ -13,21 +12,20 @@ struct SalvagedRows {
         ("arrivals", ["id"], "1"),
         ("clocks", ["source", "at_us"], "1"), ("parts", ["source", "sequence"], "1"),
         ("events", ["source", "part", "after"], "1"),
-        ("network_logs", ["source", "part", "sequence"], "1"), ("bodies", ["id"], "1"),
+        ("exchanges", ["source", "part", "sequence"], "1"), ("bodies", ["id"], "1"),
         ("dropped", ["source", "first"], "1"),
         ("retired", ["source", "first"], "1"), ("spans", ["source", "guid", "span"], "1"),
         ("quarantine", ["source", "sequence"], "1"), ("legacy_quarantine", ["id"], "1"),
-        // What is being delivered goes out again: the lease is gone.
         ("ranges", ["source", "first"], "lease IS NULL"),
     ]
 
-    /// - Parameter connection: To the new store.
     init(from damaged: Connection, into connection: Connection) {
         self.damaged = damaged
         self.connection = connection
     }
 
     func copy() throws(WaybillError) {
+        if (try? Schema.hasLegacyTables(damaged)) == true { try Schema.makeLegacyTables(connection) }
         for (name, keys, condition) in Self.tables {
             let columns = try commonColumns(of: name)
             guard !columns.isEmpty else { continue }
@@ -56,10 +54,9 @@ struct SalvagedRows {
         }
     }
 
-    /// Those that the damaged store has, too: it may be of an older version. Empty where not even that can be read.
     private func commonColumns(of table: String) throws(WaybillError) -> [String] {
         let sql = "SELECT name FROM pragma_table_info(?)"
-        // A view in its place may go on for ever.
+        // A view of that name might never end.
         let isView =
             try? damaged.integer(
                 "SELECT EXISTS(SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = ? COLLATE NOCASE)", table)
@@ -69,7 +66,6 @@ struct SalvagedRows {
         return try connection.statement(sql).rows(table) { row in row.text(0) }.filter(there.contains)
     }
 
-    /// Copies rows until the end, or until one cannot be read.
     private func scan(
         _ table: Table, _ rest: String, _ arguments: [any SQLValue], then body: (Row) -> Void
     ) throws(WaybillError) {
@@ -77,13 +73,13 @@ struct SalvagedRows {
         let rows = try damaged.statement(
             "SELECT \(table.columns.joined(separator: ", ")) FROM \(table.name) WHERE \(table.condition) \(rest)")
         try rows.forEachRow(arguments: arguments) { row in
-            // A row that is not what its table asks for is left.
+            // Ignores rows that violate the table's constraints.
             try? insertion.forEachRow(arguments: table.columns.indices.map { row.value(Int32($0)) }) { _ in }
             body(row)
         }
     }
 
-    /// Around what cannot be read: after an error the keys behind it are tried in ever longer steps.
+    /// After an error, this skips keys in growing steps.
     private func copy(_ table: Table, of source: Int64, by keys: [String]) throws(WaybillError) {
         let places = keys.compactMap { table.columns.firstIndex(of: $0) }.map { Int32($0) }
         guard places.count == keys.count, let first = places.first else { return }
@@ -105,14 +101,13 @@ struct SalvagedRows {
         }
     }
 
-    /// Where a scan stands, within a source.
     struct Key: Comparable {
         var first: Int64
         var second: Int64
 
         static func < (left: Key, right: Key) -> Bool { (left.first, left.second) < (right.first, right.second) }
 
-        /// Where to try next, the further the more attempts have failed; nil: that was all.
+        /// Returns where to continue, further with each failed attempt; `nil` at the end.
         func skipping(_ attempt: Int, hasSecond: Bool) -> Key? {
             if attempt == 0 { return self }
             let steps = 53  // as many powers of 2 as a sequence may have
@@ -123,12 +118,9 @@ struct SalvagedRows {
     }
 }
 
-/// Makes the books balance after rows were lost: of own sources, what was pending and has no row any more is booked as
-/// damaged.
+/// The books after a loss: own pending facts without rows are booked as damaged.
 struct SalvagedBooks {
-    /// Facts that have a row.
     private(set) var factCount: Int64 = 0
-    /// Facts that were booked as damaged.
     private(set) var lostCount: Int64 = 0
 
     private let connection: Connection
@@ -182,7 +174,7 @@ struct SalvagedBooks {
         lostCount += lost.count
     }
 
-    /// Every settled fact that is not in quarantine was delivered.
+    /// Settled facts outside quarantine were delivered.
     private func settle(_ source: Int64, _ booked: SequenceRanges) throws(WaybillError) {
         var quarantined: Int64 = 0
         for sequence in try connection.statement("SELECT sequence FROM quarantine WHERE source = ?").rows(
@@ -211,23 +203,22 @@ struct SalvagedBooks {
         SELECT sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \
         UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed IS NOT NULL \
         UNION ALL SELECT sequence FROM events WHERE source = ?1 \
-        UNION ALL SELECT sequence FROM network_logs WHERE source = ?1 AND method IS NOT NULL \
-        UNION ALL SELECT closed FROM network_logs WHERE source = ?1 AND closed IS NOT NULL ORDER BY 1
+        UNION ALL SELECT sequence FROM exchanges WHERE source = ?1 AND method IS NOT NULL \
+        UNION ALL SELECT closed FROM exchanges WHERE source = ?1 AND closed IS NOT NULL ORDER BY 1
         """
 
-    /// Without its exchange or its beginning a body is of no use.
     private static let removeLostBodies = """
-        DELETE FROM bodies WHERE NOT EXISTS(SELECT 1 FROM network_logs l WHERE l.source = bodies.source AND l.sequence = bodies.exchange) \
+        DELETE FROM bodies WHERE NOT EXISTS(SELECT 1 FROM exchanges l WHERE l.source = bodies.source AND l.sequence = bodies.exchange) \
         OR piece > 0 AND NOT EXISTS(SELECT 1 FROM bodies b WHERE b.source = bodies.source AND b.exchange = bodies.exchange \
         AND b.direction = bodies.direction AND b.piece = bodies.piece - 1)
         """
 
-    /// Events and exchanges whose part is lost get one without an opening, as if that were still to come.
+    /// Adds parts for events and exchanges that lost theirs, as if their openings had not arrived.
     private static let addMissingParts = """
         INSERT INTO parts(source, sequence, outcome, beyond, beyond_at_us, settled) \
         SELECT f.source, f.part, CASE s.ended WHEN 0 THEN \(TransactionOutcome.open.rawValue) ELSE \(TransactionOutcome.interrupted.rawValue) END, \
         max(f.sequence), max(f.at_us), 0 FROM (SELECT source, part, sequence, at_us FROM events \
-        UNION ALL SELECT source, part, max(sequence, ifnull(closed, 0)), max(ifnull(at_us, 0), ifnull(closed_at_us, 0)) FROM network_logs) f \
+        UNION ALL SELECT source, part, max(sequence, ifnull(closed, 0)), max(ifnull(at_us, 0), ifnull(closed_at_us, 0)) FROM exchanges) f \
         JOIN sources s ON s.id = f.source WHERE NOT EXISTS(SELECT 1 FROM parts p WHERE p.source = f.source AND p.sequence = f.part) \
         GROUP BY f.source, f.part
         """

@@ -1,24 +1,21 @@
 package import WaybillCore
 
-/// Expressions that several statements and views share.
 package enum SQL {
-    /// Microseconds since 1970 of a time in a source, by its latest clock anchor before, else by its first; a source
-    /// without any starts in 1970.
+    /// Converts to microseconds since 1970, by the latest earlier anchor or else the first; without anchors, from 1970.
     package static func wall(_ time: String, source: String) -> String {
         let anchors = "SELECT c.offset_us FROM clocks c WHERE c.source = \(source)"
         return
             "(\(time) + coalesce((\(anchors) AND c.at_us <= \(time) ORDER BY c.at_us DESC LIMIT 1), (\(anchors) ORDER BY c.at_us LIMIT 1), 0))"
     }
 
-    /// How a source ended; NULL for one that has not, though it may have noted already that it is about to.
+    /// How a source ended; NULL while it runs, even if it has noted its end early.
     package static func endedBy(_ source: String) -> String { "iif(\(source).ended, \(source).ended_by, NULL)" }
 
-    /// Microseconds since 1970 of the latest fact of a transaction.
     package static func lastActivity(guid: String) -> String {
         "(SELECT max(\(wall("a.last_at_us", source: "a.source"))) FROM parts a WHERE a.guid = \(guid))"
     }
 
-    /// The outcome of a leading part as a number: what is stored, or that it has timed out.
+    /// The outcome of a leading part, with timeouts.
     package static func outcome(_ part: String, now: String) -> String {
         """
         (CASE WHEN \(part).outcome = \(TransactionOutcome.open.rawValue) \
@@ -27,27 +24,24 @@ package enum SQL {
         """
     }
 
-    /// Facts that are not settled, in all own sources.
     package static let pendingCount = """
         SELECT ifnull(sum(recorded - (SELECT ifnull(sum(last - first + 1), 0) FROM ranges WHERE source = id AND lease IS NULL) \
         - (SELECT ifnull(sum(last - first + 1), 0) FROM dropped WHERE source = id)), 0) FROM sources \
         WHERE heard_us IS NULL AND recorded > delivered
         """
 
-    /// A GUID in its canonical text.
     package static func text(guid: String) -> String {
         let digits = "lower(hex(\(guid)))"
         let groups = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].map { "substr(\(digits), \($0), \($1))" }
         return "(\(groups.joined(separator: " || '-' || ")))"
     }
 
-    /// A transaction's `SupportCode`: its GUID's last 40 bits in base 32, where four digits say what five hexadecimal
-    /// ones do.
+    /// The last 40 bits of the GUID in base 32, where four digits replace five hexadecimal ones.
     static func supportCode(guid: String) -> String {
         func bits(_ place: Int) -> String { "(instr('0123456789ABCDEF', substr(hex(\(guid)), \(place), 1)) - 1)" }
         func half(_ first: Int) -> String {
             let (a, b, c, d, e) = (bits(first), bits(first + 1), bits(first + 2), bits(first + 3), bits(first + 4))
-            // SQLite's bit operators are all of one precedence.
+            // SQLite's bit operators share one precedence.
             return [
                 "(\(a) << 1) | (\(b) >> 3)", "((\(b) & 7) << 2) | (\(c) >> 2)", "((\(c) & 3) << 3) | (\(d) >> 1)",
                 "((\(d) & 1) << 4) | \(e)",
@@ -57,27 +51,26 @@ package enum SQL {
         return "(\(half(23)) || '-' || \(half(28)))"
     }
 
-    /// A time since 1970 in ISO 8601, UTC, with microseconds.
     package static func iso8601(_ microseconds: String) -> String {
         "(strftime('%Y-%m-%dT%H:%M:%S', \(microseconds) / 1000000, 'unixepoch') || printf('.%06dZ', \(microseconds) % 1000000))"
     }
 
-    /// What `LIKE ... ESCAPE '\\'` finds a text by, wherever it stands.
+    /// A pattern for `LIKE ... ESCAPE '\\'` that finds a text anywhere.
     package static func pattern(containing text: String) -> String { "%\(escaped(text))%" }
 
-    /// A text that means itself in `LIKE ... ESCAPE '\\'`.
+    /// A pattern for `LIKE ... ESCAPE '\\'` that matches exactly this text.
     package static func escaped(_ text: String) -> String {
         text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
     }
 
-    /// A member of a column that holds a `DetailColumn`; NULL where it has none.
+    /// A member of a `DetailColumn`; NULL if it is missing.
     package static func detail(_ column: String, _ member: String) -> String {
         "CASE WHEN json_valid(\(column)) THEN json_extract(\(column), '$.\(member)') END"
     }
 
-    /// A name: as that launch says, else as that version of that app does, else as any does, else the code.
+    /// The name of the launch, or else of the version, or else of any app, or else the code.
     ///
-    /// - Parameter launch: What ``launch(version:source:)`` gives; `nil` ignores names that belong to a launch.
+    /// - Parameter launch: The result of ``launch(version:source:)``; `nil` ignores names of launches.
     package static func name(
         useCase: String, event: String, app: String, version: String, launch: String?, otherwise: String
     ) -> String {
@@ -88,23 +81,19 @@ package enum SQL {
         return "coalesce(\(places.joined(separator: ", ")), (\(named)), \(otherwise))"
     }
 
-    /// A name in a statement whose `s` is the source.
     package static func name(useCase: String, event: String, otherwise: String) -> String {
         name(
             useCase: useCase, event: event, app: "s.app", version: "s.app_version", launch: launchOfS,
             otherwise: otherwise)
     }
 
-    /// The value of `names.app_version` for a name that belongs to one launch, not to all launches of its version: an enum
-    /// changed, and the version did not.
+    /// The value of `names.app_version` for a name of one launch, whose enum changed without a new version.
     static let launchOfS = "s.app_version || char(1) || hex(s.uuid)"
 
-    /// The version in a value of `names.app_version`.
     package static let versionOfName = """
         iif(instr(app_version, char(1)), substr(app_version, 1, instr(app_version, char(1)) - 1), app_version)
         """
 
-    /// The value of `names.app_version` for a name that belongs to one launch; see ``name(useCase:event:otherwise:)``.
     package static func launch(version: String, source: GUID) -> String {
         "\(version)\u{1}\(source.description.uppercased().replacing("-", with: ""))"
     }

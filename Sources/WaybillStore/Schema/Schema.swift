@@ -1,53 +1,29 @@
 package import WaybillCore
 
-/// What a Waybill store looks like, and how an older one becomes a current one.
 package enum Schema {
     /// `WBIL`, in the header of every store: sqlite.org/pragma.html#pragma_application_id.
     static let applicationID = 0x5742_494C
 
-    /// A step from one version of the schema to the next.
     struct Migration: Sendable {
         var name: String
         var script: String
     }
 
-    /// In order; the version of a store (`PRAGMA user_version`) is how many of them it has. Only ever appended to: a
-    /// released one never changes.
-    static let migrations = [
-        Migration(name: "facts, ranges and leases", script: Tables.script + Views.script),
-        Migration(name: "retention", script: Tables.retention),
-        Migration(name: "bodies", script: Tables.bodies + Views.exchangesWithBodies),
-        Migration(name: "exchanges by time", script: Tables.exchangesByTime),
-        Migration(name: "retired facts", script: Tables.retired),
-        Migration(name: "sets of version 0.0.1", script: Tables.legacySets),
-        Migration(name: "transactions by duration", script: Tables.transactionsByDuration),
-        Migration(name: "bad transactions of sets of version 0.0.1", script: Tables.legacyQuarantine),
-        Migration(name: "support codes in the view of transactions", script: Views.transactionsWithSupportCode),
-        Migration(name: "who may speak for sources and installations", script: Tables.identities),
-        Migration(name: "dropped ranges told in pieces", script: Tables.toldRanges),
-        Migration(name: "transactions whose beginner is known apart from others", script: Tables.partsByBeginner),
-        Migration(name: "an app's first week", script: Tables.firstWeek + Views.withAttributesSet),
-        Migration(name: "spans of OpenTelemetry", script: Tables.spans),
-        Migration(name: "spans as they came", script: Tables.spansAsTheyCame),
-        Migration(name: "names of launches", script: Tables.namesOfLaunches + Views.withNamesOfLaunches),
-    ]
+    /// In order; a store's version (`PRAGMA user_version`) is the number of steps that it has had. Steps are only
+    /// appended: a released step never changes.
+    static let migrations = [Migration(name: "1.0", script: Tables.script + Views.script)]
 
-    /// Columns that who only reads a store of an older version does not find there, the longer names first.
-    static func absentColumns(of connection: Connection) throws(WaybillError) -> [String] {
-        try connection.integer("PRAGMA user_version") < 13
-            ? ["parent_part", "parent", "ended_by", "sample_ppm", "sample_kept", "slow_us"] : []
-    }
-
-    /// The version that this code reads and writes.
     static var version: Int { migrations.count }
 
-    /// Makes the tables of a new store, or those that an older one lacks; call it inside a SQLite transaction.
+    /// Creates the tables of a new store, or updates an older store. Call it inside an SQLite transaction.
     ///
-    /// - Returns: Whether there was anything to do.
-    static func migrate(_ connection: Connection) throws(WaybillError) -> Bool {
+    /// - Returns: Whether the store changed.
+    static func migrate(
+        _ connection: Connection, by migrations: [Migration] = migrations
+    ) throws(WaybillError) -> Bool {
         let version: Int = try connection.integer("PRAGMA user_version")
         if version == 0 {
-            // Another program's database must not get our tables.
+            // Never add tables to another program's database.
             guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
                 throw try notAStore(connection)
             }
@@ -55,10 +31,20 @@ package enum Schema {
         } else {
             try check(connection)
         }
-        guard version < self.version else { return false }
+        guard version < migrations.count else { return false }
         for migration in migrations[version...] { try connection.execute(migration.script) }
-        try connection.execute("PRAGMA user_version = \(self.version)")
+        try connection.execute("PRAGMA user_version = \(migrations.count)")
         return true
+    }
+
+    /// Creates the tables for sets of version 0.0.1, which most stores never receive.
+    package static func makeLegacyTables(_ connection: Connection) throws(WaybillError) {
+        guard try !hasLegacyTables(connection) else { return }
+        try connection.execute(Tables.legacy)
+    }
+
+    package static func hasLegacyTables(_ connection: Connection) throws(WaybillError) -> Bool {
+        try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'legacy_quarantine'") > 0
     }
 
     /// Makes sure that nothing of another program's is in it, before anything is changed.
@@ -67,7 +53,7 @@ package enum Schema {
         guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else { throw try notAStore(connection) }
     }
 
-    /// Whether it is a store that was never finished: the process that made it ended before its tables were there.
+    /// Whether the process that created the store ended before it had tables.
     static func isUnfinished(_ connection: Connection) throws(WaybillError) -> Bool {
         let application: Int = try connection.integer("PRAGMA application_id")
         let version = try connection.integer("PRAGMA user_version")
@@ -75,16 +61,14 @@ package enum Schema {
         return try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
     }
 
-    /// Makes sure that it is a store as it was made, and none of a newer version.
+    /// Throws an error unless this is an intact store of this version or an older one.
     static func check(_ connection: Connection) throws(WaybillError) {
         guard try connection.integer("PRAGMA application_id") == applicationID else { throw try notAStore(connection) }
         guard try checkVersion(connection) > 0 else { throw try notAStore(connection) }
         try checkObjects(connection)
     }
 
-    /// Makes sure that no newer version of Waybill has written it; costs a look at the file's header.
-    ///
-    /// - Returns: The version of its schema; 0 for a file without one.
+    /// Returns 0 without a schema, and reads only the file's header.
     @discardableResult
     static func checkVersion(_ connection: Connection) throws(WaybillError) -> Int {
         let version: Int = try connection.integer("PRAGMA user_version")
@@ -98,13 +82,15 @@ package enum Schema {
     }
 
     /// Makes sure that it lacks nothing, for callers that only read, and so cannot bring it up to date.
-    package static func checkCurrent(_ connection: Connection) throws(WaybillError) {
+    package static func checkCurrent(
+        _ connection: Connection, version needed: Int = version
+    ) throws(WaybillError) {
         try check(connection)
         let version = try connection.integer("PRAGMA user_version")
-        guard version == self.version else {
+        guard version >= needed else {
             throw WaybillError(
                 .store,
-                "The store at \(connection.place) was written by an older version of Waybill (schema \(version), needed here is \(self.version)). "
+                "The store at \(connection.place) was written by an older version of Waybill (schema \(version), needed here is \(needed)). "
                     + "The app or the collector that writes it brings it up to date once it is updated, too; so does `waybill serve` of its folder."
             )
         }
@@ -112,24 +98,22 @@ package enum Schema {
 
     private static func notAStore(_ connection: Connection) throws(WaybillError) -> WaybillError {
         let tables = try connection.integer(
-            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('sources', 'parts', 'network_logs', 'ranges')"
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('sources', 'parts', 'exchanges', 'ranges')"
         )
-        // All of ours: then it is only the header that says otherwise.
+        // A store with all our tables has only a damaged header.
         return WaybillError(
             tables == 4 ? .damaged : .store,
             "\(connection.place) is not a Waybill store: it is an SQLite database of something else.")
     }
 }
 
-/// A table, index, view or trigger as a database knows it: sqlite.org/schematab.html.
 struct SchemaObject: Equatable {
     var type: String
     var name: String
     var table: String
-    /// nil: SQLite made it, for a key.
+    /// `nil` if SQLite created it for a key.
     var sql: String?
 
-    /// All of a connection's database, with the version that it says it has, of one moment.
     static func all(_ connection: Connection) throws(WaybillError) -> (version: Int, objects: [SchemaObject]) {
         var version = 0
         let objects = try connection.statement(
@@ -143,25 +127,22 @@ struct SchemaObject: Equatable {
         return (version, objects)
     }
 
-    /// As SQLite compares names.
     fileprivate var key: String { name.lowercased() }
 }
 
 extension Schema {
-    /// Makes sure that what statements of ours name is what we have made: a view in place of a table may go on for
-    /// ever, and a trigger does whatever its maker likes.
+    /// A view in place of a table may never end, and a trigger can do anything. Users' other objects are never read.
     ///
-    /// Tables, views and indexes of other names may be there, since people add their own; they are never read.
-    ///
-    /// - Throws: `.damaged`, so that a store that is recorded into is made anew.
+    /// - Throws: `.damaged`, which replaces a store that is recorded into.
     static func checkObjects(_ connection: Connection) throws(WaybillError) {
         let (version, found) = try SchemaObject.all(connection)
         guard (1...self.version).contains(version) else { return }
         var missing = try made(version)
+        let legacy = try made(Self.version, and: Tables.legacy)
         for object in found {
             if let expected = missing.removeValue(forKey: object.key) {
                 guard object == expected else { throw foreign(object, in: connection) }
-            } else if object.type == "trigger" {
+            } else if object.type == "trigger" || legacy[object.key].map({ $0 != object }) == true {
                 throw foreign(object, in: connection)
             }
         }
@@ -178,15 +159,17 @@ extension Schema {
         )
     }
 
-    private static let known = Locked<[Int: [String: SchemaObject]]>([:])
+    private static let known = Locked<[String: [String: SchemaObject]]>([:])
 
-    /// What a store of that version has, by name, as its migrations make it.
-    private static func made(_ version: Int) throws(WaybillError) -> [String: SchemaObject] {
-        if let objects = known.withLock({ $0[version] }) { return objects }
+    /// The objects of a store of a version, by name, as its migrations make them and another script.
+    private static func made(_ version: Int, and more: String = "") throws(WaybillError) -> [String: SchemaObject] {
+        let key = "\(version) \(more)"
+        if let objects = known.withLock({ $0[key] }) { return objects }
         let connection = try Connection(":memory:", .create, at: "memory")
         for migration in migrations[..<version] { try connection.execute(migration.script) }
+        try connection.execute(more)
         let objects = Dictionary(uniqueKeysWithValues: try SchemaObject.all(connection).objects.map { ($0.key, $0) })
-        known.withLock { $0[version] = objects }
+        known.withLock { $0[key] = objects }
         return objects
     }
 }

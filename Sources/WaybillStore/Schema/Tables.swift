@@ -1,43 +1,20 @@
+import WaybillCore
+
 /// The tables. A fact's row is the fact; what is derived from others can be rebuilt from them.
 ///
-/// Columns with `AS` take no room: they are computed when they are read.
-/// Every integer that ends in `_us` is microseconds: since the source started inside facts, since 1970-01-01T00:00:00Z
-/// where it says so.
+/// Integers that end in `_us` are microseconds, since the source started or, where noted, since 1970.
 package enum Tables {
-    /// Those whose rows belong to a source.
     package static let bySource = [
-        "clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine", "retired", "spans",
+        "clocks", "parts", "events", "exchanges", "ranges", "dropped", "arrivals", "quarantine", "retired", "spans",
     ]
 
-    /// What was kept of the bodies of exchanges.
-    static let bodies = """
-        CREATE TABLE bodies( -- of own exchanges, if asked for, redacted; a long one in several pieces. No facts: they stay in this file
-          id INTEGER PRIMARY KEY, -- the older ones have the smaller numbers
-          source INTEGER NOT NULL, -- sources.id
-          exchange INTEGER NOT NULL, -- network_logs.sequence
-          direction INTEGER NOT NULL, -- 0 request, 1 response
-          piece INTEGER NOT NULL, -- from 0
-          content_type TEXT,
-          kept_bytes INTEGER NOT NULL, -- of this piece, before it was compressed
-          byte_count INTEGER, -- in the last piece: of the whole body, as it was
-          omission TEXT, -- in the last piece: limit, type, encoding, room, unfinished; NULL: it was kept whole
-          hash BLOB, -- in the last piece of a body that was cut: 16 bytes, under a key of this store
-          bytes BLOB NOT NULL -- zlib; in the shell: sqlar_uncompress(bytes, kept_bytes)
-        ) STRICT;
-        CREATE UNIQUE INDEX bodies_by_exchange ON bodies(source, exchange, direction, piece);
-        CREATE TRIGGER bodies_go_with_their_exchange AFTER DELETE ON network_logs BEGIN
-          DELETE FROM bodies WHERE source = old.source AND exchange = old.sequence;
-        END;
-
-        """
-
-    /// What `parts.own_timeout_us` leaves out: 24 hours. Part of the schema: it stays where the library's default
-    /// changes.
-    static let usualTimeoutMicroseconds: Int64 = 86_400_000_000
-
-    /// What stands in `events.code` where a row is no event, but attributes that were set: its detail has `attributes`,
-    /// and the names that were removed as a list, `removed`. No event has a negative code.
+    /// The value of `events.code` in a row that sets attributes: its detail has `attributes`, and the names that were
+    /// removed as a list, `removed`. No event has a negative code.
     package static let codeOfAttributesSet = -2
+
+    /// The value of `events.code` in a row of a kind that this version doesn't know: its detail has `kind` and
+    /// `members`.
+    package static let codeOfUnknown = -3
 
     static let script = """
         CREATE TABLE sources( -- running recorders: launches of a process
@@ -55,7 +32,13 @@ package enum Tables {
           refused INTEGER NOT NULL DEFAULT 0, -- facts never taken, for want of room; without a sequence
           delivered INTEGER NOT NULL DEFAULT 0, -- booked with each verdict: here accepted by the collector, or there accepted from the source
           ended INTEGER NOT NULL DEFAULT 0, -- 1: what it left open was interrupted
-          news INTEGER NOT NULL DEFAULT 0 -- apart from facts, the collector 0: knows all, 1: has to be told, 2: is being told by a lease
+          ended_by TEXT, -- exit, reboot, system, or a signal's name; NULL: unknown
+          news INTEGER NOT NULL DEFAULT 0, -- data other than facts that the collector lacks: 0 none, 1 some, 2 some, in a leased set
+          told INTEGER NOT NULL DEFAULT 0, -- own: the collector knows the dropped ranges up to this sequence
+          dropped_rows INTEGER NOT NULL DEFAULT 0, -- number of its rows in `dropped`
+          born_us INTEGER NOT NULL DEFAULT 0, -- own: device_time.seen_us when it was registered
+          proof TEXT, -- own: the secret that its sets carry
+          proof_hash BLOB -- received: SHA-256 of the first sender's secret; NULL: it had none
         ) STRICT;
         CREATE TABLE clocks( -- since 1970 = since the source started + offset_us, from at_us to the next row
           source INTEGER NOT NULL, -- sources.id
@@ -71,12 +54,15 @@ package enum Tables {
           name TEXT NOT NULL,
           PRIMARY KEY(use_case, event, app, app_version, name)
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX names_of_launches ON names(app_version) WHERE instr(app_version, char(1)); -- after it: the source's uuid, in hexadecimal
         CREATE TABLE parts( -- one source's share in a transaction; part 0 holds what is outside any transaction
           source INTEGER NOT NULL, -- sources.id
           sequence INTEGER NOT NULL, -- of the fact `opened`
           guid BLOB, -- the transaction's, 16 bytes; NULL: the fact `opened` has not arrived
           use_case INTEGER,
           joined INTEGER, -- 0: it began the transaction
+          parent BLOB, -- the parent transaction, 16 bytes; NULL: none
+          parent_part INTEGER, -- the same source's part of the parent transaction; NULL: another source has it
           own_timeout_us INTEGER, -- NULL: 24 hours
           at_us INTEGER,
           cause_source BLOB, -- the exchange that caused a joined part: its source's uuid,
@@ -91,15 +77,24 @@ package enum Tables {
           beyond INTEGER, -- derived: the highest sequence of its facts, where that is not `closed`
           beyond_at_us INTEGER, -- derived: their latest time, where that is not `closed_at_us`
           settled INTEGER NOT NULL, -- derived: 1 when none of its facts is pending
-          timeout_us INTEGER AS (ifnull(own_timeout_us, \(usualTimeoutMicroseconds))),
+          sample_ppm INTEGER, -- the sampling rate in millionths; NULL: not sampled
+          sample_kept INTEGER, -- 1: not chosen, and delivered only if its end requires it; NULL: not sampled
+          slow_us INTEGER, -- with sample_ppm: longer parts are slow; NULL: no limit
+          held INTEGER NOT NULL DEFAULT 0, -- own: 1 while it is open and was not chosen: not leased
+          timeout_us INTEGER AS (ifnull(own_timeout_us, \(Fact.Opened.usualTimeoutMicroseconds))),
           last INTEGER AS (ifnull(beyond, closed)),
           last_at_us INTEGER AS (ifnull(beyond_at_us, closed_at_us)),
+          duration_us INTEGER AS (closed_at_us - at_us),
           PRIMARY KEY(source, sequence)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX parts_by_guid ON parts(guid) WHERE guid IS NOT NULL;
-        CREATE INDEX parts_by_outcome ON parts(outcome, listed_us) WHERE listed_us IS NOT NULL;
-        CREATE INDEX parts_by_use_case ON parts(use_case, outcome, listed_us) WHERE listed_us IS NOT NULL;
+        CREATE INDEX parts_by_parent ON parts(parent) WHERE parent IS NOT NULL;
+        CREATE INDEX parts_by_outcome ON parts(joined, outcome, listed_us) WHERE listed_us IS NOT NULL;
+        CREATE INDEX parts_by_use_case ON parts(use_case, joined, outcome, listed_us) WHERE listed_us IS NOT NULL;
+        CREATE INDEX parts_by_duration ON parts(joined, outcome, duration_us) WHERE listed_us IS NOT NULL AND duration_us IS NOT NULL;
         CREATE INDEX parts_unsettled ON parts(source, sequence) WHERE settled = 0;
+        CREATE INDEX parts_held ON parts(source, sequence) WHERE held = 1;
+        CREATE INDEX parts_sampled ON parts(source) WHERE sample_ppm IS NOT NULL;
         CREATE TABLE events(
           source INTEGER NOT NULL, -- sources.id
           part INTEGER NOT NULL, -- parts.sequence
@@ -110,7 +105,7 @@ package enum Tables {
           sequence INTEGER AS (part + after),
           PRIMARY KEY(source, part, after)
         ) STRICT, WITHOUT ROWID;
-        CREATE TABLE network_logs( -- HTTP exchanges
+        CREATE TABLE exchanges( -- HTTP exchanges
           source INTEGER NOT NULL, -- sources.id
           part INTEGER NOT NULL, -- parts.sequence; 0: outside any transaction
           sequence INTEGER NOT NULL, -- of the fact `exchange_opened`
@@ -131,7 +126,25 @@ package enum Tables {
           closed_detail TEXT, -- JSON: headers, error_domain, error_text
           PRIMARY KEY(source, part, sequence)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX network_logs_by_closing ON network_logs(source, closed) WHERE closed IS NOT NULL;
+        CREATE INDEX exchanges_by_closing ON exchanges(source, closed) WHERE closed IS NOT NULL;
+        CREATE INDEX exchanges_by_time ON exchanges(source, at_us, sequence) WHERE method IS NOT NULL;
+        CREATE TABLE bodies( -- of own exchanges, if asked for, redacted; a long one in several pieces. No facts: they stay in this file
+          id INTEGER PRIMARY KEY, -- the older ones have the smaller numbers
+          source INTEGER NOT NULL, -- sources.id
+          exchange INTEGER NOT NULL, -- exchanges.sequence
+          direction INTEGER NOT NULL, -- 0 request, 1 response
+          piece INTEGER NOT NULL, -- from 0
+          content_type TEXT,
+          kept_bytes INTEGER NOT NULL, -- of this piece, before it was compressed
+          byte_count INTEGER, -- in the last piece: of the whole body, as it was
+          omission TEXT, -- in the last piece: limit, type, encoding, room, unfinished; NULL: it was kept whole
+          hash BLOB, -- in the last piece of a body that was cut: 16 bytes, under a key of this store
+          bytes BLOB NOT NULL -- zlib; in the shell: sqlar_uncompress(bytes, kept_bytes)
+        ) STRICT;
+        CREATE UNIQUE INDEX bodies_by_exchange ON bodies(source, exchange, direction, piece);
+        CREATE TRIGGER bodies_go_with_their_exchange AFTER DELETE ON exchanges BEGIN
+          DELETE FROM bodies WHERE source = old.source AND exchange = old.sequence;
+        END;
         CREATE TABLE ranges( -- facts, by first and last sequence: claimed by a lease, or settled (own source), or received (any other)
           source INTEGER NOT NULL, -- sources.id
           first INTEGER NOT NULL,
@@ -149,7 +162,7 @@ package enum Tables {
           source INTEGER NOT NULL, -- sources.id
           first INTEGER NOT NULL,
           last INTEGER NOT NULL,
-          reason TEXT NOT NULL, -- quota, age, erased, damaged
+          reason TEXT NOT NULL, -- quota, age, erased, damaged, sampled, withheld
           PRIMARY KEY(source, first)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE arrivals( -- facts received, in the order of their coming: a cursor for exports that go on where they ended
@@ -174,12 +187,6 @@ package enum Tables {
           key TEXT PRIMARY KEY,
           value TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
-
-        """
-
-    /// What keeping a store within its limits needs.
-    static let retention = """
-        ALTER TABLE sources ADD COLUMN born_us INTEGER NOT NULL DEFAULT 0 /* own: device_time.seen_us when it was registered */;
         CREATE TABLE device_time( -- one row: what the age of own facts goes by, since nobody can turn it
           id INTEGER PRIMARY KEY CHECK(id = 1),
           seen_us INTEGER NOT NULL, -- how long the device was seen running since the store was made
@@ -197,122 +204,23 @@ package enum Tables {
           quota INTEGER NOT NULL, -- dropped, by reason
           age INTEGER NOT NULL,
           erased INTEGER NOT NULL,
-          damaged INTEGER NOT NULL
+          damaged INTEGER NOT NULL,
+          sampled INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
-
-        """
-
-    /// What a list of exchanges needs: each source's newest first.
-    static let exchangesByTime = """
-        CREATE INDEX network_logs_by_time ON network_logs(source, at_us, sequence) WHERE method IS NOT NULL;
-
-        """
-
-    /// What keeping what was received within limits needs.
-    static let retired = """
         CREATE TABLE retired( -- facts that were received, and whose rows were taken away again; they stand in `ranges` still
           source INTEGER NOT NULL, -- sources.id
           first INTEGER NOT NULL,
           last INTEGER NOT NULL,
           PRIMARY KEY(source, first)
         ) STRICT, WITHOUT ROWID;
-
-        """
-
-    /// What a list of transactions by duration needs.
-    static let transactionsByDuration = """
-        ALTER TABLE parts ADD COLUMN duration_us INTEGER AS (closed_at_us - at_us);
-        CREATE INDEX parts_by_duration ON parts(outcome, duration_us) WHERE listed_us IS NOT NULL AND duration_us IS NOT NULL;
-
-        """
-
-    /// What a list needs that leaves out the transactions of which only joined parts are known, however many they are.
-    static let partsByBeginner = """
-        DROP INDEX parts_by_outcome;
-        DROP INDEX parts_by_use_case;
-        DROP INDEX parts_by_duration;
-        CREATE INDEX parts_by_outcome ON parts(joined, outcome, listed_us) WHERE listed_us IS NOT NULL;
-        CREATE INDEX parts_by_use_case ON parts(use_case, joined, outcome, listed_us) WHERE listed_us IS NOT NULL;
-        CREATE INDEX parts_by_duration ON parts(joined, outcome, duration_us) WHERE listed_us IS NOT NULL AND duration_us IS NOT NULL;
-
-        """
-
-    /// What finding the launches needs that have names of their own.
-    static let namesOfLaunches = """
-        CREATE INDEX names_of_launches ON names(app_version) WHERE instr(app_version, char(1)); -- behind it: the source's uuid, in hexadecimal
-
-        """
-
-    /// What keeping the bad transactions of sets of version 0.0.1 needs.
-    static let legacyQuarantine = """
-        CREATE TABLE legacy_quarantine( -- transactions of such sets that could not be read; their senders keep nothing of them
-          id INTEGER PRIMARY KEY, -- the older ones have the smaller numbers
-          received_us INTEGER NOT NULL, -- since 1970
-          guid BLOB, -- the transaction's 16 bytes; NULL where not even they could be read
-          reason TEXT NOT NULL, -- where in the set what is wrong
-          json TEXT NOT NULL -- as it came, redacted, and cut where it is very long
-        ) STRICT;
-
-        """
-
-    /// What telling sources and installations from those who pretend to be them needs.
-    ///
-    /// Own sources of before may not have been heard of anywhere yet, so that they get a secret, too. Those that were
-    /// received stay without, and so do their installations: who came with one now could be anybody. Nobody speaks for
-    /// the source that stands for all senders of version 0.0.1.
-    static let identities = """
-        ALTER TABLE sources ADD COLUMN proof TEXT /* own: the secret that its sets carry */;
-        ALTER TABLE sources ADD COLUMN proof_hash BLOB /* received: SHA-256 of the secret of who spoke for it first; NULL: there was none */;
-        UPDATE sources SET proof = lower(hex(randomblob(32))) WHERE heard_us IS NULL;
-        UPDATE sources SET proof_hash = randomblob(32) WHERE lower(hex(uuid)) = \
-        (SELECT replace(value, '-', '') FROM settings WHERE key = 'legacy_source');
         CREATE TABLE installations( -- of received sources
           guid BLOB PRIMARY KEY, -- 16 bytes
           proof_hash BLOB -- SHA-256 of the secret of who spoke for it first; NULL: there was none
         ) STRICT, WITHOUT ROWID;
-        INSERT INTO installations(guid) SELECT DISTINCT installation FROM sources WHERE heard_us IS NOT NULL AND installation IS NOT NULL;
         CREATE TABLE erased_with_installation( -- transactions that an erased installation began: of others, only what began one is taken in
           guid BLOB PRIMARY KEY, -- 16 bytes
           at_us INTEGER NOT NULL -- since 1970
         ) STRICT, WITHOUT ROWID;
-
-        """
-
-    /// What telling the collector of many dropped ranges in several sets needs.
-    static let toldRanges = """
-        ALTER TABLE sources ADD COLUMN told INTEGER NOT NULL DEFAULT 0 /* own: of what was dropped up to this sequence the collector knows */;
-
-        """
-
-    /// What was missed in an app's first week.
-    static let firstWeek = """
-        ALTER TABLE sources ADD COLUMN ended_by TEXT /* how it ended: exit, reboot, system, or a signal's name; NULL: not known */;
-        ALTER TABLE parts ADD COLUMN parent BLOB /* the transaction below which this one was begun, 16 bytes; NULL: it stands by itself */;
-        ALTER TABLE parts ADD COLUMN parent_part INTEGER /* the part of that which the same source has; NULL: another source has it */;
-        CREATE INDEX parts_by_parent ON parts(parent) WHERE parent IS NOT NULL;
-        ALTER TABLE parts ADD COLUMN sample_ppm INTEGER /* of a million transactions of its use case so many were chosen; NULL: all */;
-        ALTER TABLE parts ADD COLUMN sample_kept INTEGER /* 1: it was not chosen, and goes out only for its end; NULL: no sampling */;
-        ALTER TABLE parts ADD COLUMN slow_us INTEGER /* with sample_ppm: beyond which it is slow; NULL: it never is */;
-        ALTER TABLE parts ADD COLUMN held INTEGER NOT NULL DEFAULT 0 /* own: 1 while it was not chosen and has not ended: nothing of it is leased */;
-        CREATE INDEX parts_held ON parts(source, sequence) WHERE held = 1;
-        CREATE INDEX parts_sampled ON parts(source) WHERE sample_ppm IS NOT NULL;
-        ALTER TABLE totals ADD COLUMN sampled INTEGER NOT NULL DEFAULT 0 /* dropped, too */;
-        ALTER TABLE sources ADD COLUMN dropped_rows INTEGER NOT NULL DEFAULT 0 /* how many rows of `dropped` it has, so that nobody has to count them */;
-        UPDATE sources SET dropped_rows = (SELECT count(*) FROM dropped WHERE source = sources.id);
-
-        """
-
-    /// What knowing a set of version 0.0.1 again needs.
-    static let legacySets = """
-        CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them
-          digest BLOB PRIMARY KEY, -- SHA-256
-          received_us INTEGER NOT NULL -- since 1970
-        ) STRICT, WITHOUT ROWID;
-
-        """
-
-    /// What knowing spans of OpenTelemetry again needs, and telling which fact each has become.
-    static let spans = """
         CREATE TABLE spans( -- that came by OTLP: each is known by its ID when it comes again, as long as its transaction is kept
           guid BLOB NOT NULL, -- the transaction's, 16 bytes: the ID of the span's trace
           source INTEGER NOT NULL, -- sources.id
@@ -324,6 +232,7 @@ package enum Tables {
           uncaused INTEGER NOT NULL DEFAULT 0, -- 1: the exchange that caused its part has not come, or there is none
           received_us INTEGER NOT NULL, -- since 1970
           waiting BLOB, -- while it waits: its facts as a set, numbered from 1
+          original TEXT, -- the redacted span as an object of OTLP's JSON, without its IDs and with its scope; NULL: it has not arrived
           PRIMARY KEY(guid, source, span)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX spans_by_part ON spans(source, part) WHERE part IS NOT NULL;
@@ -335,9 +244,19 @@ package enum Tables {
 
         """
 
-    /// What exporting spans as they came needs: facts keep only what Waybill understands of them.
-    static let spansAsTheyCame = """
-        ALTER TABLE spans ADD COLUMN original TEXT /* the span as it came, redacted: an object of OTLP's JSON, without its IDs and with its scope; NULL: it has not come */;
+    /// The tables for sets of version 0.0.1, which only a store that receives such sets has.
+    static let legacy = """
+        CREATE TABLE legacy_quarantine( -- transactions of such sets that could not be read; their senders keep nothing of them
+          id INTEGER PRIMARY KEY, -- the older ones have the smaller numbers
+          received_us INTEGER NOT NULL, -- since 1970
+          guid BLOB, -- the transaction's 16 bytes; NULL where not even they could be read
+          reason TEXT NOT NULL, -- where in the set what is wrong
+          json TEXT NOT NULL -- as it came, redacted, and cut where it is very long
+        ) STRICT;
+        CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them
+          digest BLOB PRIMARY KEY, -- SHA-256
+          received_us INTEGER NOT NULL -- since 1970
+        ) STRICT, WITHOUT ROWID;
 
         """
 }

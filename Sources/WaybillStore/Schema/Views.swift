@@ -1,37 +1,41 @@
 import WaybillCore
 
-/// The views: the tables as a person wants them in the `sqlite3` shell, with names beside codes and dates beside
-/// numbers.
+/// The views for the `sqlite3` shell, with names for codes and dates for times.
 enum Views {
-    static let script = transactions() + timeline() + exchanges + ledgers
+    static let script = transactions + timeline + network + ledgers
 
-    /// As version 9 has it: with the code that people read out.
-    static let transactionsWithSupportCode =
-        "DROP VIEW transactions;\n"
-        + transactions(",\n  \(SQL.supportCode(guid: "guid")) AS support_code", from: "p.guid, ")
+    /// One row for each transaction, from its leading part.
+    private static let transactions = """
+        CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
+        SELECT id, support_code, use_case, use_case_name,
+          \(words("CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN \(TransactionOutcome.timedOut.rawValue) ELSE outcome END", TransactionOutcome.allCases.map { ($0.rawValue, $0.name) })) AS outcome,
+          \(SQL.iso8601("begun_us")) AS begun, begun_us, duration_us,
+          \(SQL.iso8601("last_us")) AS last_activity, last_us,
+          error_domain, error_code, error_name, attributes, waiting_for_beginner, parent, source, app, app_version,
+          ended_by, sample_ppm, sample_kept, sources, events, exchanges
+        FROM (
+          SELECT \(SQL.text(guid: "p.guid")) AS id, \(SQL.supportCode(guid: "p.guid")) AS support_code, p.use_case,
+            \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", launch: SQL.launchOfS, otherwise: "'use case ' || p.use_case")) AS use_case_name,
+            p.outcome, p.listed_us AS begun_us, p.duration_us, p.timeout_us,
+            \(SQL.lastActivity(guid: "p.guid")) AS last_us,
+            CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) AS now_us,
+            json_extract(p.closed_detail, '$.error_domain') AS error_domain, p.error_code,
+            json_extract(p.closed_detail, '$.error_name') AS error_name,
+            \(latestAttributes) AS attributes, p.joined AS waiting_for_beginner,
+            CASE WHEN p.parent IS NOT NULL THEN \(SQL.text(guid: "p.parent")) END AS parent,
+            \(SQL.text(guid: "s.uuid")) AS source, s.app, s.app_version,
+            CASE p.outcome WHEN \(TransactionOutcome.interrupted.rawValue) THEN s.ended_by END AS ended_by,
+            p.sample_ppm, p.sample_kept,
+            (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid) AS sources,
+            (SELECT count(*) FROM parts q JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid AND e.code >= 0) AS events,
+            (SELECT count(*) FROM parts q JOIN exchanges l ON l.source = q.source AND l.part = q.sequence WHERE q.guid = p.guid AND l.method IS NOT NULL) AS exchanges
+          FROM parts p JOIN sources s ON s.id = p.source
+          WHERE p.listed_us IS NOT NULL
+        );
 
-    /// As version 13 has them: attributes that were set are no events, and those of a transaction are the latest; with
-    /// the transaction below which one was begun, the names of errors, why its process ended, and how it was sampled.
-    static let withAttributesSet =
-        "DROP VIEW transactions;\nDROP VIEW timeline;\n"
-        + transactionsWithAttributesSet()
-        + timeline(setsAttributes: true) + exchangesWithBodies(",\n  \(errorName("l.closed_detail"))")
+        """
 
-    /// As version 15 has them: with the names that belong to a launch.
-    static let withNamesOfLaunches =
-        "DROP VIEW transactions;\nDROP VIEW timeline;\n" + transactionsWithAttributesSet(launch: SQL.launchOfS)
-        + timeline(setsAttributes: true, launch: SQL.launchOfS)
-
-    private static func transactionsWithAttributesSet(launch: String? = nil) -> String {
-        transactions(
-            ",\n  \(SQL.supportCode(guid: "guid")) AS support_code, CASE WHEN parent IS NOT NULL THEN "
-                + "\(SQL.text(guid: "parent")) END AS parent, error_name, ended_by, sample_ppm, sample_kept",
-            from: "p.guid, p.parent, json_extract(p.closed_detail, '$.error_name') AS error_name, "
-                + "CASE p.outcome WHEN \(TransactionOutcome.interrupted.rawValue) THEN s.ended_by END AS ended_by, p.sample_ppm, p.sample_kept, ",
-            attributes: latestAttributes, isEvent: " AND e.code >= 0", launch: launch)
-    }
-
-    /// What counts in the leading part `p`: of each name the latest value, unless it was removed since.
+    /// The current attributes of the leading part `p`: the latest value of each name that was not removed since.
     private static let latestAttributes = """
         CASE WHEN EXISTS(SELECT 1 FROM events e WHERE e.source = p.source AND e.part = p.sequence AND e.code = \(Tables.codeOfAttributesSet))
               THEN (SELECT json_group_object(name, json(value)) FROM (
@@ -49,115 +53,45 @@ enum Views {
               ELSE json_extract(p.opened_detail, '$.attributes') END
         """
 
-    /// One row for each transaction: its leading part.
-    ///
-    /// - Parameters:
-    ///   - columns: What later versions have at the end.
-    ///   - needed: What those are made of.
-    ///   - attributes: Those of the leading part `p`.
-    ///   - isEvent: What tells an event `e` from other rows.
-    ///   - launch: Where names are that belong to the launch of `s`; `nil` ignores them.
-    private static func transactions(
-        _ columns: String = "", from needed: String = "",
-        attributes: String = "json_extract(p.opened_detail, '$.attributes')", isEvent: String = "",
-        launch: String? = nil
-    ) -> String {
-        """
-        CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
-        SELECT id, use_case, use_case_name,
-          \(words("CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN \(TransactionOutcome.timedOut.rawValue) ELSE outcome END", TransactionOutcome.allCases.map { ($0.rawValue, $0.name) })) AS outcome,
-          \(SQL.iso8601("begun_us")) AS begun, begun_us, duration_us,
-          \(SQL.iso8601("last_us")) AS last_activity, last_us,
-          error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges\(columns)
-        FROM (
-          SELECT \(needed)\(SQL.text(guid: "p.guid")) AS id, p.use_case,
-            \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", launch: launch, otherwise: "'use case ' || p.use_case")) AS use_case_name,
-            p.outcome, p.listed_us AS begun_us, p.closed_at_us - p.at_us AS duration_us, p.timeout_us,
-            \(SQL.lastActivity(guid: "p.guid")) AS last_us,
-            CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) AS now_us,
-            json_extract(p.closed_detail, '$.error_domain') AS error_domain, p.error_code,
-            \(attributes) AS attributes, p.joined AS waiting_for_beginner,
-            \(SQL.text(guid: "s.uuid")) AS source, s.app, s.app_version,
-            (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid) AS sources,
-            (SELECT count(*) FROM parts q JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid\(isEvent)) AS events,
-            (SELECT count(*) FROM parts q JOIN network_logs l ON l.source = q.source AND l.part = q.sequence WHERE q.guid = p.guid AND l.method IS NOT NULL) AS exchanges
-          FROM parts p JOIN sources s ON s.id = p.source
-          WHERE p.listed_us IS NOT NULL
-        );
-
-        """
-    }
-
     /// One row for each fact of a transaction.
-    ///
-    /// - Parameters:
-    ///   - setsAttributes: Whether rows of events may be attributes that were set, and errors have names.
-    ///   - launch: As in ``transactions(_:from:attributes:isEvent:launch:)``.
-    private static func timeline(setsAttributes: Bool = false, launch: String? = nil) -> String {
-        let isSetting = "e.code = \(Tables.codeOfAttributesSet)"
-        let kind = setsAttributes ? "CASE WHEN \(isSetting) THEN 'attributes_set' ELSE 'event' END" : "'event'"
-        let label = setsAttributes ? "CASE WHEN \(isSetting) THEN 'attributes set' END" : "NULL"
-        let errorName = setsAttributes ? ",\n  \(Self.errorName("f.detail"))" : ""
-        return """
-            CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
-            SELECT \(SQL.text(guid: "f.guid")) AS transaction_id, \(SQL.iso8601("f.time_us")) AS time, f.time_us,
-              s.app, \(SQL.text(guid: "s.uuid")) AS source, f.part, f.sequence, f.kind,
-              CASE WHEN f.kind = 'event' THEN \(SQL.name(useCase: "f.use_case", event: "f.code", app: "s.app", version: "s.app_version", launch: launch, otherwise: "'event ' || f.code")) ELSE f.label END AS label,
-              CASE WHEN f.kind = 'event' THEN f.code END AS code,
-              json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
-              json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late\(errorName)
-            FROM (
-              SELECT p.guid, p.use_case, p.closed, p.source, p.sequence AS part, p.sequence, 'opened' AS kind,
-                CASE p.joined WHEN 0 THEN 'begun' ELSE 'joined' END AS label, NULL AS code, NULL AS error_code, p.opened_detail AS detail,
-                \(SQL.wall("p.at_us", source: "p.source")) AS time_us
-              FROM parts p WHERE p.guid IS NOT NULL
-              UNION ALL
-              SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, p.closed, 'closed',
-                \(words("p.outcome", TransactionOutcome.allCases.filter(\.isRecorded).map { ($0.rawValue, $0.name) })), NULL, p.error_code, p.closed_detail,
-                \(SQL.wall("p.closed_at_us", source: "p.source"))
-              FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
-              UNION ALL
-              SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, e.sequence, \(kind),
-                \(label), e.code, json_extract(e.detail, '$.error_code'), e.detail, \(SQL.wall("e.at_us", source: "e.source"))
-              FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence WHERE p.guid IS NOT NULL
-              UNION ALL
-              SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.sequence, 'exchange_opened',
-                l.method || ' ' || l.path, NULL, NULL, NULL, \(SQL.wall("l.at_us", source: "l.source"))
-              FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.method IS NOT NULL
-              UNION ALL
-              SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.closed, 'exchange_closed',
-                ifnull(l.status, \(states("l.state"))), NULL, l.error_code, l.closed_detail, \(SQL.wall("l.closed_at_us", source: "l.source"))
-              FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.closed IS NOT NULL
-            ) f JOIN sources s ON s.id = f.source;
+    private static let timeline = """
+        CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
+        SELECT \(SQL.text(guid: "f.guid")) AS transaction_id, \(SQL.iso8601("f.time_us")) AS time, f.time_us,
+          s.app, \(SQL.text(guid: "s.uuid")) AS source, f.part, f.sequence, f.kind,
+          CASE WHEN f.kind = 'event' THEN \(SQL.name(useCase: "f.use_case", event: "f.code", app: "s.app", version: "s.app_version", launch: SQL.launchOfS, otherwise: "'event ' || f.code")) ELSE f.label END AS label,
+          CASE WHEN f.kind = 'event' THEN f.code END AS code,
+          json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
+          json_extract(f.detail, '$.error_name') AS error_name,
+          json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late
+        FROM (
+          SELECT p.guid, p.use_case, p.closed, p.source, p.sequence AS part, p.sequence, CASE p.joined WHEN 0 THEN 'begun' ELSE 'joined' END AS kind,
+            CASE p.joined WHEN 0 THEN 'begun' ELSE 'joined' END AS label, NULL AS code, NULL AS error_code, p.opened_detail AS detail,
+            \(SQL.wall("p.at_us", source: "p.source")) AS time_us
+          FROM parts p WHERE p.guid IS NOT NULL
+          UNION ALL
+          SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, p.closed, 'finished',
+            \(words("p.outcome", TransactionOutcome.allCases.filter(\.isRecorded).map { ($0.rawValue, $0.name) })), NULL, p.error_code, p.closed_detail,
+            \(SQL.wall("p.closed_at_us", source: "p.source"))
+          FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
+          UNION ALL
+          SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, e.sequence, CASE e.code WHEN \(Tables.codeOfAttributesSet) THEN 'attributes_set' WHEN \(Tables.codeOfUnknown) THEN 'unknown' ELSE 'event' END,
+            CASE e.code WHEN \(Tables.codeOfAttributesSet) THEN 'attributes set' WHEN \(Tables.codeOfUnknown) THEN json_extract(e.detail, '$.kind') END, e.code, json_extract(e.detail, '$.error_code'), e.detail, \(SQL.wall("e.at_us", source: "e.source"))
+          FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence WHERE p.guid IS NOT NULL
+          UNION ALL
+          SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.sequence, 'exchange_begun',
+            l.method || ' ' || l.path, NULL, NULL, NULL, \(SQL.wall("l.at_us", source: "l.source"))
+          FROM parts p JOIN exchanges l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.method IS NOT NULL
+          UNION ALL
+          SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.closed, 'exchange_finished',
+            ifnull(l.status, \(states("l.state"))), NULL, l.error_code, l.closed_detail, \(SQL.wall("l.closed_at_us", source: "l.source"))
+          FROM parts p JOIN exchanges l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.closed IS NOT NULL
+        ) f JOIN sources s ON s.id = f.source;
 
-            """
-    }
+        """
 
     /// One row for each HTTP exchange, also outside any transaction.
-    private static let exchanges = """
-        CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
-        SELECT CASE WHEN p.guid IS NOT NULL THEN \(SQL.text(guid: "p.guid")) END AS transaction_id, \(SQL.iso8601("l.time_us")) AS time, l.time_us,
-          s.app, \(SQL.text(guid: "s.uuid")) AS source, l.sequence,
-          CASE l.role WHEN 0 THEN 'client' WHEN 1 THEN 'server' END AS role, l.method,
-          ifnull(json_extract(l.opened_detail, '$.scheme') || '://', '') || ifnull(l.host, '') || ifnull(':' || json_extract(l.opened_detail, '$.port'), '')
-            || l.path || ifnull('?' || json_extract(l.opened_detail, '$.query'), '') AS url,
-          ifnull(\(states("l.state")), CASE s.ended WHEN 0 THEN 'in_progress' ELSE 'interrupted' END) AS state, l.status,
-          l.closed_at_us - l.at_us AS duration_us, l.first_byte_us - l.at_us AS first_byte_after_us, l.sent_bytes, l.received_bytes,
-          json_extract(l.closed_detail, '$.error_domain') AS error_domain, l.error_code
-        FROM (SELECT *, \(SQL.wall("n.at_us", source: "n.source")) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
-          JOIN sources s ON s.id = l.source
-          LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
-
-        """
-
-    /// As version 3 has it: with what is known of the transfer, and how much is kept of the bodies.
-    static let exchangesWithBodies = exchangesWithBodies()
-
-    /// - Parameter columns: What later versions have at the end.
-    private static func exchangesWithBodies(_ columns: String = "") -> String {
-        """
-        DROP VIEW exchanges;
-        CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
+    private static let network = """
+        CREATE VIEW network AS -- HTTP exchanges; transaction_id is NULL outside any transaction
         SELECT CASE WHEN p.guid IS NOT NULL THEN \(SQL.text(guid: "p.guid")) END AS transaction_id, \(SQL.iso8601("l.time_us")) AS time, l.time_us,
           s.app, \(SQL.text(guid: "s.uuid")) AS source, l.sequence,
           CASE l.role WHEN 0 THEN 'client' WHEN 1 THEN 'server' END AS role, l.method,
@@ -167,25 +101,20 @@ enum Views {
             ELSE ifnull(\(states("l.state")), CASE s.ended WHEN 0 THEN 'in_progress' ELSE 'interrupted' END) END AS state, l.status,
           l.closed_at_us - l.at_us AS duration_us, l.first_byte_us - l.at_us AS first_byte_after_us, l.sent_bytes, l.received_bytes,
           json_extract(l.closed_detail, '$.error_domain') AS error_domain, l.error_code,
+          json_extract(l.closed_detail, '$.error_name') AS error_name,
           json_extract(l.closed_detail, '$.http_version') AS http_version,
           json_extract(l.closed_detail, '$.sent_at_us') - l.at_us AS sent_after_us,
           json_extract(l.closed_detail, '$.received_wire_bytes') AS received_wire_bytes,
           json_array_length(l.closed_detail, '$.redirects') AS redirects, json_extract(l.closed_detail, '$.rule') AS rule,
           (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 0) AS kept_of_request,
-          (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 1) AS kept_of_response\(columns)
-        FROM (SELECT *, \(SQL.wall("n.at_us", source: "n.source")) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
+          (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 1) AS kept_of_response
+        FROM (SELECT *, \(SQL.wall("n.at_us", source: "n.source")) AS time_us FROM exchanges n WHERE n.method IS NOT NULL) l
           JOIN sources s ON s.id = l.source
           LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
 
         """
-    }
 
-    /// The name of an error in the detail of a row.
-    private static func errorName(_ detail: String) -> String {
-        "json_extract(\(detail), '$.error_name') AS error_name"
-    }
-
-    /// One row for each source: what became of its facts.
+    /// The ledger of each source.
     private static let ledgers = """
         CREATE VIEW ledgers AS -- recorded = delivered + quarantined + dropped + pending
         SELECT \(SQL.text(guid: "s.uuid")) AS source, s.app, s.app_version, s.device, s.os, s.os_version,

@@ -1,27 +1,26 @@
 package import WaybillCore
 
-/// One source's share of a set on its way into the tables.
+/// A source's share of a set on its way into the tables.
 package struct Ingestion {
     package private(set) var acceptedCount = 0
     private(set) var knownCount = 0
     package private(set) var rejections: [Receipt.Rejection] = []
-    /// Facts of one transaction, of all its sources, beyond which they are rejected; nil: however many come.
+    /// The maximum number of facts of a transaction, from all sources; `nil` means no limit.
     package var factsPerTransaction: Int?
-    /// How many names the store has room for; nil: for however many come.
+    /// `nil` means no limit.
     package var nameRoom: Int?
     package private(set) var addedNameCount = 0
     package private(set) var refusedNameCount = 0
-    /// Whether the caller answers for the source, as for what was read from another store: then it shows nothing.
+    /// Whether the caller guarantees the source, which then needs no proof.
     package var isVouchedFor = false
-    /// Whether the store has the rows of what it received, so that a fact can be compared with the one that has its sequence.
+    /// Whether a fact can be compared with the stored one of its sequence.
     var hasRows = true
-    /// The transactions of which ``LeadingParts`` have to decide which part leads: once for all shares that come together.
+    /// The transactions whose leading part must be decided, once per batch.
     package private(set) var undecided: Set<GUID> = []
-    /// Why nothing was taken, not even what the source tells of itself; nil: it was not refused.
+    /// Why the source was refused as a whole.
     package private(set) var refusal: RefusedSource?
 
     private let share: TransactionSet.Share
-    /// Places in the share's list of facts that could not be read, and are missing from `share.facts`.
     private let unread: Set<Int>
     private let connection: Connection
     private let sources: SourceRows
@@ -51,7 +50,6 @@ package struct Ingestion {
         if let known {
             source = known
             source.heard = max(known.heard ?? wall, wall)
-            // Before its parts get their places in lists, which depend on it.
             try connection.statement("UPDATE sources SET heard_us = max(heard_us, ?) WHERE id = ?").run(wall, source.id)
         } else {
             source = try sources.insert(share.source, proof: share.sourceProof, heard: wall)
@@ -62,7 +60,7 @@ package struct Ingestion {
         let sequences = share.facts.sequences
         let told = max(share.ledger.recorded, sequences.last ?? 0)
         source.recorded = max(source.recorded, min(told, Limits.recordedFacts))
-        // Who has shown nothing could be anybody, and takes nothing away from what is here.
+        // Without a proof, anybody could be the sender, who must not remove anything.
         let isItself = isVouchedFor || source.proofDigest != nil
         if share.hasEnded && !source.hasEnded && isItself {
             try sources.end(source.id)
@@ -84,7 +82,7 @@ package struct Ingestion {
         ).run(source.recorded, min(share.ledger.refused, Limits.recordedFacts), acceptedCount, source.id)
     }
 
-    /// Why it is not the source that speaks, nor somebody of its installation; nil where it is, or can be.
+    /// Why the sender can't speak for the source or its installation; `nil` if it can.
     private func reasonToRefuse(_ known: SourceRow?, _ installations: InstallationRows) throws(WaybillError) -> String?
     {
         if let known {
@@ -102,13 +100,10 @@ package struct Ingestion {
         forEachFact { fact, index, ingestion in ingestion.reject(fact, at: index, because: reason) }
     }
 
-    /// Parts of a source whose dates the anchors of one set may change.
     private static let redatedPartLimit = 5_000
 
-    /// The anchors of the share that are taken.
-    ///
-    /// Each that is new dates the parts behind it anew. A recorder sends an anchor with or before what it dates, so that
-    /// there are few: one that would change the dates of very many is left out.
+    /// Ignores anchors that would change very many dates: recorders send an anchor with or before the facts that it
+    /// dates.
     private func anchors(of source: SourceRow) throws(WaybillError) -> [ClockAnchor] {
         let known = try connection.statement("SELECT offset_us FROM clocks WHERE source = ? AND at_us = ?")
         var earliest: Int64?
@@ -117,7 +112,7 @@ package struct Ingestion {
             if offset ?? .min < clock.offsetMicroseconds { earliest = clock.atMicroseconds }
         }
         guard let earliest else { return [] }
-        // Times before the first anchor go by the first.
+        // The first anchor also dates earlier times.
         let first = try connection.integer("SELECT min(at_us) FROM clocks WHERE source = ?", source.id)
         let redated = earliest <= first ? Int64.min : earliest
         let count = try connection.integer(
@@ -128,7 +123,6 @@ package struct Ingestion {
         return share.clocks.filter { $0.atMicroseconds > latest }
     }
 
-    /// Writes the facts that are not received yet, and books them.
     private mutating func store(
         _ source: SourceRow, _ sequences: SequenceRanges, dropped: [DroppedRange], at wall: Int64
     ) throws(WaybillError) {
@@ -137,7 +131,7 @@ package struct Ingestion {
         guard !touched.isEmpty else { return }
         let erased = try erase(told, of: source)
         let before = try ranges.booked(of: source.id, meeting: touched)
-        // Facts mostly come in order. What does not is apart: inserted in the middle of ranges, it moves all behind it.
+        // Facts out of order are kept apart, because inserting in the middle of ranges moves all later ones.
         var accepted = SequenceRanges()
         var others: Set<Int64> = []
         var refused: Set<Int64> = []
@@ -185,18 +179,15 @@ package struct Ingestion {
             told + SequenceRanges(each: refused).dropped(.erased), except: received, of: source.id)
     }
 
-    /// Rows of a source that the ranges which one set tells may cover: each of them is looked at.
+    /// Limits the rows that one set's ranges may cover, because each is read.
     private static let coveredRowLimit = 50_000
-    /// Rows of what one source has given up, beyond which no more are believed: as many as five of the largest sets
-    /// tell.
+    /// Limits the dropped rows of a source; five of the largest sets have as many.
     static let droppedRowLimit = 5 * Limits.envelopeItems
 
-    /// What the source says it has given up, as far as it has recorded that and there is room for it.
-    ///
-    /// What is left out counts as not arrived yet. What only widens or joins rows that are there has always room.
+    /// Returns the ranges that have room; the others count as not arrived. Ranges that widen rows always have room.
     private func told(_ dropped: [DroppedRange], of source: SourceRow) throws(WaybillError) -> [DroppedRange] {
         let room = max(0, Self.droppedRowLimit - source.droppedRowCount)
-        // Of a set that tells more than any client of ours no more is looked at than there is room for.
+        // A set with more ranges than our clients send is read only as far as there is room.
         let heard = dropped.count > RangeRows.toldLimit ? dropped.prefix(room) : dropped[...]
         var told = try bounded(
             heard.compactMap { range in
@@ -204,16 +195,14 @@ package struct Ingestion {
                     ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason)
                     : nil
             }, of: source)
-        // One sequence makes three rows of one at most, so that mostly nobody has to look.
+        // A sequence turns one row into at most three, so the exact check is rarely needed.
         while 2 * told.sequences.count > room, try ranges.growth(by: told, of: source.id) > room {
             told = Array(told.prefix(told.count / 2))
         }
         return told
     }
 
-    /// Those ranges that together cover no more rows than may be looked at for one set; the others are told again.
     private func bounded(_ told: [DroppedRange], of source: SourceRow) throws(WaybillError) -> [DroppedRange] {
-        // Each row has a sequence of its own.
         guard told.sequences.count > Self.coveredRowLimit else { return told }
         var left = Self.coveredRowLimit
         var bounded: [DroppedRange] = []
@@ -225,10 +214,7 @@ package struct Ingestion {
         return bounded
     }
 
-    /// Erases what has arrived of facts that are refused from now on, or that the source has erased while they were on
-    /// their way.
-    ///
-    /// - Returns: What is booked as erased, as far as facts of the share are among it or belong to it.
+    /// Erases facts that the source has erased or that are refused; returns erased sequences near the share's facts.
     private func erase(_ told: [DroppedRange], of source: SourceRow) throws(WaybillError) -> SequenceRanges {
         let toldErased = told.filter { $0.reason == .erased }.sequences
         var news = toldErased.union(SequenceRanges(each: try buried()))
@@ -244,7 +230,6 @@ package struct Ingestion {
         return try ranges.erased(of: source.id, meeting: SequenceRanges(each: share.facts.flatMap(\.roots)))
     }
 
-    /// The openings that are refused, because what they belong to was erased.
     private func buried() throws(WaybillError) -> [Int64] {
         guard try tombstones.areThere() else { return [] }
         let begun = Set(share.facts.lazy.compactMap(\.begunTransaction))
@@ -257,11 +242,9 @@ package struct Ingestion {
         return buried
     }
 
-    /// Takes nothing of a source whose installation was erased; what it began is erased with it, even where others have
-    /// joined it. What others began is not its.
+    /// Rejects all facts, and erases the transactions that the source of an erased installation began, but no others.
     private mutating func refuse(at wall: Int64) throws(WaybillError) {
         forEachFact { fact, index, ingestion in ingestion.reject(fact, at: index, because: Self.erased) }
-        // Of that installation itself there is nothing left here.
         let isBegun = try connection.statement("SELECT EXISTS(SELECT 1 FROM parts WHERE guid = ? AND joined = 0)")
         var its: [GUID] = []
         for transaction in share.facts.lazy.compactMap(\.begunTransaction)
@@ -279,7 +262,6 @@ package struct Ingestion {
             Receipt.Rejection(source: share.source.id, sequence: fact.sequence, index: index, reason: reason))
     }
 
-    /// Hands over each fact with its place in the list as it was sent.
     private mutating func forEachFact<Failure>(_ body: (Fact, Int, inout Ingestion) throws(Failure) -> Void)
         throws(Failure)
     {
@@ -291,14 +273,13 @@ package struct Ingestion {
         }
     }
 
-    /// Keeps when facts came.
     private func note(_ arrived: SequenceRanges, of source: Int64, at wall: Int64) throws(WaybillError) {
         let statement = try connection.statement(
             "INSERT INTO arrivals(source, first, last, received_us) VALUES (?, ?, ?, ?)")
         for range in arrived.ranges { try statement.run(source, range.lowerBound, range.upperBound, wall) }
     }
 
-    /// A set of a source that records into this very store brings nothing new, and must not change its rows.
+    /// A set of an own source brings nothing new and must not change its rows.
     private mutating func passOver(own source: SourceRow) {
         forEachFact { fact, index, ingestion in
             if fact.sequence <= source.recorded {
@@ -312,7 +293,6 @@ package struct Ingestion {
 }
 
 extension Fact {
-    /// The transaction that it says it began; nil: none.
     fileprivate var begunTransaction: GUID? {
         if case .opened(let opened) = content, !opened.isJoined { opened.transaction } else { nil }
     }

@@ -1,33 +1,20 @@
 package import WaybillCore
 
-/// Sets of other processes and devices come in.
 extension Store {
-    /// Books a set in one SQLite transaction: what is new is stored, what is known is counted, what cannot be is
-    /// rejected with its reason.
+    /// Books a set in one SQLite transaction; the order and repetitions of sets don't matter.
     ///
-    /// The rows that result do not depend on the order in which sets come, nor on repetitions.
-    ///
-    /// - Parameters:
-    ///   - wall: Now, in microseconds since 1970.
-    ///   - isVouchedFor: Whether the caller answers for its sources, as for those of another store that it reads: then
-    ///     they need no proof.
-    /// - Returns: The verdicts, also on the facts that could not be read; right to be sent once this has returned and
-    ///   commits are synced.
+    /// - Returns: The verdicts to send after the commit is synced.
     package func ingest(
-        _ decoded: DecodedSet, receivedAt wall: Int64, isVouchedFor: Bool = false
+        _ set: TransactionSet, receivedAt wall: Int64, isVouchedFor: Bool = false
     ) throws(WaybillError) -> Receipt {
         try write { () throws(WaybillError) in
-            try book(decoded, at: wall, factsPerTransaction: nil, isVouchedFor: isVouchedFor)
+            try book(set, at: wall, factsPerTransaction: nil, isVouchedFor: isVouchedFor)
         }
     }
 
-    /// Books several sets in one SQLite transaction, so that they share its sync; one that fails leaves nothing behind,
-    /// and the others go on.
-    ///
-    /// - Parameter factsPerTransaction: Facts of a transaction beyond so many are rejected; nil: however many come.
-    /// - Returns: For each set its receipt, or what was in the way.
+    /// Books several sets with one sync; a failed set leaves nothing behind.
     package func ingest(_ arrivals: [ReceivedSet], factsPerTransaction: Int?) -> [Result<Receipt, WaybillError>] {
-        // Together first: with savepoints, SQLite copies every page that a set changes, and seldom does one fail.
+        // All sets are tried together first: savepoints copy every changed page, and failures are rare.
         if let receipts = try? bookTogether(arrivals, factsPerTransaction: factsPerTransaction) {
             return receipts.map { .success($0) }
         }
@@ -49,7 +36,6 @@ extension Store {
         }
     }
 
-    /// Books all of them, or none.
     private func bookTogether(
         _ arrivals: [ReceivedSet], factsPerTransaction: Int?
     ) throws(WaybillError) -> [Receipt] {
@@ -63,19 +49,17 @@ extension Store {
         }
     }
 
-    /// Books one set, inside one SQLite transaction.
-    ///
-    /// - Parameter hasRows: Whether this store has the rows of what it received; `false` for a copy of the books alone.
+    /// Books one set, inside one SQLite transaction. `hasRows` is `false` for a copy that has only the books.
     func book(
-        _ decoded: DecodedSet, at wall: Int64, factsPerTransaction: Int?, isVouchedFor: Bool = false,
+        _ set: TransactionSet, at wall: Int64, factsPerTransaction: Int?, isVouchedFor: Bool = false,
         hasRows: Bool = true
     ) throws(WaybillError) -> Receipt {
-        var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
+        var receipt = Receipt(set: set.id, acceptedCount: 0, rejections: set.rejections)
         let causes = SpanCauses(connection)
         var touched: Set<GUID> = []
         var undecided: Set<GUID> = []
-        for share in decoded.set.sources {
-            let unread = Set(decoded.rejections.lazy.filter { $0.source == share.source.id }.map(\.index))
+        for share in set.sources {
+            let unread = Set(set.rejections.lazy.filter { $0.source == share.source.id }.map(\.index))
             var ingestion = try Ingestion(share, unread: unread, at: wall, connection)
             ingestion.factsPerTransaction = factsPerTransaction
             ingestion.isVouchedFor = isVouchedFor
@@ -91,13 +75,12 @@ extension Store {
             undecided.formUnion(ingestion.undecided)
             if ingestion.acceptedCount > 0 { touched.formUnion(try causes.transactions(of: share)) }
         }
-        // Each looks at a whole transaction, which all of these sources may have a part of.
+        // Each call reads a whole transaction, and several sources may have parts of it.
         for transaction in touched where try causes.find(in: transaction) { undecided.insert(transaction) }
         try LeadingParts(connection: connection).decide(each: undecided)
         return receipt
     }
 
-    /// How many more names are taken from others.
     package func nameRoom() throws(WaybillError) -> Int {
         if nameCount == nil { nameCount = try connection.integer("SELECT count(*) FROM names") }
         return max(0, nameLimit - (nameCount ?? 0))

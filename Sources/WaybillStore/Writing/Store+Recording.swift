@@ -1,17 +1,12 @@
 package import WaybillCore
 
-/// Facts of this process go in.
 extension Store {
-    /// What the store remembers of a source that records into it.
     struct OwnSource {
         var id: Int64
-        /// The latest time of a fact that was appended here; nil: unknown, the source may have facts from before.
+        /// The latest time of a fact; `nil` if older facts are unknown.
         var latest: Int64?
     }
 
-    /// Adds a source that records into this very store; one that is there stays as it is.
-    ///
-    /// - Parameter proof: What its sets will show that they are its.
     package func register(_ source: SourceIdentity, proof: IdentityProof = IdentityProof()) throws(WaybillError) {
         ownSources[source.id] = try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
@@ -24,9 +19,7 @@ extension Store {
         }
     }
 
-    /// Writes what a recorder has collected, in one SQLite transaction: all of it or, when this throws, nothing.
-    ///
-    /// - Throws: Also when the source was not registered.
+    /// Writes a recorder's batch in one SQLite transaction; throws an error if the source is not registered.
     package func append(_ batch: RecordedBatch) throws(WaybillError) {
         let latest = try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
@@ -57,11 +50,9 @@ extension Store {
         _ facts: [Fact], _ sequences: SequenceRanges, dropped: [DroppedRange], of source: SourceRow
     ) throws(WaybillError) {
         let ranges = RangeRows(connection: connection)
-        // A batch may come again after it was written; what of it was delivered may have been erased since, and must
-        // not come back.
+        // A repeated batch must not restore delivered facts that were erased meanwhile.
         let touched = sequences.union(dropped.sequences)
         let settled = try ranges.booked(of: source.id, meeting: touched)
-        // Asked before the facts are gone through: of most sources nothing was given up.
         let given =
             try ranges.hasDropped(of: source.id)
             ? ranges.droppedByReason(
@@ -70,19 +61,19 @@ extension Store {
         var late: [Ledger.DropReason: SequenceRanges] = [:]
         var writer = try FactRowWriter(source, count: facts.count, connection)
         for fact in facts where !settled.contains(fact.sequence) {
-            // What belongs to something that was given up before it was delivered is given up with it.
+            // Facts of a dropped part or exchange are dropped with it.
             if let reason = given.first(where: { fact.isAmong($0.sequences, because: $0.reason) })?.reason {
                 late[reason, default: SequenceRanges()].insert(fact.sequence...fact.sequence)
-                // What was sampled away can be looked at here.
+                // Sampled facts stay readable here.
                 if reason == .sampled, try held.isThere(fact.part, of: source.id) { _ = try writer.write(fact) }
             } else {
-                // A fact whose place is taken has no row; the next lease books it as damaged.
+                // The next lease books a fact without a row as damaged.
                 _ = try writer.write(fact)
             }
         }
         try LeadingParts(connection: connection).decide(each: try writer.finish())
         try held.decide(of: source.id)
-        // From a journal that was left behind.
+        // The facts come from a leftover journal.
         if source.hasEnded { try held.release(of: source.id) }
         if let sampled = late.removeValue(forKey: .sampled), let first = sampled.ranges.first?.lowerBound,
             try ranges.drop(sampled.dropped(.sampled), except: settled, of: source.id)
@@ -95,31 +86,25 @@ extension Store {
         }
     }
 
-    /// Keeps how an own source ended, or is about to; what was noted before stays.
     func note(_ end: SourceEnd, of source: GUID) throws(WaybillError) {
         try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
             guard let row = try rows.find(source), row.isOwn, row.endedBy == nil else { return }
             try rows.note(end, of: row.id)
-            // Where it is told already that it has ended.
             if row.hasEnded { try rows.announce(row.id) }
         }
     }
 
-    /// Takes back that a source has ended, where another process took it for ended: it was suspended, and goes on.
-    ///
-    /// A collector that was told of the end shows what is open as interrupted until it is closed.
+    /// Reopens a suspended source that another process marked as ended. A collector shows its open transactions as
+    /// interrupted until they are closed.
     func revive(_ source: GUID) throws(WaybillError) {
-        // Under the lock, without a look before: who has seen no heartbeat may just be about to write so.
+        // There is no earlier check, because another process that saw no heartbeat may be about to mark the source.
         try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
             if let row = try rows.find(source), row.hasEnded { try rows.revive(row.id) }
         }
     }
 
-    /// Marks the own sources that no longer run as ended, and ends their leases: what they left open was interrupted.
-    ///
-    /// - Returns: Those that were marked.
     package func endSources(isAlive: (GUID) -> Bool) throws(WaybillError) -> [GUID] {
         try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
@@ -142,19 +127,17 @@ extension Store {
     }
 }
 
-/// What a recorder hands to the store at once: it becomes one SQLite transaction.
+/// A recorder's facts for one SQLite transaction.
 package struct RecordedBatch: Sendable {
-    /// The recorder; registered before.
     package var source: GUID
     /// In order of sequence.
     package var facts: [Fact]
-    /// Names not handed over before; a repetition does no harm.
+    /// The new names; repeated ones do no harm.
     package var names: [RecordedName]
-    /// Anchors not handed over before; a repetition does no harm.
+    /// The new anchors; repeated ones do no harm.
     package var clocks: [ClockAnchor]
-    /// Facts that were recorded and are lost.
+    /// Recorded facts that are lost.
     package var dropped: [DroppedRange]
-    /// Facts refused since the source started, for want of room.
     package var refused: Int64
 
     package init(

@@ -1,23 +1,19 @@
 package import WaybillCore
 
-/// How many facts each transaction still takes, so that a client that has learned the ID of one cannot make it grow
-/// without end.
+/// The room that each transaction has left. A client that learns a transaction's ID can't grow it without end.
 package struct TransactionQuota {
-    /// Parts of a transaction: each one that comes has all others looked at.
+    /// Limits parts, because each new one reads all others.
     package static let partLimit = 1_000
 
     private let source: Int64
     private let limit: Int
-    /// Facts that only the source which began the transaction may still add: nobody who knows its ID can keep it from
-    /// being finished.
+    /// The room for the source that began the transaction, so others can't keep it from finishing.
     private let reserve: Int
     private let connection: Connection
     private var rooms: [Room] = []
-    /// Where each part's is among them, and each transaction's.
     private var places: [Int64: Int] = [:]
     private var placesOfTransactions: [GUID: Int] = [:]
 
-    /// Whose room it is: a transaction's, or a part's of which the opening has not come.
     private enum Owner {
         case transaction(GUID)
         case part(Int64)
@@ -26,14 +22,12 @@ package struct TransactionQuota {
     private struct Room {
         let owner: Owner
         var count: Int
-        /// Otherwise it has at least this much.
+        /// `false` if the room may be larger.
         var isExact = false
-        /// Of those that have taken room, what is written at the end of the batch only, and not to be found in a row
-        /// before.
+        /// No row has these facts before the end of the batch.
         var eventCount = 0
-        /// How many parts it has.
         var partCount: Int
-        /// Whether this source began the transaction; nil while nobody had to know.
+        /// `nil` until needed.
         var isBeginner: Bool?
     }
 
@@ -44,16 +38,13 @@ package struct TransactionQuota {
         self.connection = connection
     }
 
-    /// How many facts a transaction may have with those that this source adds.
-    ///
-    /// - Parameter wanted: As many as it would have: only near the limit somebody has to look who began it.
+    /// Returns the limit for this source. Only near the limit, this must find out who began the transaction.
     package func limit(of transaction: GUID, having wanted: Int) throws(WaybillError) -> Int {
         guard reserve > 0, wanted > limit - reserve else { return limit }
         return try begins(.transaction(transaction)) ? limit : limit - reserve
     }
 
-    /// Whether this source began a transaction: of several that say so, the one that was heard of first. What belongs to
-    /// no transaction yet has no other source.
+    /// Of several sources that claim to have begun a transaction, the first one heard counts.
     private func begins(_ owner: Owner) throws(WaybillError) -> Bool {
         guard case .transaction(let guid) = owner else { return true }
         let first: Int64 = try connection.integer(
@@ -61,17 +52,13 @@ package struct TransactionQuota {
         return first == source
     }
 
-    /// At most how many facts a transaction has, without counting them one by one.
     package func mostFacts(of transaction: GUID) throws(WaybillError) -> Int {
         try size(of: .transaction(transaction)).mostFacts
     }
 
-    /// How many facts a transaction has, counted one by one.
     package func facts(of transaction: GUID) throws(WaybillError) -> Int { try facts(of: .transaction(transaction)) }
 
-    /// Takes room for a fact; gives the reason where there is none.
-    ///
-    /// - Parameter writeOpenings: Called before rows are counted: the openings that were taken have theirs then.
+    /// Takes room for a fact; returns a rejection if there is none.
     mutating func take(_ fact: Fact, writeOpenings: () throws(WaybillError) -> Void) throws(WaybillError) -> String? {
         if fact.part == 0 { return nil }  // outside any transaction
         let place = try place(of: fact)
@@ -91,7 +78,7 @@ package struct TransactionQuota {
         }
         rooms[place].count -= 1
         switch fact.content {
-        case .event, .attributesSet: rooms[place].eventCount += 1
+        case .event, .attributesSet, .unknown: rooms[place].eventCount += 1
         case .opened, .closed, .exchangeOpened, .exchangeClosed: break
         }
         return nil
@@ -131,8 +118,7 @@ package struct TransactionQuota {
         return place
     }
 
-    /// How many parts it has, and as many facts as fit between the first sequence and the last of each: seldom that
-    /// many, and told without counting them.
+    /// Returns the number of parts, and an upper bound for the facts: the sequences between each part's first and last.
     private func size(of owner: Owner) throws(WaybillError) -> (mostFacts: Int, parts: Int) {
         let size = "SELECT ifnull(sum(ifnull(last, sequence) - sequence + 1), 0), count(*) FROM parts"
         let told: (mostFacts: Int, parts: Int)? =
@@ -147,12 +133,11 @@ package struct TransactionQuota {
         return told ?? (0, 0)
     }
 
-    /// The facts of all of its rows.
     private func facts(of owner: Owner) throws(WaybillError) -> Int {
         let count = """
             SELECT ifnull(sum((guid IS NOT NULL) + (closed IS NOT NULL) \
             + (SELECT count(*) FROM events e WHERE e.source = p.source AND e.part = p.sequence) \
-            + (SELECT count(method) + count(closed) FROM network_logs n WHERE n.source = p.source AND n.part = p.sequence)), 0) FROM parts p
+            + (SELECT count(method) + count(closed) FROM exchanges n WHERE n.source = p.source AND n.part = p.sequence)), 0) FROM parts p
             """
         return switch owner {
         case .transaction(let guid): try connection.integer("\(count) WHERE p.guid = ?", guid)

@@ -5,22 +5,14 @@ package import WaybillInspector
 package import FoundationNetworking
 #endif
 
-/// How a page in a web view learns that the store has changed.
+/// Reports changes of the store to a page in a web view.
 package enum InspectorEvents {
-    /// What pages post the address of the stream to that they want to follow; an empty text: none any more.
+    /// Pages post the URL of their stream to it. An empty string ends the stream.
     package static let handlerName = "events"
 
-    /// To be run before the scripts of each page.
     package static var script: String { String(decoding: PackageResources.event_source_js, as: UTF8.self) }
 
-    /// Tells a page what `EventSource` would: that the stream is open, its events, and where it broke, until the task is
-    /// canceled.
-    ///
-    /// - Parameters:
-    ///   - address: Of the stream, absolute.
-    ///   - inspector: Whose page it is.
-    ///   - retry: After so long a stream that broke is asked for once more.
-    ///   - run: Runs a script in the page.
+    /// Acts as `EventSource` until the task is canceled.
     package static func follow(
         _ address: String, of inspector: Inspector, retry: Duration = .seconds(2),
         isolation: isolated (any Actor)? = #isolation, run: (String) -> Void
@@ -45,7 +37,6 @@ package enum InspectorEvents {
 
     private static func tell(_ name: some StringProtocol) -> String { "EventSource.tell(\"\(name)\")" }
 
-    /// The event that a piece of a stream names; nil for a comment, and for what is meant for the browser alone.
     private static func name(in piece: [UInt8]) -> String? {
         let lines = String(decoding: piece, as: UTF8.self).split(separator: "\n")
         let name = lines.first { $0.hasPrefix("event: ") }?.dropFirst(7)
@@ -53,15 +44,12 @@ package enum InspectorEvents {
     }
 }
 
-/// What a page offers to take away, e.g. a transaction as HTML or HAR: no page to be shown.
+/// A file that a page offers to share, such as a transaction as HTML or HAR.
 package struct InspectorFile: Sendable {
     package let name: String
     package let bytes: [UInt8]
 
-    /// - Parameters:
-    ///   - fields: Of a response, by their names.
-    ///   - bytes: The body.
-    /// - Returns: nil for what is to be shown, without `Content-Disposition: attachment` (RFC 6266).
+    /// A page without `Content-Disposition: attachment` (RFC 6266) is shown.
     package init?(_ fields: [String: String], _ bytes: [UInt8]) {
         guard let disposition = fields["Content-Disposition"], disposition.hasPrefix("attachment") else { return nil }
         let quoted = disposition.split(separator: "\"", omittingEmptySubsequences: false).dropFirst().first ?? ""
@@ -70,7 +58,6 @@ package struct InspectorFile: Sendable {
         self.bytes = bytes
     }
 
-    /// Writes it into a folder, which is made where it is missing, and gives its place.
     package func write(into folder: URL) throws -> URL {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let place = folder.appending(path: name)
@@ -79,19 +66,17 @@ package struct InspectorFile: Sendable {
     }
 }
 
-/// What a web view is to do with an inspector's answer: what a browser does by itself for a server, a web view leaves to
-/// the handler of its scheme.
+/// The handler of a custom scheme must do what a browser does for a server.
 package enum InspectorReply {
-    /// Hand it to the page that asked for it.
+    /// Pass it to the page that asked for it.
     case page(HTTPURLResponse, Data)
-    /// Load another address, with `GET`: a handler cannot answer that the page is elsewhere.
+    /// Load another URL with `GET`, since a handler can't redirect.
     case load(URL)
-    /// Let the user take a file away.
+    /// Share a file.
     case share(InspectorFile)
-    /// There is no answer: no address, or a stream, which pages follow by way of ``InspectorEvents``.
+    /// No response: an invalid URL, or a stream, which pages follow through ``InspectorEvents``.
     case none
 
-    /// Has a request answered.
     package init(to request: URLRequest, from inspector: Inspector) async {
         guard let url = request.url, let asked = InspectorRequest(request) else {
             self = .none
@@ -100,7 +85,6 @@ package enum InspectorReply {
         self.init(await inspector.respond(to: asked), at: url)
     }
 
-    /// - Parameter url: Absolute, of what was asked for.
     package init(_ response: InspectorResponse, at url: URL) {
         guard case .bytes(let bytes) = response.body else {
             self = .none
@@ -122,10 +106,7 @@ package enum InspectorReply {
 }
 
 extension InspectorRequest {
-    /// What a web view asks of the pages that it shows; nil without an address.
-    ///
-    /// No header field is taken over. A server learns by them from whom a request comes; here it comes of the pages
-    /// themselves, since nobody else reaches a web view's handler and it loads nothing from elsewhere.
+    /// It takes no header fields, since only the pages themselves reach this handler.
     package init?(_ request: URLRequest) {
         guard let url = request.url else { return nil }
         let path = url.path(percentEncoded: true)

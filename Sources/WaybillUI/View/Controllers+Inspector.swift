@@ -6,11 +6,7 @@ import SwiftUI
 public import AppKit
 
 extension NSViewController {
-    /// Shows the inspector of a manager's store as a sheet over this view, until the user closes it.
-    ///
-    /// - Parameters:
-    ///   - transactions: Whose store.
-    ///   - hasControls: Whether recording and the manager's rules can be changed there. Default: nothing can.
+    /// Presents the inspector of a manager's store as a sheet. `hasControls` lets the user change recording and rules.
     public func presentWaybillInspector(_ transactions: TransactionManager, hasControls: Bool = false) {
         weak var shown: NSViewController?
         let controller = NSHostingController(
@@ -25,11 +21,7 @@ extension NSViewController {
 public import UIKit
 
 extension UIViewController {
-    /// Shows the inspector of a manager's store over this view, until the user closes it.
-    ///
-    /// - Parameters:
-    ///   - transactions: Whose store.
-    ///   - hasControls: Whether recording and the manager's rules can be changed there. Default: nothing can.
+    /// Presents the inspector of a manager's store. `hasControls` lets the user change recording and rules.
     public func presentWaybillInspector(_ transactions: TransactionManager, hasControls: Bool = false) {
         let sheet = InspectorSheet(transactions: transactions, hasControls: hasControls) { [weak self] in
             self?.dismiss(animated: true)

@@ -10,10 +10,7 @@ import AppKit
 import UIKit
 #endif
 
-/// A web view that shows the pages of a manager's store and can go nowhere else.
-///
-/// The pages come of a handler for a scheme of their own: a port of this device would be open to every app on it, and App
-/// Transport Security asks for an exception for it. Nothing of what is shown is kept on the disk.
+/// The pages come from a custom scheme. A local port would be open to every app on the device.
 @MainActor final class InspectorBrowser: NSObject {
     let view: WKWebView
     private let events: InspectorEventHandler
@@ -41,20 +38,17 @@ import UIKit
 }
 
 extension InspectorBrowser: WKNavigationDelegate {
-    // With `async`: the type of the closure that it had else differs between versions of the SDK.
+    // Async, because the closure's type differs between versions of the SDK.
     func webView(_ webView: WKWebView, decidePolicyFor action: WKNavigationAction) async -> WKNavigationActionPolicy {
         guard action.request.url?.scheme == Self.scheme else { return .cancel }
         guard action.shouldPerformDownload else { return .allow }
-        // A file comes of the same handler, which knows what to do with one.
         webView.load(action.request)
         return .cancel
     }
 
-    // The page that followed a stream has gone.
     func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) { events.stop() }
 }
 
-/// Answers what the pages in a web view ask for.
 @MainActor final class InspectorSchemeHandler: NSObject, WKURLSchemeHandler {
     private let inspector: Inspector
     private let files: SharedFiles
@@ -69,7 +63,7 @@ extension InspectorBrowser: WKNavigationDelegate {
         let id = ObjectIdentifier(task)
         answers[id] = Task { [weak webView] in
             let reply = await InspectorReply(to: task.request, from: inspector)
-            // A task that was stopped must not be told anything more: from here on nothing is waited for.
+            // A stopped task must not be called any more, so nothing waits from here on.
             guard answers.removeValue(forKey: id) != nil else { return }
             answer(task, reply, webView)
         }
@@ -89,7 +83,7 @@ extension InspectorBrowser: WKNavigationDelegate {
             task.didFailWithError(URLError(.cancelled))
             webView?.load(URLRequest(url: url))
         case .share(let file):
-            // What a web view says nothing of: it stays where it is.
+            // Fail silently: the page stays.
             task.didFailWithError(URLError(.cancelled))
             if let webView { files.share(file, from: webView) }
         case .none:
@@ -98,7 +92,6 @@ extension InspectorBrowser: WKNavigationDelegate {
     }
 }
 
-/// Tells the page in a web view when the store has changed.
 @MainActor final class InspectorEventHandler: NSObject, WKScriptMessageHandler {
     private let inspector: Inspector
     private var following: Task<Void, Never>?
@@ -123,13 +116,11 @@ extension InspectorBrowser: WKNavigationDelegate {
     }
 }
 
-/// Files that the user takes away, in a temporary folder that is removed with the view.
 @MainActor final class SharedFiles {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID().uuidString)")
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Opens what the system has for sharing; says so where the file cannot be written.
     func share(_ file: InspectorFile, from view: WKWebView) {
         do {
             Self.present([try file.write(into: folder)], from: view)
@@ -147,7 +138,7 @@ extension InspectorBrowser: WKNavigationDelegate {
         let responders = sequence(first: view as UIResponder, next: \.next)
         guard let presenter = responders.first(where: { $0 is UIViewController }) as? UIViewController else { return }
         let sheet = UIActivityViewController(activityItems: items, applicationActivities: nil)
-        // On an iPad it is a popover, which needs a place.
+        // On an iPad, the sheet is a popover and needs a position.
         sheet.popoverPresentationController?.sourceView = view
         sheet.popoverPresentationController?.sourceRect = CGRect(
             x: view.bounds.midX, y: view.bounds.midY, width: 1, height: 1)

@@ -2,7 +2,7 @@
 import SwiftUI
 import UIKit
 
-/// Notices that the device is shaken, by the first responder's way: no method of the app's classes is replaced for it.
+/// Detects shakes as the first responder, without replacing methods of the app's classes.
 struct ShakeDetector: UIViewRepresentable {
     let act: () -> Void
 
@@ -10,7 +10,7 @@ struct ShakeDetector: UIViewRepresentable {
     func updateUIView(_ view: ShakenView, context: Context) { view.act = act }
 }
 
-/// Takes the motions of the device for as long as nothing else is the first responder: a field that is edited is.
+/// Receives motions while nothing else, such as a text field, is the first responder.
 final class ShakenView: UIView {
     var act: () -> Void = {}
 
@@ -30,7 +30,6 @@ final class ShakenView: UIView {
         listenAgain()
     }
 
-    /// A field that was edited has let go of it.
     @objc private func listenAgain() { if window != nil { becomeFirstResponder() } }
 
     override func motionEnded(_ motion: UIEvent.EventSubtype, with event: UIEvent?) {

@@ -3,8 +3,7 @@ public import SwiftUI
 public import Waybill
 import WebKit
 
-/// The inspector of this app's own store: transactions, requests, questions, and what waits for delivery, live, with
-/// files to share.
+/// The inspector of this app's store: transactions, requests, queries and pending facts, live, with files to share.
 ///
 /// ## Usage
 ///
@@ -12,30 +11,23 @@ import WebKit
 /// NavigationLink("Diagnostics") { WaybillInspectorView(transactions) }
 /// ```
 ///
-/// Everything shown was redacted by the manager's rules. The pages are made in this process; nothing is loaded from
-/// elsewhere, no port is opened, and nothing is kept on the disk but the files that the user shares, until the view goes.
+/// All data is redacted. The pages come from this process: nothing is loaded from elsewhere, and no port is opened.
 public struct WaybillInspectorView: View {
     private let transactions: TransactionManager
     private let hasControls: Bool
 
-    /// Shows the store of a manager.
-    ///
-    /// - Parameters:
-    ///   - transactions: Kept for as long as the view is.
-    ///   - hasControls: Whether recording and the manager's rules can be changed there, for a debug build or for testers.
-    ///     Default: nothing can.
+    /// Creates a view of a manager's store. `hasControls` lets the user change recording and rules.
     public init(_ transactions: TransactionManager, hasControls: Bool = false) {
         (self.transactions, self.hasControls) = (transactions, hasControls)
     }
 
     public var body: some View {
-        // Another manager's is another web view.
+        // Another manager needs another web view.
         InspectorWebView(transactions: transactions, hasControls: hasControls).id(ObjectIdentifier(transactions))
             .ignoresSafeArea(edges: .bottom)
     }
 }
 
-/// The web view as SwiftUI has it. The browser is the coordinator, and lives as long as the view.
 struct InspectorWebView {
     let transactions: TransactionManager
     let hasControls: Bool
@@ -56,12 +48,7 @@ extension InspectorWebView: UIViewRepresentable {
 #endif
 
 extension View {
-    /// Shows the inspector of a manager's store as a sheet.
-    ///
-    /// - Parameters:
-    ///   - transactions: Whose store.
-    ///   - hasControls: Whether recording and the manager's rules can be changed there. Default: nothing can.
-    ///   - isPresented: Whether the sheet is there; false again when it is closed.
+    /// Presents the inspector of a manager's store as a sheet. `hasControls` lets the user change recording and rules.
     public func waybillInspector(
         _ transactions: TransactionManager, hasControls: Bool = false, isPresented: Binding<Bool>
     ) -> some View {
@@ -70,14 +57,7 @@ extension View {
         }
     }
 
-    /// Shows the inspector of a manager's store as a sheet when the device is shaken: on iOS, and in debug builds;
-    /// elsewhere never. It has the controls.
-    ///
-    /// While a text field is edited a shake is the system's, which offers to undo.
-    ///
-    /// - Parameters:
-    ///   - transactions: Whose store.
-    ///   - opensOnShake: Whether it does.
+    /// Presents the inspector, with its controls, when the user shakes the device: on iOS in debug builds only.
     public func waybillInspector(_ transactions: TransactionManager, opensOnShake: Bool) -> some View {
         modifier(ShakenInspector(transactions: transactions, opensOnShake: opensOnShake))
     }
@@ -99,7 +79,6 @@ private struct ShakenInspector: ViewModifier {
     }
 }
 
-/// The inspector over what the app shows, with a button that closes it.
 struct InspectorSheet: View {
     let transactions: TransactionManager
     let hasControls: Bool

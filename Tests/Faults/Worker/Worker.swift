@@ -51,8 +51,8 @@ extension Faults {
             if let sampling { options.sampling.rate(sampling) }
             let transactions = TransactionManager(
                 store: .directory(URL(filePath: folder)),
-                delivery: collector.flatMap { URL(string: $0) }.map { .collector($0) },
-                options: options)
+                delivery: collector.flatMap { URL(string: $0) }.map { .collector($0) }
+            ) { $0 = options }
             EndSignal.watch()
             signal(SIGPIPE, SIG_DFL)
             Output.line("ready")

@@ -70,7 +70,7 @@ def browse(app, at, isolated):
         error = {"domain": "SyncError", "code": 77, "text": "two versions of one item"}
         app.add(at + 20_000, "event", event=1, error=error)
     outcome = random.choice(["succeeded"] * 8 + ["canceled", "abandoned"])
-    app.add(at + random.randint(30_000, 3_000_000), "closed", outcome=outcome)
+    app.add(at + random.randint(30_000, 3_000_000), "finished", outcome=outcome)
 
 
 def multiply(file, copies):

@@ -9,7 +9,7 @@ def record_gaps(server):
     phone.open(0, sets.guid(), 0)
     for index in range(40):
         phone.add(1_000_000 * index + 1000, "event", event=1)
-    phone.add(60_000_000, "closed", outcome="succeeded")
+    phone.add(60_000_000, "finished", outcome="succeeded")
     phone.clocks.append({"at_us": 30_000_000, "offset_us": phone.started + hour})
     server.post(phone.set(
         [fact for fact in phone.facts if fact["sequence"] not in (7, 8, 9, 21)], attributes={"environment": "staging"},
@@ -22,7 +22,7 @@ def record_gaps(server):
     renamed.open(0, sets.guid(), 0)
     renamed.add(1000, "event", event=1)
     server.post(renamed.set())
-    closing = {"kind": "closed", "sequence": 49, "part": 1, "at_us": 61_000_000, "outcome": "failed"}
+    closing = {"kind": "finished", "sequence": 49, "part": 1, "at_us": 61_000_000, "outcome": "failed"}
     assert len(server.send(phone.set([closing]))["rejected"]) == 1, "a second closing is rejected"
     return phone.id
 
@@ -45,18 +45,18 @@ def record_skewed(server):
         answered = arrived + thought
         received = answered + back_again
         opened = app.add(
-            sent, "exchange_opened", role="client", method="POST", scheme="https", host="api.example.com",
+            sent, "exchange_begun", role="client", method="POST", scheme="https", host="api.example.com",
             path=f"/users/{4000 + number}/login")
         back.open(arrived, transaction, 0, joined=True, cause={"source": app.id, "sequence": opened})
         back.add(arrived + 300, "event", event=10)
         back.add(answered - 200, "event", **sets.answered(is_right))
-        back.add(answered, "closed", outcome="succeeded")
+        back.add(answered, "finished", outcome="succeeded")
         app.add(
-            received, "exchange_closed", exchange=opened, state="completed", status=200 if is_right else 401,
+            received, "exchange_finished", exchange=opened, state="completed", status=200 if is_right else 401,
             first_byte_us=received)
         if is_right:
             app.add(received + 500, "event", event=2)
-        app.add(received + 2_000, "closed", **sets.ended(is_right))
+        app.add(received + 2_000, "finished", **sets.ended(is_right))
         transactions.append(transaction)
     server.post(app.set(), back.set())
     return transactions

@@ -114,7 +114,7 @@ def places(device):
         "redirects": [
             {"status": 301, "url": "https://api.example.com/terms?version=latest&from=old", "at_us": at + 70_000},
             {"status": 307, "url": "https://www.example.com/legal/terms", "at_us": at + 95_000}]}
-    device.app.add(at + 900_000, "closed", outcome="succeeded")
+    device.app.add(at + 900_000, "finished", outcome="succeeded")
     return places
 
 

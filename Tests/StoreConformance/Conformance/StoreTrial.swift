@@ -50,7 +50,7 @@ struct StoreTrial {
     // MARK: Steps
 
     private func add(_ set: TransactionSet, at time: Int64) async throws(StoreConformance.Finding) {
-        let received = ReceivedSet(set: Redactor().redacted(DecodedSet(set: set)), atMicroseconds: time)
+        let received = ReceivedSet(set: Redactor().redacted(set), atMicroseconds: time)
         let version = try? await (store as? any BrowsableStore)?.version()
         let receipt = try await compare("adding set \(set.id)") { store in
             var receipt = try await store.add(received)

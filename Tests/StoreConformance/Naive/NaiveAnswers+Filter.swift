@@ -135,7 +135,7 @@ extension NaiveAnswers {
         case .event(let event): event.attributes
         case .attributesSet(let content): content.attributes
         case .closed(let closed): closed.attributes
-        case .exchangeOpened, .exchangeClosed: nil
+        case .exchangeOpened, .exchangeClosed, .unknown: nil
         }
     }
 
@@ -162,7 +162,7 @@ extension NaiveAnswers {
         case .closed(let closed): closed.error
         case .event(let event): event.error
         case .exchangeClosed(let closed): closed.error
-        case .opened, .attributesSet, .exchangeOpened: nil
+        case .opened, .attributesSet, .exchangeOpened, .unknown: nil
         }
     }
 
@@ -220,6 +220,7 @@ extension NaiveAnswers {
         case .event(let content): return words(content.attributes, content.error)
         case .attributesSet(let content): return words(content.attributes, nil) + content.removed
         case .closed(let content): return words(content.attributes, content.error)
+        case .unknown: return []
         case .exchangeOpened(let content):
             return [content.scheme, content.query].compactMap(\.self)
                 + content.headerFields.flatMap { [$0.name, $0.value] }

@@ -29,7 +29,7 @@ extension NaiveAnswers {
         switch fact.content {
         case .closed: facts.first { $0.sequence == fact.part }
         case .exchangeClosed(let closed): facts.first { $0.sequence == closed.exchange }
-        case .opened, .event, .attributesSet, .exchangeOpened: nil
+        case .opened, .event, .attributesSet, .exchangeOpened, .unknown: nil
         }
     }
 
@@ -41,7 +41,7 @@ extension NaiveAnswers {
                 switch fact.content {
                 case .event(let event): event.error != nil
                 case .exchangeClosed(let closed): closed.state == .failed || closed.status ?? 0 >= 400
-                case .opened, .attributesSet, .closed, .exchangeOpened: false
+                case .opened, .attributesSet, .closed, .exchangeOpened, .unknown: false
                 }
             }
         }

@@ -101,12 +101,13 @@ extension NaiveAnswers {
 
     private func entry(_ fact: Fact, in part: Part) -> TransactionRecord.Entry {
         var entry = TransactionRecord.Entry(
-            id: FactID(source: part.id.source, sequence: fact.sequence), kind: .opened, part: part.fact.sequence,
+            id: FactID(source: part.id.source, sequence: fact.sequence), kind: .begun, part: part.fact.sequence,
             timeMicroseconds: wall(fact.atMicroseconds, part.source), label: "",
             isLate: part.closing.map { $0.fact.sequence < fact.sequence } ?? false)
         switch fact.content {
         case .opened(let content):
-            (entry.label, entry.attributes) = (content.isJoined ? "joined" : "begun", content.attributes)
+            (entry.kind, entry.label) = content.isJoined ? (.joined, "joined") : (.begun, "begun")
+            entry.attributes = content.attributes
         case .event(let content):
             (entry.kind, entry.code, entry.error, entry.attributes) = (
                 .event, content.code, content.error, content.attributes
@@ -114,14 +115,15 @@ extension NaiveAnswers {
             entry.label = eventName(content.code, of: part.opened.useCase, part.source)
         case .attributesSet(let content):
             (entry.kind, entry.label, entry.attributes) = (.attributesSet, content.label, content.attributes)
+        case .unknown(let content): (entry.kind, entry.label) = (.unknown, content.kind)
         case .closed(let content):
             (entry.kind, entry.label, entry.error, entry.attributes) = (
-                .closed, content.outcome.name, content.error, content.attributes
+                .finished, content.outcome.name, content.error, content.attributes
             )
         case .exchangeOpened(let content):
-            (entry.kind, entry.label, entry.exchange) = (.exchangeOpened, "\(content.method) \(content.path)", entry.id)
+            (entry.kind, entry.label, entry.exchange) = (.exchangeBegun, "\(content.method) \(content.path)", entry.id)
         case .exchangeClosed(let content):
-            (entry.kind, entry.error) = (.exchangeClosed, content.error)
+            (entry.kind, entry.error) = (.exchangeFinished, content.error)
             entry.label = content.status.map { "\($0)" } ?? content.state.name
             entry.exchange = FactID(source: part.id.source, sequence: content.exchange)
         }

@@ -65,9 +65,9 @@ struct NaiveBooks: Sendable {
 
     // MARK: Adding
 
-    mutating func add(_ decoded: DecodedSet, at time: Int64) -> Receipt {
-        var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
-        for share in decoded.set.sources {
+    mutating func add(_ decoded: TransactionSet, at time: Int64) -> Receipt {
+        var receipt = Receipt(set: decoded.id, acceptedCount: 0, rejections: decoded.rejections)
+        for share in decoded.sources {
             let unread = Set(decoded.rejections.filter { $0.source == share.source.id }.map(\.index))
             // Places in the list as it was sent.
             let places = (0..<share.facts.count + unread.count).filter { !unread.contains($0) }
@@ -359,9 +359,10 @@ extension Fact {
         case (.opened(let one), .opened(let other)): one.transaction == other.transaction
         case (.event(let one), .event(let other)): one.code == other.code
         case (.attributesSet, .attributesSet), (.exchangeOpened, .exchangeOpened), (.closed, .closed),
-            (.exchangeClosed, .exchangeClosed):
+            (.exchangeClosed, .exchangeClosed), (.unknown, .unknown):
             true
-        case (.opened, _), (.event, _), (.attributesSet, _), (.exchangeOpened, _), (.closed, _), (.exchangeClosed, _):
+        case (.opened, _), (.event, _), (.attributesSet, _), (.exchangeOpened, _), (.closed, _), (.exchangeClosed, _),
+            (.unknown, _):
             false
         }
     }
@@ -371,7 +372,7 @@ extension Fact {
         switch content {
         case .closed: part
         case .exchangeClosed(let closed): closed.exchange
-        case .opened, .event, .attributesSet, .exchangeOpened: nil
+        case .opened, .event, .attributesSet, .exchangeOpened, .unknown: nil
         }
     }
 

@@ -29,7 +29,7 @@ import WaybillTesting
             let login = tx.begin(Login.self)
             login.log(.requestSent)
             #expect(await tx.flush() == FlushReport(delivered: 2))
-            login.log(.refused, error: 401)
+            login.log(.refused, code: 401)
             login.finish(.failed)
             #expect(await tx.flush() == FlushReport(delivered: 1, rejected: 1))
 

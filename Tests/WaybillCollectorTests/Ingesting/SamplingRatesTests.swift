@@ -35,7 +35,7 @@ import WaybillTesting
         options.diagnostics = { _ in }
         options.sampling.acceptsRatesFromCollector = accepting
         let url = try #require(URL(string: "http://127.0.0.1:\(server.port)"))
-        return .testing(delivery: .transport(URLSessionTransport(collector: url)), options: options)
+        return .testing(delivery: .transport(URLSessionTransport(collector: url))) { $0 = options }
     }
 
     /// Breaks when a collector's rates do not reach the app, hold for what was begun before, lose what fails, or reach

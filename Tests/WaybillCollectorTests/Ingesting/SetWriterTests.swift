@@ -27,7 +27,7 @@ import WaybillCore
                 group.addTask { [writer] in
                     try await writer.add(
                         ReceivedSet(
-                            set: Redactor().redacted(DecodedSet(set: LoginHistory().clientSet())),
+                            set: Redactor().redacted(LoginHistory().clientSet()),
                             atMicroseconds: LoginHistory.begun))
                 }
             }
@@ -61,7 +61,7 @@ import WaybillCore
                         }
                         return try await writer.add(
                             ReceivedSet(
-                                set: Redactor().redacted(DecodedSet(set: set)), atMicroseconds: LoginHistory.begun))
+                                set: Redactor().redacted(set), atMicroseconds: LoginHistory.begun))
                     }
                     try await eventually("\(number + 1) sets wait") { writer.waitingCount == number + 1 }
                 }
@@ -83,7 +83,7 @@ import WaybillCore
                         Fact(sequence: $0, part: 1, atMicroseconds: $0, content: .event(Fact.Event(code: 1)))
                     }
                     return try await writer.add(
-                        ReceivedSet(set: Redactor().redacted(DecodedSet(set: set)), atMicroseconds: LoginHistory.begun))
+                        ReceivedSet(set: Redactor().redacted(set), atMicroseconds: LoginHistory.begun))
                 }
             }
             do {

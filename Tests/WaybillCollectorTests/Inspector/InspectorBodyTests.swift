@@ -21,9 +21,11 @@ import WaybillQueries
 
     init() throws {
         folder = try TemporaryDirectory()
-        var options = TransactionManager.Options()
-        options.network.bodies = BodyPolicy(contentTypes: [.glob("text/*"), .glob("image/*"), .glob("application/*")])
-        transactions = TransactionManager(store: .directory(folder.url), options: options)
+        transactions = TransactionManager(store: .directory(folder.url)) { options in
+            options.network.bodies = BodyPolicy(contentTypes: [
+                .glob("text/*"), .glob("image/*"), .glob("application/*"),
+            ])
+        }
     }
 
     /// Records an exchange, and gives what its page is called.

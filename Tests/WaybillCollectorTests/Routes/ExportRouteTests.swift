@@ -35,7 +35,7 @@ import WaybillExport
             let empty = try await server.get("/v1/export?format=csv&since=1h")
             #expect(
                 empty.text.hasPrefix("transaction_id,use_case,")
-                    && empty.text.hasSuffix(",timeout_us,ended\r\n"))
+                    && empty.text.hasSuffix(",timeout_us,ended,members\r\n"))
             _ = try await server.post(login.clientSet())
             #expect(
                 try await server.get("/v1/export?format=csv&since=1h").text.hasPrefix(

@@ -32,7 +32,7 @@ import WaybillStore
             case .closed(var content):
                 content.error = RecordedError(domain: "LoginError", code: 3, text: "refused \(token)")
                 set.sources[0].facts[index].content = .closed(content)
-            case .event, .attributesSet, .exchangeClosed: break
+            case .event, .attributesSet, .exchangeClosed, .unknown: break
             }
         }
         return set
@@ -80,7 +80,7 @@ import WaybillStore
 
     @Test func whatWasStoredRawIsAnsweredRedacted() async throws {
         let store = try Store(.folder(folder.url))
-        _ = try store.ingest(DecodedSet(set: secretSet), receivedAt: LoginHistory.begun + 60_000_000)
+        _ = try store.ingest(secretSet, receivedAt: LoginHistory.begun + 60_000_000)
         try store.checkpoint()
         #expect(try files().contains { $0.range(of: Data(Self.secret.utf8)) != nil })
         try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in

@@ -103,7 +103,7 @@ import WaybillCore
         // Each shows its token before the next one comes, so that there are never two strangers.
         let (resting, busy) = (try begun(slots, "one"), try begun(slots, "two"))
         for channel in [resting, busy] { try end(channel) }
-        pass(.hours(1))
+        pass(.seconds(3_600))
         #expect(!isOpen(slots, [resting, busy]))
         try answer(resting)
         #expect(isOpen(slots, [resting, busy]))

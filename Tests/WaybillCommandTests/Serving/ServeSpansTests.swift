@@ -66,7 +66,7 @@ import WaybillStore
     @Test func everyProjectIsSentWithTheHeaderFieldsThatTheBackendAsksFor() async throws {
         try folder.makeStore(of: login.clientSet(), login.serverSet())
         let shop = try Store(.file(folder.file("shop.sqlite")))
-        _ = try shop.ingest(DecodedSet(set: LoginHistory().serverSet()), receivedAt: LoginHistory.begun)
+        _ = try shop.ingest(LoginHistory().serverSet(), receivedAt: LoginHistory.begun)
         for project in ["waybill", "shop"] { _ = try await folder.addToken("ingest", "--project", project) }
         let backend = try SpanBackend()
         let serve = try await ServeProcess.start(

@@ -91,7 +91,7 @@ extension TemporaryDirectory {
     /// Makes a store of these sets here, closed again.
     func makeStore(of sets: TransactionSet...) throws {
         let store = try Store(.folder(url))
-        for set in sets { _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun + 60_000_000) }
+        for set in sets { _ = try store.ingest(set, receivedAt: LoginHistory.begun + 60_000_000) }
         try store.checkpoint()
     }
 

@@ -26,7 +26,7 @@ import WaybillStore
         let token = try await folder.addToken("read")
         try folder.makeStore(of: login.clientSet(), login.serverSet())
         let shop = try Store(.file(folder.file("shop.sqlite")))
-        _ = try shop.ingest(DecodedSet(set: LoginHistory().serverSet()), receivedAt: LoginHistory.begun)
+        _ = try shop.ingest(LoginHistory().serverSet(), receivedAt: LoginHistory.begun)
         let serve = try await ServeProcess.start(folder, asksForToken: true)
         let copy = copies.file("copy")
 

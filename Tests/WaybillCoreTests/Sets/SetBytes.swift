@@ -12,15 +12,16 @@ enum SetBytes {
     /// - Returns: Whether they are a set.
     /// - Throws: Where what is written reads as another.
     static func check(_ bytes: [UInt8]) throws -> Bool {
-        guard let decoded = try? TransactionSet.decode(bytes) else { return false }
-        guard decoded.set.factCount + decoded.rejections.count <= bytes.count else {
+        guard var decoded = try? TransactionSet.decode(bytes) else { return false }
+        guard decoded.factCount + decoded.rejections.count <= bytes.count else {
             throw Failure(text: "more facts than bytes")
         }
-        let again = try TransactionSet.decode(decoded.set.encoded())
+        let again = try TransactionSet.decode(decoded.encoded())
         guard again.rejections.isEmpty else {
             throw Failure(text: "what was read is rejected: \(again.rejections[0].reason)")
         }
-        guard again.set == decoded.set else {
+        decoded.rejections = []
+        guard again == decoded else {
             throw Failure(text: "what was read is another set when it is written and read again")
         }
         return true

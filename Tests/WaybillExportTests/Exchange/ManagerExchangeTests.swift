@@ -19,9 +19,9 @@ import WaybillTesting
 
     init() throws {
         folder = try TemporaryDirectory()
-        var options = TransactionManager.Options()
-        options.additionalSecretNames = ["iban"]
-        transactions = TransactionManager(store: .directory(folder.file("store")), options: options)
+        transactions = TransactionManager(store: .directory(folder.file("store"))) { options in
+            options.privacy.additionalSecretNames = ["iban"]
+        }
     }
 
     private func record(_ path: String, status: Int? = 200) {
@@ -103,11 +103,11 @@ import WaybillTesting
     /// What the policy kept is in every format, and nothing that was secret; a cut body says so.
     @Test(arguments: ExchangeFormat.allCases) func keptBodiesAreHandedOver(format: ExchangeFormat) async throws {
         var options = TransactionManager.Options()
-        options.additionalSecretNames = ["iban"]
+        options.privacy.additionalSecretNames = ["iban"]
         var policy = BodyPolicy()
         policy.maximumByteCount = 100
         options.network.bodies = policy
-        let transactions = TransactionManager(store: .directory(folder.file("bodies")), options: options)
+        let transactions = TransactionManager(store: .directory(folder.file("bodies"))) { $0 = options }
         let field = HeaderField(name: "Content-Type", value: "application/json")
         let url = try #require(URL(string: "https://api.example.com/kept"))
         let exchange = transactions.openExchange(ExchangeRequest(method: "POST", url: url, headerFields: [field]))

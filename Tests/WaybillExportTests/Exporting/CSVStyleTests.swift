@@ -42,6 +42,32 @@ import WaybillCore
         #expect(String(decoding: bytes, as: UTF8.self) == expected)
     }
 
+    /// Breaks when a file of events has other facts, or shifts a cell into another column.
+    @Test(arguments: [1, 3, 100_000]) func eventsAloneHaveTheirColumns(count: Int) {
+        let columns = ExportColumns.all.map(\.description)
+        let rows = [("event", "9", "\"a,\r\n\""), ("begun", "", ""), ("event", "10", "sent")].map { kind, code, name in
+            columns.map {
+                $0 == "kind" ? kind : $0 == "code" ? code : $0 == "name" ? name : $0 == "is_joined" ? "false" : ""
+            }
+        }
+        let facts = Array(([columns] + rows).map { $0.joined(separator: ",") + "\r\n" }.joined().utf8)
+        var style = CSVStyle()
+        style.hasOnlyEvents = true
+        var styled = StyledFacts(style)
+        let bytes = stride(from: 0, to: facts.count, by: count).flatMap {
+            styled.next(Array(facts[$0..<min($0 + count, facts.count)]))
+        }
+        #expect(
+            String(decoding: bytes, as: UTF8.self) == """
+                transaction_id,support_code,use_case,use_case_name,time_us,app,app_version,source,sequence,code,name,\
+                error_domain,error_code,error_name,error_text,attributes\r
+                ,,,,,,,,,9,"a,\r
+                ",,,,,\r
+                ,,,,,,,,,10,sent,,,,,\r
+
+                """)
+    }
+
     @Test func aByteOrderMarkStandsOnceAtTheBeginning() {
         var facts = StyledFacts(style(bom: true))
         #expect(facts.next(Array("a".utf8)) + facts.next(Array("b".utf8)) == [0xEF, 0xBB, 0xBF] + "ab".utf8)
@@ -56,19 +82,24 @@ import WaybillCore
             error: RecordedError(domain: "Shop", code: -1, text: "mail to ada@example.com"),
             attributes: ["variant": "B", "password": "hunter2"], sourceCount: 2, eventCount: 3, exchangeCount: 4,
             isWaitingForBeginner: false)
-        var rows = TransactionRows(style(bom: true, iso: isISO), redactor: Redactor())
-        let header = String(decoding: rows.header.dropFirst(3), as: UTF8.self)
-        #expect(rows.header.prefix(3) == [0xEF, 0xBB, 0xBF])
-        #expect(header.hasSuffix("waiting_for_beginner\r\n") && header.contains(isISO ? ",begun," : ",begun_us,"))
+        let style = style(iso: isISO)
+        func row(_ summary: TransactionSummary) -> String {
+            var rows = CSVFormat()
+            rows.beginRow([])
+            Redactor().redacted(summary).value.write(to: &rows, style)
+            rows.endRow()
+            return String(decoding: rows.bytes, as: UTF8.self)
+        }
+        let columns = TransactionSummary.columns(style).map(\.description)
+        #expect(columns.count == 19 && columns[5] == (isISO ? "begun" : "begun_us"))
         let code = SampleExchange.transaction.supportCode
         let begun = isISO ? "2026-03-01T12:00:00.000017Z" : "1772366400000017"
-        let row =
+        let expected =
             "\(summary.id),\(code),0,\"log, in\",failed,\(begun),250,,Shop,-1,,mail to [redacted],"
             + "\"{\"\"password\"\":\"\"[redacted]\"\",\"\"variant\"\":\"\"B\"\"}\",2,3,4,,,\r\n"
-        #expect(String(decoding: rows.row(of: summary), as: UTF8.self) == row)
+        #expect(row(summary) == expected)
         (summary.error, summary.durationMicroseconds, summary.isWaitingForBeginner) = (nil, nil, true)
         summary.attributes = [:]
-        #expect(String(decoding: rows.row(of: summary), as: UTF8.self).hasSuffix(",\(begun),,,,,,,,2,3,4,,,true\r\n"))
-        #expect(header.split(separator: ",").count == 19)
+        #expect(row(summary).hasSuffix(",\(begun),,,,,,,,2,3,4,,,true\r\n"))
     }
 }

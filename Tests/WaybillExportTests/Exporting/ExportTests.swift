@@ -32,7 +32,8 @@ import WaybillTesting
         let failed = TransactionFilter([.outcome([.failed])])
         do {
             try await transactions.export(as: .csv, matching: failed, to: logs.appending(path: "failed.csv"))
-        } catch let error as WaybillError where error.code == .notFound {
+        } catch {
+            guard error.code == .notFound else { throw error }
             print(error.message)
         }
         #expect(try folder.names() == ["facts.ndjson.gz", "store"])
@@ -114,9 +115,9 @@ import WaybillTesting
     }
 
     @Test func whatWasToBeSecretIsRedactedByTheManagersOwnNames() async throws {
-        var options = TransactionManager.Options()
-        options.additionalSecretNames = ["iban"]
-        let transactions = TransactionManager(store: .directory(folder.file("other")), options: options)
+        let transactions = TransactionManager(store: .directory(folder.file("other"))) { options in
+            options.privacy.additionalSecretNames = ["iban"]
+        }
         // Into the same store by somebody who does not know the name.
         let careless = TransactionManager(store: .directory(folder.file("other")))
         careless.perform(Login.self, attributes: ["iban": "DE02120300000000202051"]) { _ in }

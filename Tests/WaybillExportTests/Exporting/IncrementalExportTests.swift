@@ -110,7 +110,7 @@ import WaybillStore
         withExtendedLifetime(other) {}
     }
 
-    @Test(arguments: ["increments/000000001.json", "lake.json", "cursor.json"])
+    @Test(arguments: ["increments/000000001.json", "lake.json"])
     func whatCannotBeReadStopsTheRun(name: String) async throws {
         try ingest(LoginHistory().clientSet())
         _ = try await run()
@@ -119,44 +119,8 @@ import WaybillStore
         #expect(error?.code == .format)
     }
 
-    // MARK: Folders of earlier versions
-
-    /// Such a version named a file by its number, noted its cursor, and gave it its name after that. Breaks when what it
-    /// has exported is exported again, or left out by who reads increments, or when it could go on beside us.
-    @Test(arguments: [true, false]) func aFolderOfAnEarlierVersionIsContinued(wasKilled: Bool) async throws {
-        let login = LoginHistory()
-        try ingest(login.clientSet(1...4))
-        try FileManager.default.createDirectory(at: lake, withIntermediateDirectories: true)
-        let hiddenName = ".facts-000001.ndjson.x.partial"
-        let store = try SQLiteStore(folder.file("store"), clock: SystemClock())
-        let file = lake.appending(path: wasKilled ? hiddenName : "facts-000001.ndjson")
-        _ = try await store.write(.after(ExportCursor().description), as: .ndjson, isCompressed: false, to: file)
-        let cursor = try await store.export(.after(ExportCursor().description), as: .ndjson).cursor
-        let note = #"{"file":"facts-000001.ndjson","cursor":"\#(cursor)","hiddenName":"\#(hiddenName)"}"#
-        try Data(note.utf8).write(to: lake.appending(path: "cursor.json"))
-        try Data("half".utf8).write(to: lake.appending(path: ".facts-000002.ndjson.y.partial"))
-
-        #expect(try await run() == nil, "Nothing is new.")
-        #expect(try facts().count == 4)
-        try ingest(login.clientSet())
-        let increment = try #require(try await run())
-        #expect(increment.number == 2 && increment.files.map(\.facts) == [2])
-        #expect(try Set(facts()).count == 6 && facts().count == 6)
-        #expect(
-            try names(in: "").sorted()
-                == ["cursor.json", "facts", "facts-000001.ndjson", "increments", "lake.json"])
-        let left = try Data(contentsOf: lake.appending(path: "cursor.json"))
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(EarlierNote.self, from: left) }
-    }
-
-    /// As an earlier version reads it.
-    private struct EarlierNote: Decodable {
-        var file: String
-        var cursor: String
-    }
-
     private func ingest(_ set: TransactionSet) throws {
-        _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun)
+        _ = try store.ingest(set, receivedAt: LoginHistory.begun)
     }
 
     private func run() async throws -> Increment? {

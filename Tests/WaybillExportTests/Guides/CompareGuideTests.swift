@@ -20,7 +20,7 @@ private enum Login: Int, UseCase {
             clock.advance(by: .milliseconds(run % 2 == 0 ? 10 : 30))
             login.finish()
         }
-        let logins = TransactionFilter([.useCase(Login.code)])
+        let logins = TransactionFilter(useCase: Login.self)
         let hourAgo = Date(timeIntervalSince1970: 0)
         var printed: [String] = []
         func print(_ items: any CustomStringConvertible...) {

@@ -17,7 +17,7 @@ import WaybillTesting
         let bad = transactions.begin(useCase: 0)
         bad.finish(.failed)
 
-        let file = try await transactions.report(last: .minutes(15))
+        let file = try await transactions.report(last: .seconds(900))
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try String(contentsOf: file, encoding: .utf8).contains("\(good.id.supportCode)"))
 

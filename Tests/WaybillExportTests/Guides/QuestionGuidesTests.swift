@@ -28,13 +28,13 @@ private enum Login: Int, UseCase {
             printed.append(items.map(\.description).joined(separator: " "))
         }
 
-        let page = try await transactions.find("outcome:failed took>2s sort:longest")
+        let page = try await transactions.transactions(matching: "outcome:failed took>2s sort:longest").page()
         for transaction in page.rows { print(transaction.useCaseName, transaction.id.supportCode) }
         #expect(printed == page.rows.map { "login \($0.id.supportCode)" } && printed.count == 1)
 
         // for reports, exports and answers
         let filter = try await transactions.filter("outcome:failed event:requestSent")
-        #expect(try await transactions.list(matching: filter).rows == page.rows)
+        #expect(try await transactions.transactions(matching: filter).page().rows == page.rows)
         // for lists and exports of exchanges
         let failing = try await transactions.exchangeFilter("host:example.com status:5xx took>1s")
         #expect(try await transactions.exchanges(matching: failing).rows.isEmpty)
@@ -46,7 +46,7 @@ private enum Login: Int, UseCase {
             printed.append(items.map(\.description).joined(separator: " "))
         }
 
-        let logins = TransactionFilter([.useCase(Login.code)])
+        let logins = TransactionFilter(useCase: Login.self)
         let question = DurationQuestion(
             filter: logins, from: .event("requestSent"), to: .finished, segmentation: .attribute("variant"))
         let answer = try await transactions.answer(question)
@@ -62,7 +62,7 @@ private enum Login: Int, UseCase {
         var totals: [Duration] = []
         func print(_ leg: Leg, _ total: Duration, _ median: Duration) { totals.append(total) }
 
-        let logins = TransactionFilter([.useCase(Login.code)])
+        let logins = TransactionFilter(useCase: Login.self)
         let answer = try await transactions.answer(LegsQuestion(filter: logins, segmentation: .appVersion))
         for share in answer.total.legs { print(share.leg, share.total, share.statistics.p50 ?? .zero) }
         #expect(answer.total.withoutExchange == 1)

@@ -17,7 +17,7 @@ import WaybillCore
         let store = try Store(place)
         for set in [login.clientSet(), server] {
             let received = ReceivedSet(
-                set: Redactor().redacted(DecodedSet(set: set)), atMicroseconds: LoginHistory.begun)
+                set: Redactor().redacted(set), atMicroseconds: LoginHistory.begun)
             _ = try store.ingest([received], factsPerTransaction: nil)[0].get()
         }
         let export = try StoreReader(place).export(.everything, as: .otlp)

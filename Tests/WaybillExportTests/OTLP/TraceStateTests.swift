@@ -79,7 +79,7 @@ import WaybillStore
                 opened.sampling = Fact.Sampling(root: opened.transaction, perMillion: 500_000, slowMicroseconds: nil)
                 set.sources[0].facts[index].content = .opened(opened)
             }
-            _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun)
+            _ = try store.ingest(set, receivedAt: LoginHistory.begun)
             if !isReceived { try store.connection.execute("UPDATE sources SET heard_us = NULL") }
             let export = try StoreReader(place).export(.everything, as: .otlp)
             return String(decoding: try #require(try export.piece()), as: UTF8.self)

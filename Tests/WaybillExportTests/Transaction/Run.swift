@@ -26,7 +26,7 @@ struct Run {
         record = TransactionRecord(
             summary: summary, sources: [client], parts: [part],
             timeline: [
-                TransactionRecord.Entry(id: opening, kind: .opened, part: 1, timeMicroseconds: begun, label: "begun")
+                TransactionRecord.Entry(id: opening, kind: .begun, part: 1, timeMicroseconds: begun, label: "begun")
             ], exchanges: []
         )
     }
@@ -47,13 +47,13 @@ struct Run {
                 firstByteMicroseconds: nil,
                 closedMicroseconds: begun + end, sentByteCount: nil, receivedByteCount: nil, requestHeaderFields: [],
                 responseHeaderFields: [], error: nil))
-        add(.exchangeOpened, "\(method) \(path)", at: start, by: client, exchange: id)
-        add(.exchangeClosed, status.map { "\($0)" } ?? "failed", at: end, by: client, exchange: id)
+        add(.exchangeBegun, "\(method) \(path)", at: start, by: client, exchange: id)
+        add(.exchangeFinished, status.map { "\($0)" } ?? "failed", at: end, by: client, exchange: id)
     }
 
     mutating func close(_ outcome: String, at time: Int64, error: RecordedError? = nil) {
         record.parts[0].closedMicroseconds = begun + time
-        add(.closed, outcome, at: time, error: error, by: client)
+        add(.finished, outcome, at: time, error: error, by: client)
     }
 
     /// A server that takes part from now on, at `time` by its own clock.
@@ -69,7 +69,7 @@ struct Run {
         var offset = offset
         offset?.source = server.id
         record.clocks = ClockAlignment(reference: client.id, offsets: offset.map { [$0] } ?? [])
-        add(.opened, "joined", at: time, by: server)
+        add(.begun, "joined", at: time, by: server)
     }
 
     private mutating func add(

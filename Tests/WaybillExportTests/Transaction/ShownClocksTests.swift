@@ -112,7 +112,7 @@ import WaybillCore
                 state: .completed, status: 200, openedMicroseconds: opened, firstByteMicroseconds: nil,
                 closedMicroseconds: opened + 2000, sentByteCount: nil, receivedByteCount: nil, requestHeaderFields: [],
                 responseHeaderFields: [], error: nil))
-        for (offset, kind) in [TransactionRecord.Kind.exchangeOpened, .exchangeClosed].enumerated() {
+        for (offset, kind) in [TransactionRecord.Kind.exchangeBegun, .exchangeFinished].enumerated() {
             record.timeline.append(
                 TransactionRecord.Entry(
                     id: FactID(source: server.id, sequence: 100 + Int64(offset)), kind: kind,

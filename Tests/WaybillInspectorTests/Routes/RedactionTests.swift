@@ -22,7 +22,7 @@ import WaybillTesting
             set.sources[0].names[index].name = "\(index) Bearer \(Self.secret)"
         }
         let store = try Store(.folder(folder.url))
-        _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun + 60_000_000)
+        _ = try store.ingest(set, receivedAt: LoginHistory.begun + 60_000_000)
     }
 
     private func page(_ path: String, _ redactor: Redactor) async throws -> String {

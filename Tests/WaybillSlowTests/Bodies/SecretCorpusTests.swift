@@ -55,7 +55,7 @@ extension WayIn {
         }
         var options = TransactionManager.Options()
         options.diagnostics = { _ in }
-        options.keepsErrorTexts = true
+        options.privacy.keepsErrorTexts = true
         options.network.bodies = BodyPolicy()
         options.network.bodies?.maximumByteCount = bodyLimit
         var settings = RecordingSettings(
@@ -71,7 +71,7 @@ extension WayIn {
             ])
         let text = "the server said: invalid token=\(corpus.word("error: text")), card \(corpus.card("error: card"))"
         login.log(.responseReceived, error: RecordedError(domain: "Server", code: 1, text: text))
-        await login.makingCurrent {
+        await login.withCurrent {
             for number in questions.indices {
                 var request = URLRequest(url: server.url(target))
                 request.httpMethod = "POST"

@@ -25,7 +25,7 @@ struct SessionProofTests {
             for worker in 0..<16 {
                 group.addTask {
                     for index in stride(from: worker, to: logins.count, by: 16) {
-                        try await logins[index].makingCurrent {
+                        try await logins[index].withCurrent {
                             async let first = send(
                                 base.appending(path: "\(index)/0"), by: WayIn.session[index % WayIn.session.count], tx)
                             async let second = send(

@@ -33,7 +33,7 @@ struct SpanStore {
     @discardableResult
     func add(_ set: TransactionSet) throws -> Receipt {
         try store.ingest(
-            [ReceivedSet(set: Redactor().redacted(DecodedSet(set: set)), atMicroseconds: Self.wall)],
+            [ReceivedSet(set: Redactor().redacted(set), atMicroseconds: Self.wall)],
             factsPerTransaction: nil)[0].get()
     }
 
@@ -53,7 +53,7 @@ struct SpanStore {
         let part =
             "(SELECT hex(guid) || use_case || ' ' || at_us FROM parts p WHERE p.source = x.source AND p.sequence = x.part)"
         let cause = """
-            (SELECT hex(s.uuid) || l.at_us || l.path FROM sources s JOIN network_logs l ON l.source = s.id \
+            (SELECT hex(s.uuid) || l.at_us || l.path FROM sources s JOIN exchanges l ON l.source = s.id \
             WHERE s.uuid = x.cause_source AND l.sequence = x.cause)
             """
         let tables: [(String, [String])] = [
@@ -67,7 +67,7 @@ struct SpanStore {
             ),
             ("events", [source, part, "at_us", "code", "detail"]),
             (
-                "network_logs",
+                "exchanges",
                 [
                     source, part, "at_us", "role", "method", "host", "path", "opened_detail", "closed_at_us", "state",
                     "status", "sent_bytes", "received_bytes", "closed_detail",

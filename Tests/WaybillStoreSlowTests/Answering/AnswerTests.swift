@@ -23,7 +23,7 @@ import WaybillTesting
             let histories = maker.histories()
             let (store, place) = try Store.inMemory()
             var sets = SetMaker(random: maker.random)
-            for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+            for set in sets.sets(of: histories) { try store.ingest(set) }
             random = sets.random
             reader = try StoreReader(place)
             let end = histories.flatMap { history in
@@ -174,7 +174,7 @@ import WaybillTesting
         for wall in [-1_500_000, FactWriter.wall] {
             let writer = FactWriter(wall: wall)
             writer.close(writer.open(GUID(), at: 1), .succeeded, at: 2)
-            try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [writer.share()])))
+            try store.ingest(TransactionSet(id: GUID(), sources: [writer.share()]))
         }
         let query = DurationQuestion(filter: TransactionFilter(), segmentation: segmentation)
         let answer = try StoreReader(place).answer(query, now: FactWriter.wall)

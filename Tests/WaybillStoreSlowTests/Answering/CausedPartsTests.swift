@@ -17,7 +17,7 @@ import WaybillTesting
         for _ in 0..<30 { network.runTransaction(around: Int64.random(in: 0...900_000_000, using: &network.random)) }
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: network.random)
-        for set in sets.sets(of: network.histories()) { try store.ingest(DecodedSet(set: set)) }
+        for set in sets.sets(of: network.histories()) { try store.ingest(set) }
         let before = try Self.answered(try StoreReader(place))
         try Self.harm(store.connection)
         let readers = try (0..<3).map { _ in try StoreReader(place) }
@@ -46,7 +46,7 @@ import WaybillTesting
             SELECT p.source, p.sequence + 500000, guid, use_case, joined, at_us, cause_source, cause, closed, closed_at_us, outcome, settled \
             FROM parts p JOIN chosen c USING(source, sequence) WHERE number % 5 = 0;
             UPDATE parts SET closed = NULL, closed_at_us = NULL WHERE (source, sequence) IN (SELECT source, sequence FROM chosen WHERE number % 5 = 1);
-            DELETE FROM network_logs WHERE (source, part) IN (SELECT source, sequence FROM chosen WHERE number % 5 = 1);
+            DELETE FROM exchanges WHERE (source, part) IN (SELECT source, sequence FROM chosen WHERE number % 5 = 1);
             UPDATE parts SET guid = randomblob(16) WHERE (source, sequence) IN (SELECT source, sequence FROM chosen WHERE number % 5 = 2);
             """)
     }

@@ -25,7 +25,7 @@ import WaybillTesting
         }
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: network.random)
-        for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+        for set in sets.sets(of: histories) { try store.ingest(set) }
 
         let query = LegsQuestion(filter: TransactionFilter(), segmentation: .appVersion)
         let now: Int64 = 1_700_100_000_000_000
@@ -45,7 +45,7 @@ import WaybillTesting
         let (store, place) = try Store.inMemory()
         for history in network.histories() {
             let share = TransactionSet.Share(source: history.source, clocks: history.clocks, facts: history.facts)
-            try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+            try store.ingest(TransactionSet(id: GUID(), sources: [share]))
         }
         let reader = try StoreReader(place)
         let query = LegsQuestion(filter: TransactionFilter())

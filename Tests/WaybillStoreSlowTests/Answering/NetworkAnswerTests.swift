@@ -24,7 +24,7 @@ import WaybillTesting
             histories = mixer.mix(histories)
             let (store, place) = try Store.inMemory()
             var sets = SetMaker(random: mixer.random)
-            for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+            for set in sets.sets(of: histories) { try store.ingest(set) }
             random = sets.random
             reader = try StoreReader(place)
             let end = histories.flatMap { history in

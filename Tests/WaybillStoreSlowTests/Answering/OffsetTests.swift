@@ -16,7 +16,7 @@ import WaybillTesting
         let histories = network.histories()
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: network.random)
-        for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+        for set in sets.sets(of: histories) { try store.ingest(set) }
         let reader = try StoreReader(place)
         let machines = Dictionary(
             uniqueKeysWithValues: histories.enumerated().map { ($0.element.source.id, $0.offset) })
@@ -122,7 +122,7 @@ import WaybillTesting
         for _ in 0..<8 { network.runTransaction(around: Int64.random(in: 0...900_000_000, using: &network.random)) }
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: network.random)
-        for set in sets.sets(of: network.histories()) { try store.ingest(DecodedSet(set: set)) }
+        for set in sets.sets(of: network.histories()) { try store.ingest(set) }
         let reader = try StoreReader(place)
         var movedCount = 0
         for summary in try reader.all(at: 1_700_100_000_000_000) {

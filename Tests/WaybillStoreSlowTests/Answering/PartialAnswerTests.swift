@@ -153,7 +153,7 @@ struct SplitHistories {
                 source: history.source, clocks: history.clocks, hasEnded: history.hasEnded, endedBy: history.endedBy,
                 names: history.names, facts: history.facts.filter { isMeant(families[$0.part]) },
                 sourceProof: IdentityProof("the secret of source \(history.source.id)"))
-            try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+            try store.ingest(TransactionSet(id: GUID(), sources: [share]))
         }
         return PartialStore(store: store, reader: try StoreReader(place))
     }

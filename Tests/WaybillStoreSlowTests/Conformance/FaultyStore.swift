@@ -27,15 +27,15 @@ struct FaultyStore: AnsweringStore, ExportingStore {
         let receipt = honest.add(set)
         var changed = set.set
         isDone.withLock { isDone in
-            guard !isDone, changed.set.sources[0].facts.count > 1, let fact = changed.set.sources[0].facts.last else {
+            guard !isDone, changed.sources[0].facts.count > 1, let fact = changed.sources[0].facts.last else {
                 return
             }
             if fault == .losesAFact {
-                changed.set.sources[0].facts.removeLast()
+                changed.sources[0].facts.removeLast()
                 isDone = true
             } else if fault == .doublesAFact, case .event = fact.content {
-                changed.set.sources[0].facts.append(fact)
-                changed.set.sources[0].facts[changed.set.sources[0].facts.count - 1].sequence += 1_000
+                changed.sources[0].facts.append(fact)
+                changed.sources[0].facts[changed.sources[0].facts.count - 1].sequence += 1_000
                 isDone = true
             }
         }

@@ -22,7 +22,7 @@ import WaybillTesting
         var cursor = ExportCursor()
         var found: [SpanLine] = []
         for set in sets.sets(of: histories) {
-            try store.ingest(DecodedSet(set: set))
+            try store.ingest(set)
             guard maker.random.oneIn(2) else { continue }
             let export = try reader.export(.after(ExportCursor(cursor.description)), as: .otlp)
             found += try export.spans()
@@ -48,7 +48,7 @@ import WaybillTesting
         let (store, place) = try Store.inMemory()
         let closings = Set(stride(from: Int64(5), through: 2_000, by: 5))
         var early = writer.set()
-        early.set.sources[0].facts.removeAll { closings.contains($0.sequence) && $0.sequence > 1_000 }
+        early.sources[0].facts.removeAll { closings.contains($0.sequence) && $0.sequence > 1_000 }
         try store.ingest(early)
         let reader = try StoreReader(place)
         let export = try reader.export(.after(ExportCursor()), as: .otlp)

@@ -48,7 +48,7 @@ import WaybillTesting
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: histories.random)
         var coming = sets.sets(of: all)
-        for set in coming.prefix(coming.count / 2) { try store.ingest(DecodedSet(set: set)) }
+        for set in coming.prefix(coming.count / 2) { try store.ingest(set) }
         coming.removeFirst(coming.count / 2)
         let reader = try StoreReader(place)
         for order in TransactionFilter.Order.allCases {
@@ -61,7 +61,7 @@ import WaybillTesting
                 let page = try reader.transactions(matching: filter, limit: 1, after: cursor, now: FactWriter.wall)
                 shown += page.rows.map(\.id)
                 cursor = page.next
-                if let set = coming.popLast() { try store.ingest(DecodedSet(set: set)) }
+                if let set = coming.popLast() { try store.ingest(set) }
                 return cursor == nil
             }
             let after = Dictionary(uniqueKeysWithValues: try reader.all(filter).map { ($0.id, $0) })

@@ -346,22 +346,4 @@ import WaybillCore
         #expect(events.bytesPerEvent == Double(events.byteCount) / 100)
         #expect(try tables.reduce(0) { $0 + $1.byteCount } == store.connection.usedByteCount())
     }
-
-    /// Breaks when a store from before there was a retention cannot be kept within it.
-    @Test func aStoreOfTheFirstVersionIsBroughtUpToDate() throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.url.appending(path: "waybill.sqlite").path(percentEncoded: false)
-        do {
-            let old = try Connection("file:\(path)", .create, at: path)
-            try old.execute(Tables.script + Views.script)
-            try old.execute("PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 1")
-            try old.execute(
-                "INSERT INTO sources(uuid, app, app_version, device, os, os_version) VALUES (randomblob(16), 'a', '', '', '', '')"
-            )
-        }
-        let store = try Store(.folder(folder.url))
-        #expect(try store.connection.integer("SELECT born_us FROM sources") == 0)
-        var keeper = RetentionKeeper()
-        #expect(try keeper.step(store, at: moment(days: 400)) == [])
-    }
 }

@@ -17,7 +17,7 @@ import WaybillTesting
         for _ in 0..<12 {
             let histories = maker.histories()
             var sets = SetMaker(random: maker.random)
-            for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+            for set in sets.sets(of: histories) { try store.ingest(set) }
             maker.random = sets.random
         }
         reader = try StoreReader(place)

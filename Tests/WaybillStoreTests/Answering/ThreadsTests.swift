@@ -16,7 +16,7 @@ import WaybillTesting
         let histories = maker.histories()
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: maker.random)
-        for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+        for set in sets.sets(of: histories) { try store.ingest(set) }
         let ends = histories.flatMap { history in
             history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds }
         }

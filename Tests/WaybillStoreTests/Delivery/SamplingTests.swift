@@ -140,7 +140,7 @@ import WaybillCore
         #expect(share.ledger == Ledger(recorded: 3, dropped: ["sampled": 2], pending: 1))
         let (collector, collectorPlace) = try Store.inMemory()
         let decoded = try TransactionSet.decode(set.encoded())
-        #expect(decoded.set == set)
+        #expect(decoded == set)
         #expect(try collector.ingest(decoded).acceptedCount == 1)
         let source = try #require(try StoreReader(collectorPlace).sources().first)
         #expect(source.ledger == Ledger(recorded: 3, delivered: 1, dropped: ["sampled": 2]))

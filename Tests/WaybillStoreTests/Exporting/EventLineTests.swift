@@ -17,7 +17,7 @@ import WaybillTesting
         let histories = maker.histories()
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: maker.random)
-        for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+        for set in sets.sets(of: histories) { try store.ingest(set) }
         let reader = try StoreReader(place)
         for limit in [1, 2_000, .max] {
             try expectSame(NDJSONFormat.self, reader, limit: limit)

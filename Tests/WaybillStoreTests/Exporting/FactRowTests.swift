@@ -53,10 +53,10 @@ import WaybillCore
                 "SELECT error_code FROM timeline WHERE kind = 'event' AND error_domain = 'HTTP'") == 401)
         #expect(
             try store.connection.integer(
-                "SELECT count(*) FROM timeline WHERE error_name = 'rejected' AND kind IN ('event', 'closed')") == 2)
+                "SELECT count(*) FROM timeline WHERE error_name = 'rejected' AND kind IN ('event', 'finished')") == 2)
         #expect(
             try store.connection.integer("SELECT count(*) FROM transactions WHERE error_name = 'rejected'") == 1)
-        #expect(try store.connection.integer("SELECT count(*) FROM exchanges WHERE error_name IS NOT NULL") == 0)
+        #expect(try store.connection.integer("SELECT count(*) FROM network WHERE error_name IS NOT NULL") == 0)
     }
 
     /// Breaks when a timeout is taken for the usual one, or the usual one for none.

@@ -20,7 +20,7 @@ import WaybillTesting
         var cursors = [ExportCursor()]
         let reader = try StoreReader(place)
         for (index, set) in all.enumerated() {
-            try store.ingest(DecodedSet(set: set))
+            try store.ingest(set)
             if index == all.count / 2 { cursors.append(try selection(.everything, by: reader).cursor) }
         }
         let connections = try [reader.connection] + (0..<2).map { _ in try reader.connection.another() }

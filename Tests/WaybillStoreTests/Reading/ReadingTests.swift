@@ -208,7 +208,7 @@ import WaybillCore
             ])
         #expect(record.timeline.map { ($0.timeMicroseconds - FactWriter.wall) / 1_000_000 } == Array(0...8))
         #expect(record.timeline.map(\.isLate) == [false, false, false, false, false, false, false, false, true])
-        #expect(record.timeline.filter { $0.exchange == cause }.map(\.kind) == [.exchangeOpened, .exchangeClosed])
+        #expect(record.timeline.filter { $0.exchange == cause }.map(\.kind) == [.exchangeBegun, .exchangeFinished])
         #expect(record.sources.map(\.app) == ["client", "server"])
         #expect(
             record.parts.map(\.id) == [

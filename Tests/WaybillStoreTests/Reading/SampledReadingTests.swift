@@ -71,7 +71,7 @@ import WaybillCore
         writer.open(GUID())
         writer.close(writer.open(GUID()), .succeeded)
         var set = writer.set(ended: true)
-        set.set.sources[0].endedBy = SourceEnd(name: "SIGSEGV")
+        set.sources[0].endedBy = SourceEnd(name: "SIGSEGV")
         try store.ingest(set)
         try store.connection.execute("PRAGMA trusted_schema = ON")  // as in a person's shell
         let rows = try store.connection.statement(

@@ -20,7 +20,7 @@ import WaybillCore
         return writer
     }
 
-    private func receive(_ set: DecodedSet, day: Int) throws -> Receipt {
+    private func receive(_ set: TransactionSet, day: Int) throws -> Receipt {
         try store.ingest(set, receivedAt: FactWriter.wall + Int64(day) * 86_400_000_000)
     }
 
@@ -71,7 +71,7 @@ import WaybillCore
         late.facts.removeAll { $0.part != new }
         early.facts.removeAll { $0.part == new }
         for (share, day) in [(early, 0), (late, 9)] {
-            _ = try receive(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])), day: day)
+            _ = try receive(TransactionSet(id: GUID(), sources: [share]), day: day)
         }
         #expect(try retire(before: 5) == 4)
         #expect(try store.facts(of: writer.id).map(\.part) == [new, new])

@@ -57,7 +57,7 @@ import WaybillCore
             "its trigger “now_and_then”"
         ),
         (
-            "DROP TRIGGER bodies_go_with_their_exchange; CREATE TRIGGER bodies_go_with_their_exchange AFTER DELETE ON network_logs BEGIN DELETE FROM parts; END",
+            "DROP TRIGGER bodies_go_with_their_exchange; CREATE TRIGGER bodies_go_with_their_exchange AFTER DELETE ON exchanges BEGIN DELETE FROM parts; END",
             "its trigger “bodies_go_with_their_exchange”"
         ),
         ("DROP TABLE names", "its table “names” is missing"),

@@ -141,7 +141,7 @@ import WaybillCore
     @Test func theExchangesViewShowsThemAll() throws {
         let (id, client, _) = try fill()
         let sql =
-            "SELECT ifnull(transaction_id, '-') || ' ' || role || ' ' || url || ' ' || state || ' ' || ifnull(status, '-') || ' ' || ifnull(duration_us, '-') FROM exchanges ORDER BY time_us"
+            "SELECT ifnull(transaction_id, '-') || ' ' || role || ' ' || url || ' ' || state || ' ' || ifnull(status, '-') || ' ' || ifnull(duration_us, '-') FROM network ORDER BY time_us"
         let first = "\(id) client https://api.example.com:8443/login?a=1 completed 401 3000000"
         #expect(try rows(sql) == [first, "- client /health in_progress - -"])
         try store.ingest(client.set(ended: true))
@@ -208,7 +208,7 @@ import WaybillCore
             #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") }, "\(plan)")
             #expect(
                 plan.first.map {
-                    $0.contains("parts_unsettled") || $0.contains("network_logs_by_closing")
+                    $0.contains("parts_unsettled") || $0.contains("exchanges_by_closing")
                         || $0.contains("PRIMARY KEY")
                 }
                     == true, "\(plan)")

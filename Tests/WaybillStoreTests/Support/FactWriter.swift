@@ -88,8 +88,10 @@ final class FactWriter {
             installationProof: source.installation == nil ? nil : installationProof)
     }
 
-    func set(_ sequences: ClosedRange<Int64>? = nil, ended: Bool = false, dropped: [DroppedRange] = []) -> DecodedSet {
-        DecodedSet(set: TransactionSet(id: GUID(), sources: [share(sequences, ended: ended, dropped: dropped)]))
+    func set(
+        _ sequences: ClosedRange<Int64>? = nil, ended: Bool = false, dropped: [DroppedRange] = []
+    ) -> TransactionSet {
+        TransactionSet(id: GUID(), sources: [share(sequences, ended: ended, dropped: dropped)])
     }
 
     /// Registers with a store and appends what it has written.
@@ -107,7 +109,7 @@ final class FactWriter {
 
 extension Store {
     @discardableResult
-    func ingest(_ decoded: DecodedSet) throws -> Receipt { try ingest(decoded, receivedAt: FactWriter.wall) }
+    func ingest(_ decoded: TransactionSet) throws -> Receipt { try ingest(decoded, receivedAt: FactWriter.wall) }
 
     /// Leases as the only process there is.
     func lease(_ limit: LeaseLimit = LeaseLimit(), owner: GUID = GUID(high: 1, low: 1), at uptime: Int64 = 0) throws

@@ -8,7 +8,7 @@ extension Store {
     func dump() throws -> [String] {
         var lines: [String] = []
         let tables = [
-            "sources", "clocks", "names", "parts", "events", "network_logs", "ranges", "leases", "dropped",
+            "sources", "clocks", "names", "parts", "events", "exchanges", "ranges", "leases", "dropped",
             "quarantine", "erased",
         ]
         for table in tables {

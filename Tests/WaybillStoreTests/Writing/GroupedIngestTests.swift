@@ -12,11 +12,11 @@ import WaybillCore
 
     init() throws { (store, place) = try Store.inMemory() }
 
-    private func arrival(_ set: DecodedSet) -> ReceivedSet {
+    private func arrival(_ set: TransactionSet) -> ReceivedSet {
         ReceivedSet(set: Redactor().redacted(set), atMicroseconds: LoginHistory.begun)
     }
 
-    private func ingest(_ sets: [DecodedSet], limit: Int = 1_000) throws -> [Receipt] {
+    private func ingest(_ sets: [TransactionSet], limit: Int = 1_000) throws -> [Receipt] {
         try store.ingest(sets.map(arrival), factsPerTransaction: limit).map { try $0.get() }
     }
 
@@ -45,7 +45,7 @@ import WaybillCore
             BEGIN SELECT raise(ABORT, 'as the test wants it'); END
             """)
         var poisoned = bad.set()
-        poisoned.set.sources[0].source.app = "bad"
+        poisoned.sources[0].source.app = "bad"
         let results = store.ingest([good.set(), poisoned, late.set()].map(arrival), factsPerTransaction: 1_000)
         #expect(results.map { (try? $0.get())?.acceptedCount } == [2, nil, 2])
         #expect(try StoreReader(place).sources().map(\.id) == [good.id, late.id])

@@ -74,7 +74,7 @@ import WaybillTesting
             #expect(record.hasEnded == history.hasEnded && record.ledger.refused == history.refused, "seed \(seed)")
         }
         // What is derived is the same as well, settled or received.
-        for table in ["parts ", "events ", "network_logs "] {
+        for table in ["parts ", "events ", "exchanges "] {
             let rows = try [journey.device, journey.collector].map { try $0.dump().filter { $0.hasPrefix(table) } }
             #expect(rows[0] == rows[1], "seed \(seed)")
         }

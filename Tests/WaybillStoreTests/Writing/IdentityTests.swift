@@ -30,12 +30,12 @@ import WaybillCore
     /// A set that names the victim's source and has no fact of it.
     private func forged(
         proof: IdentityProof?, dropped: DroppedRange? = nil, ended: Bool = false
-    ) -> DecodedSet {
+    ) -> TransactionSet {
         let share = TransactionSet.Share(
             source: victim.source, clocks: victim.clocks, hasEnded: ended, ledger: Ledger(recorded: 1 << 50),
             dropped: [dropped].compactMap(\.self), sourceProof: proof,
             installationProof: proof)
-        return DecodedSet(set: TransactionSet(id: GUID(), sources: [share]))
+        return TransactionSet(id: GUID(), sources: [share])
     }
 
     private static let proofs: [IdentityProof?] = [nil, IdentityProof()]
@@ -68,7 +68,7 @@ import WaybillCore
         var foisted = victim.share(2...3)
         foisted.sourceProof = IdentityProof()
         let set = TransactionSet(id: GUID(), sources: [foisted, other.share()])
-        let receipt = try store.ingest(DecodedSet(set: set))
+        let receipt = try store.ingest(set)
         #expect(receipt.acceptedCount == 1 && receipt.factCount == 3)
         #expect(receipt.rejections.map(\.index) == [0, 1])
         #expect(receipt.rejections.allSatisfy { $0.reason.contains("`source_proof`") })
@@ -111,7 +111,7 @@ import WaybillCore
             Fact(sequence: limit, part: 1, atMicroseconds: 9, content: .event(Fact.Event(code: 3))))
         share.facts.append(
             Fact(sequence: limit + 1, part: 1, atMicroseconds: 9, content: .event(Fact.Event(code: 4))))
-        let receipt = try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+        let receipt = try store.ingest(TransactionSet(id: GUID(), sources: [share]))
         #expect(receipt.acceptedCount == 4 && receipt.rejections.map(\.sequence) == [limit + 1])
         let ledger = try #require(try StoreReader(place).source(victim.id)).ledger
         #expect(ledger.recorded == limit && ledger.refused == limit && ledger.pending == limit - 4)
@@ -221,42 +221,6 @@ import WaybillCore
                 "SELECT count(*) FROM sources WHERE proof IS NULL AND proof_hash = ?",
                 ColumnValue.blob(proofs[0].digest)) == 1)
         #expect(!"\(victim.set())".contains(proofs[0].text), "nor is it in what is printed")
-    }
-
-    /// Breaks when an older store's own sources cannot prove anything, or when those that it received can be taken over
-    /// by whoever is the first to come with a proof.
-    @Test func anOlderStoreGetsProofsForItsOwnSourcesAlone() throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.file("waybill.sqlite").path
-        let legacy = GUID()
-        do {
-            let old = try Connection("file:\(path)", .create, at: path)
-            for step in Schema.migrations.prefix(9) { try old.execute(step.script) }
-            try old.execute("PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 9")
-            let statement = try old.statement(
-                """
-                INSERT INTO sources(uuid, installation, app, app_version, device, os, os_version, heard_us) \
-                VALUES (?, ?, '', '', '', '', '', ?)
-                """)
-            try statement.run(GUID(), GUID(), Int?.none)
-            try statement.run(victim.id, victim.source.installation, 5)
-            try statement.run(legacy, GUID?.none, 5)
-            try old.statement("INSERT INTO settings(key, value) VALUES ('legacy_source', ?)").run(legacy.description)
-        }
-        let store = try Store(.folder(folder.url))
-        #expect(
-            try store.connection.integer("SELECT count(*) FROM sources WHERE heard_us IS NULL AND length(proof) = 64")
-                == 1)
-        #expect(try store.connection.integer("SELECT count(*) FROM sources WHERE proof_hash IS NOT NULL") == 1)
-        #expect(try store.ingest(victim.set()).acceptedCount == 3)
-        let liar = FactWriter("liar")
-        liar.source.id = legacy
-        liar.open(GUID())
-        #expect(try store.ingest(liar.set()).refusedSources.count == 1)
-        let launch = FactWriter("victim")
-        launch.source.installation = victim.source.installation
-        launch.open(GUID())
-        #expect(try store.ingest(launch.set()).acceptedCount == 1)
     }
 
     /// Breaks when a set of today names the source that stands for all clients of version 0.0.1, and numbers facts in

@@ -17,9 +17,9 @@ import WaybillCore
     @Test func theSameSetPostedTwiceIsKnown() throws {
         client.close(client.open(GUID()), .succeeded)
         let set = client.set()
-        #expect(try store.ingest(set) == Receipt(set: set.set.id, acceptedCount: 2))
+        #expect(try store.ingest(set) == Receipt(set: set.id, acceptedCount: 2))
         let before = try store.dump()
-        #expect(try store.ingest(set) == Receipt(set: set.set.id, acceptedCount: 0, knownCount: 2))
+        #expect(try store.ingest(set) == Receipt(set: set.id, acceptedCount: 0, knownCount: 2))
         #expect(try store.dump() == before)
     }
 
@@ -58,7 +58,7 @@ import WaybillCore
         for (sequence, part, at, content) in others {
             var share = client.share()
             share.facts = [Fact(sequence: sequence, part: part, atMicroseconds: at, content: content)]
-            let receipt = try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+            let receipt = try store.ingest(TransactionSet(id: GUID(), sources: [share]))
             #expect(receipt.rejections.map(\.reason) == [Receipt.Rejection.sequenceIsTaken], "\(content)")
         }
         #expect(try store.dump() == before)
@@ -79,7 +79,7 @@ import WaybillCore
                     Fact.Opened(transaction: transaction, useCase: 0, attributes: ["plan": "[redacted]"]))),
             Fact(sequence: 2, part: 1, atMicroseconds: 2_000_000, content: .event(Fact.Event(code: 1))),
         ]
-        let receipt = try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+        let receipt = try store.ingest(TransactionSet(id: GUID(), sources: [share]))
         #expect(receipt.knownCount == 2 && receipt.rejections.isEmpty)
     }
 
@@ -102,7 +102,7 @@ import WaybillCore
         // Corrected, it is taken.
         var again = client.share(3...3)
         again.facts = [Fact(sequence: 3, part: part, atMicroseconds: 5, content: .event(Fact.Event(code: 7)))]
-        #expect(try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [again]))).acceptedCount == 1)
+        #expect(try store.ingest(TransactionSet(id: GUID(), sources: [again])).acceptedCount == 1)
         #expect(try StoreReader(place).sources().first?.gaps == [])
     }
 

@@ -83,7 +83,7 @@ import WaybillCore
         let (other, otherPlace) = try Store.inMemory()
         try reader.export(.everything, redactor: Redactor()) { set in
             for share in set.sources { #expect(share.names.count == 3) }
-            try other.ingest(DecodedSet(set: set, rejections: []))
+            try other.ingest(set)
         }
         #expect(try labels(StoreReader(otherPlace)) == expected)
         // Names of a launch go with it; of a version, with its last launch.
@@ -100,7 +100,7 @@ import WaybillCore
         let (other, otherPlace) = try Store.inMemory()
         try StoreReader(place).export(.everything, redactor: Redactor()) { set in
             #expect(set.sources.first?.names == writer.names)
-            try other.ingest(DecodedSet(set: set, rejections: []))
+            try other.ingest(set)
         }
         for place in [place, otherPlace] {
             let reader = try StoreReader(place)
@@ -148,7 +148,7 @@ import WaybillCore
     /// that are known, are refused with it; or when what has no room is not counted, or room that was made not used.
     @Test func aStoreTakesSoManyNamesOfOthersAndCountsTheOthers() throws {
         store.nameLimit = 5
-        func set(_ version: String, _ codes: Range<Int>) -> DecodedSet {
+        func set(_ version: String, _ codes: Range<Int>) -> TransactionSet {
             let writer = FactWriter("shop", version: version)
             writer.names = codes.map { RecordedName(useCase: $0, name: "use case \($0)") }
             writer.open(GUID(), useCase: 0)

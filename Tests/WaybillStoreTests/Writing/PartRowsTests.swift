@@ -18,7 +18,7 @@ import WaybillCore
     }
 
     /// What the facts of those sets become, without what tells when they came.
-    private func rows(of sets: [DecodedSet]) throws -> [String] {
+    private func rows(of sets: [TransactionSet]) throws -> [String] {
         let (store, _) = try Store.inMemory()
         for set in sets { #expect(try store.ingest(set).rejections == []) }
         return try rows(in: store)
@@ -28,7 +28,7 @@ import WaybillCore
         try store.dump().filter { row in ["parts ", "events ", "ranges "].contains { row.hasPrefix($0) } }
     }
 
-    private var singles: [DecodedSet] { (1...Int64(client.facts.count)).map { client.set($0...$0) } }
+    private var singles: [TransactionSet] { (1...Int64(client.facts.count)).map { client.set($0...$0) } }
 
     /// Breaks when a column of rows that are written together is another one's, or when a row is left out.
     @Test func partsOfOneSetHaveTheRowsOfOneFactAfterTheOther() throws {
@@ -40,7 +40,7 @@ import WaybillCore
     /// Breaks when an opening is taken for the first fact of its part, where a closing of the same set has come before.
     @Test func factsOfOneSetMayStandInAnyOrder() throws {
         var set = client.set()
-        set.set.sources[0].facts.reverse()
+        set.sources[0].facts.reverse()
         #expect(try rows(of: [set]) == rows(of: singles))
     }
 

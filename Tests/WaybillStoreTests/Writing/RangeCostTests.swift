@@ -13,8 +13,8 @@ import WaybillTesting
         (0..<Int64(count)).map { DroppedRange(first: first + 2 * $0, last: first + 2 * $0, reason: reason) }
     }
 
-    private static func set(_ share: TransactionSet.Share) -> DecodedSet {
-        DecodedSet(set: TransactionSet(id: GUID(), sources: [share]))
+    private static func set(_ share: TransactionSet.Share) -> TransactionSet {
+        TransactionSet(id: GUID(), sources: [share])
     }
 
     /// Steps of SQLite for a set with one fact and one range, of a source that has told so many ranges before.

@@ -10,10 +10,10 @@ import WaybillTesting
 /// What a policy keeps of the bodies that pass.
 @Suite(.timeLimit(.minutes(5))) struct BodyCaptureTests {
     private func manager(_ policy: BodyPolicy?) -> TransactionManager {
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        options.network.bodies = policy
-        return .testing(options: options)
+        .testing { options in
+            options.diagnostics = { _ in }
+            options.network.bodies = policy
+        }
     }
 
     private func request(_ url: String = "https://api.example.com/v1/login", type: String = "application/json") throws
@@ -164,7 +164,7 @@ import WaybillTesting
             let login = tx.begin(Login.self)
             var count = 0
             for _ in 0..<4 {
-                let id = try await login.makingCurrent {
+                let id = try await login.withCurrent {
                     record(try request(), Data("{}".utf8), response(), Data(), by: tx)
                 }
                 if try await tx.body(of: id, .request) != nil { count += 1 }

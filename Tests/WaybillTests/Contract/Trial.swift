@@ -27,14 +27,14 @@ struct Trial {
         _ call: WayIn.Call, by way: WayIn, isCompared: Bool = true, isCanceledBeforehand: Bool = false,
         cancel: (@Sendable (Task<Outcome, Never>) async -> Void)? = nil
     ) async throws {
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        let tx = TransactionManager(store: .inMemory, correlatedHosts: ["127.0.0.1"], options: options)
+        let tx = TransactionManager(store: .inMemory, correlatedHosts: ["127.0.0.1"]) { options in
+            options.diagnostics = { _ in }
+        }
         let begun = tx.begin(Login.self)
         let mayBegin = Gate()
         let running = Task {
             await mayBegin.opened()
-            return await begun.makingCurrent { await Outcome { try await way.send(call, tx) } }
+            return await begun.withCurrent { await Outcome { try await way.send(call, tx) } }
         }
         if isCanceledBeforehand { running.cancel() }
         mayBegin.open()
@@ -45,7 +45,7 @@ struct Trial {
         if isCompared, !(way.limits.contains(.errors) && outcome.status == nil) {
             #expect(await Outcome { try await BareSession.send(call) } == outcome)
         }
-        let exchanges = tx.exchanges
+        let exchanges = try tx.exchanges
         try #require(exchanges.count == 1)
         exchange = exchanges[0]
         check(call, by: way)

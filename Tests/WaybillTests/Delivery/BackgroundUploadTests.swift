@@ -29,11 +29,12 @@ import WaybillTesting
     private func launch(
         _ transport: URLSessionTransport, clock: any TransactionClock = SystemClock()
     ) -> TransactionManager {
-        var options = TransactionManager.Options()
-        options.clock = clock
-        options.diagnostics = { _ in }
-        return TransactionManager(
-            store: .directory(folder.url.appending(path: "store")), delivery: .transport(transport), options: options)
+        TransactionManager(
+            store: .directory(folder.url.appending(path: "store")), delivery: .transport(transport)
+        ) { options in
+            options.clock = clock
+            options.diagnostics = { _ in }
+        }
     }
 
     /// A launch that sends a set to where nobody answers, and ends; gives the set's ID.
@@ -140,7 +141,8 @@ import WaybillTesting
         let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))
         let tx = TransactionManager(
             store: .directory(folder.url.appending(path: "store")),
-            delivery: .transport(transport(to: url, timeout: .seconds(1))), options: options)
+            delivery: .transport(transport(to: url, timeout: .seconds(1)))
+        ) { $0 = options }
         tx.perform(Login.self) { $0.log(.requestSent) }
         #expect(await tx.flush().pending == 3)
         #expect(files.count == 2)
@@ -166,7 +168,7 @@ import WaybillTesting
         let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))
         let tx = launch(transport(to: url, timeout: .seconds(3_600)))
         tx.perform(Login.self) { $0.log(.requestSent) }
-        let end = tx.flushInBackground { _ in }
+        let end = tx.flush { _ in }
         try await eventually("it is under way") { files.count == 2 }
         end()
         let collector = try ScriptedCollector()

@@ -12,16 +12,16 @@ import WaybillTesting
         let tx = TransactionManager.testing(delivery: .transport(transport))
         let events = tx.deliveryEvents
         tx.perform(Login.self) { $0.log(.requestSent) }
-        transport.answerNext { [error] _ in throw Delivery.Failure(error, remedy: .sendLess) }
+        transport.answerNext { [error] _ in throw Delivery.Failure.sendLess(error) }
         transport.answerNext { set in Receipt(set: set.id, acceptedCount: set.factCount) }
-        transport.answerNext { [error] _ in throw Delivery.Failure(error, remedy: .retry(after: .seconds(5))) }
+        transport.answerNext { [error] _ in throw Delivery.Failure.retry(error, after: .seconds(5)) }
         await tx.flush()
         tx.delivery = .transport(transport)
         transport.answerNext { set in Receipt(set: set.id, acceptedCount: set.factCount, retryAfter: .seconds(3)) }
         await tx.flush()
         tx.perform(Login.self) { _ in }
         tx.delivery = .transport(transport)
-        transport.answerNext { [error] _ in throw Delivery.Failure(error, remedy: .waitForNewDelivery) }
+        transport.answerNext { [error] _ in throw Delivery.Failure.waitForNewDelivery(error) }
         await tx.flush()
 
         let sets = transport.transactionSets.map(\.id)
@@ -64,10 +64,10 @@ import WaybillTesting
     /// Broken, an app that is to deliver over Wi-Fi only costs its user money.
     @Test func whereTheAppSaysNoNothingIsSentWhoeverAsks() async {
         let isAllowed = Locked(false)
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        options.canFlush = { isAllowed.withLock { $0 } }
-        let tx = TransactionManager.testing(delivery: .transport(transport), options: options)
+        let tx = TransactionManager.testing(delivery: .transport(transport)) { options in
+            options.diagnostics = { _ in }
+            options.canFlush = { isAllowed.withLock { $0 } }
+        }
         let events = tx.deliveryEvents
         tx.perform(Login.self) { _ in }
         #expect(await tx.flush() == FlushReport(pending: 2))
@@ -82,15 +82,15 @@ import WaybillTesting
 
     @Test func theAppIsAskedBeforeEachSet() async {
         let count = Locked(0)
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        options.canFlush = {
-            count.withLock { count in
-                count += 1
-                return count == 1
+        let tx = TransactionManager.testing(delivery: .transport(transport)) { options in
+            options.diagnostics = { _ in }
+            options.canFlush = {
+                count.withLock { count in
+                    count += 1
+                    return count == 1
+                }
             }
         }
-        let tx = TransactionManager.testing(delivery: .transport(transport), options: options)
         let login = tx.begin(Login.self)
         for _ in 0..<3_000 { login.log(.initiated) }
         #expect(await tx.flush() == FlushReport(delivered: 2_000, pending: 1_001))

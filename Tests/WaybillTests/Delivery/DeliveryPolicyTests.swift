@@ -261,10 +261,11 @@ struct DeliveryPolicyTests {
     @Test func aSourceThatIsRefusedHoldsUpNoOther() async throws {
         let folder = try TemporaryDirectory()
         func launch(_ app: String, _ transport: InMemoryTransport) -> TransactionManager {
-            var options = TransactionManager.Options()
-            (options.app, options.diagnostics) = (app, { _ in })
-            return TransactionManager(
-                store: .directory(folder.url), delivery: .transport(transport), options: options)
+            TransactionManager(
+                store: .directory(folder.url), delivery: .transport(transport)
+            ) { options in
+                (options.app, options.diagnostics) = (app, { _ in })
+            }
         }
         // It has delivered its facts, and only its end is news.
         do {
@@ -277,7 +278,7 @@ struct DeliveryPolicyTests {
         for _ in 0..<100 {
             transport.answerNext { set in
                 if set.decoded.sources.contains(where: { $0.source.app == "bad" }) {
-                    throw Delivery.Failure(WaybillError(.refused, "No such app."), remedy: .sendLess)
+                    throw Delivery.Failure.sendLess(WaybillError(.refused, "No such app."))
                 }
                 return Receipt(set: set.id, acceptedCount: set.factCount)
             }
@@ -293,7 +294,7 @@ struct DeliveryPolicyTests {
         for _ in 0..<40 {
             transport.answerNext { set in
                 let isLarge = set.decoded.sources.contains { $0.facts.contains { $0.sequence == 23 } }
-                if isLarge { throw Delivery.Failure(WaybillError(.refused, "Too large."), remedy: .sendLess) }
+                if isLarge { throw Delivery.Failure.sendLess(WaybillError(.refused, "Too large.")) }
                 return Receipt(set: set.id, acceptedCount: set.factCount)
             }
         }

@@ -24,7 +24,7 @@ private struct QueueTransport: FlushTransport {
 
     func send(_ set: OutgoingSet) async throws -> Receipt {
         guard set.body.count <= queue.largestMessage else {
-            throw Delivery.Failure(WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
+            throw Delivery.Failure.sendLess(WaybillError(.refused, "The queue takes no such large messages."))
         }
         try await queue.add(set.body, type: set.mediaType)
         return Receipt(set: set.id, acceptedCount: set.factCount)

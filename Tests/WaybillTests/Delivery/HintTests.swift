@@ -11,9 +11,9 @@ import WaybillTesting
     private let told = Locked<[String]>([])
 
     private func manager(delivery: Delivery?, hosts: [String] = []) -> TransactionManager {
-        var options = TransactionManager.Options()
-        options.diagnostics = { [told] sentence in told.withLock { $0.append(sentence) } }
-        return .testing(delivery: delivery, correlatedHosts: hosts, options: options)
+        .testing(delivery: delivery, correlatedHosts: hosts) { options in
+            options.diagnostics = { [told] sentence in told.withLock { $0.append(sentence) } }
+        }
     }
 
     /// Breaks when the commonest mistake of a first hour, never starting delivery, shows nowhere.

@@ -16,15 +16,15 @@ import WaybillTesting
 
     /// A launch of an app.
     private func launch(_ clock: ManualClock) -> TransactionManager {
-        var options = TransactionManager.Options()
-        options.clock = clock
-        options.diagnostics = { _ in }
-        return TransactionManager(store: .directory(folder.url), delivery: .transport(transport), options: options)
+        TransactionManager(store: .directory(folder.url), delivery: .transport(transport)) { options in
+            options.clock = clock
+            options.diagnostics = { _ in }
+        }
     }
 
     private func failNext(retryAfter time: Duration? = nil) {
         transport.answerNext { _ in
-            throw Delivery.Failure(WaybillError(.transport, "Down."), remedy: .retry(after: time))
+            throw Delivery.Failure.retry(WaybillError(.transport, "Down."), after: time)
         }
     }
 

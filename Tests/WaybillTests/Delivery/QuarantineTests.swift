@@ -123,7 +123,7 @@ import WaybillTesting
         #expect(try await tx.exportQuarantined(to: folder.url) == 2)
         let name = try #require(try folder.names().first)
         #expect(name.hasSuffix(".waybill-set.v1.json"))
-        let set = try TransactionSet.decode(Array(Data(contentsOf: folder.file(name)))).set
+        let set = try TransactionSet.decode(Array(Data(contentsOf: folder.file(name))))
         #expect(set.sources.map { $0.facts.map(\.sequence) } == [[2, 4]])
         #expect(set.sources.first?.source.id == tx.sources.readableSource?.id)
         let sent = try #require(transport.transactionSets.first?.sources.first)

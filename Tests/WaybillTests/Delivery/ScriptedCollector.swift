@@ -23,7 +23,7 @@ final class ScriptedCollector: Sendable {
         server = try LoopbackServer { request in
             let isCompressed = request.header("Content-Encoding") == "gzip"
             guard let body = isCompressed ? gunzip(request.body) : Array(request.body),
-                let set = try? TransactionSet.decode(body).set
+                let set = try? TransactionSet.decode(body)
             else { return .text("The test cannot read the set.", status: 599) }
             let answer = state.withLock { $0.script.isEmpty ? nil : $0.script.removeFirst() }
             if let answer { return answer(set) }

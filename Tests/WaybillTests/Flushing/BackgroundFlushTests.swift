@@ -47,7 +47,7 @@ import WaybillTesting
                 body(true)
             }
         }
-        let report = await tx.flushInBackground(deadline: .seconds(3_600), activity: activity)
+        let report = await tx.flush(deadline: .seconds(3_600), until: FlushEnd(), activity: activity)
         #expect(report.error?.message.contains("did not end in time") == true)
         #expect(report.pending == 3)
         await hasReturned.opened()
@@ -67,21 +67,22 @@ import WaybillTesting
                 hasReturned.open()
             }
         }
-        #expect(await tx.flushInBackground(deadline: .seconds(60), activity: activity) == FlushReport(delivered: 3))
+        #expect(
+            await tx.flush(deadline: .seconds(60), until: FlushEnd(), activity: activity) == FlushReport(delivered: 3))
         await hasReturned.opened()
     }
 
     /// Broken, an app that is told at once that it has no time would wait for ever for its report.
     @Test func whereTheSystemSaysNoAtOnceThereIsAReport() async {
         let activity = ExpiringActivity { _, body in Thread.detachNewThread { body(true) } }
-        let report = await tx.flushInBackground(deadline: .seconds(3_600), activity: activity)
+        let report = await tx.flush(deadline: .seconds(3_600), until: FlushEnd(), activity: activity)
         #expect(report.error != nil)
         await everythingIsFreeToBeSentAgain()
     }
 
     /// Broken, a refresh of SwiftUI, which cancels its task when time is up, would go on.
     @Test func whoeverCancelsTheTaskEndsTheFlush() async {
-        let task = Task { await tx.flushInBackground(deadline: .seconds(3_600)) }
+        let task = Task { await tx.flush(deadline: .seconds(3_600)) }
         await silent.hasSet.opened()
         task.cancel()
         #expect(await task.value.pending == 3)
@@ -92,7 +93,7 @@ import WaybillTesting
     @Test func whatIsReturnedEndsTheFlush() async {
         let report = Locked<FlushReport?>(nil)
         let isTold = Gate()
-        let end = tx.flushInBackground(deadline: .seconds(3_600)) { given in
+        let end = tx.flush(deadline: .seconds(3_600)) { given in
             report.withLock { $0 = given }
             isTold.open()
         }

@@ -36,11 +36,11 @@ import FoundationNetworking
 
     /// Broken, an analyst could not tell the staging servers' transactions from the real ones.
     @Test func whatTheOptionsSayOfTheSourceIsDelivered() async {
-        var options = TransactionManager.Options()
-        options.app = "shop"
-        options.appVersion = "2.1"
-        options.sourceAttributes = ["environment": "staging", "token": "s3cret"]
-        let tx = TransactionManager.testing(delivery: .transport(transport), options: options)
+        let tx = TransactionManager.testing(delivery: .transport(transport)) { options in
+            options.app = "shop"
+            options.appVersion = "2.1"
+            options.sourceAttributes = ["environment": "staging", "token": "s3cret"]
+        }
         tx.perform(Login.self) { _ in }
         await tx.flush()
         let source = transport.transactionSets.first?.sources.first?.source
@@ -152,7 +152,7 @@ import FoundationNetworking
             delivered.open()
             return Receipt(set: set.id, acceptedCount: set.factCount)
         }
-        let running = Task { await tx.run(every: .seconds(3_600)) }
+        let running = Task { await tx.deliver(every: .seconds(3_600)) }
         await delivered.opened()
         tx.perform(Login.self) { _ in }
         running.cancel()

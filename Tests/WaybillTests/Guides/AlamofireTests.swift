@@ -112,11 +112,13 @@ import FoundationNetworking
         let login = transactions.begin(Login.self)
         session.request(url, interceptor: TransactionInterceptor(transaction: login))
         #expect(await session.request(url).status == 201)
-        try await eventually("both are over") { server.requests.count == 2 && transactions.exchanges.count == 1 }
+        try await eventually("both are over") {
+            try server.requests.count == 2 && transactions.exchanges.count == 1
+        }
         login.finish()
         let fields = server.requests.compactMap { $0.header("Waybill-Transaction") }
         #expect(fields.count == 1 && fields.first?.contains(login.id.description) == true)
-        #expect(transactions.exchanges.map(\.url) == [url.absoluteString])
+        #expect(try transactions.exchanges.map(\.url) == [url.absoluteString])
         session.session.finishTasksAndInvalidate()
     }
 

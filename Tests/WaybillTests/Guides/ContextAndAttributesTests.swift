@@ -24,8 +24,8 @@ private struct Coupon { var code = "SUMMER" }
     @Test func whatIsTrueFromNowOn() throws {
         let account = Account()
         transactions.context.setUser(account.id)  // hashed
-        transactions.context.set("tenant", account.tenant)
-        transactions.context.set("channel", "beta", remembered: true)  // later launches have it, too
+        transactions.context.set(account.tenant, forKey: "tenant")
+        transactions.context.set("beta", forKey: "channel", remembered: true)  // later launches have it, too
         transactions.context.remove("tenant")
         #expect(transactions.context.attributes.keys.sorted() == ["channel", "user"])
     }
@@ -33,9 +33,9 @@ private struct Coupon { var code = "SUMMER" }
     @Test func afterTheBeginning() throws {
         let (coupon, basket, isExpress) = (Coupon(), [1, 2], true)
         let checkout = transactions.begin(Checkout.self)
-        checkout.set("coupon", coupon.code)
+        checkout.set(coupon.code, forKey: "coupon")
         checkout.set(["items": basket.count, "express": isExpress])
-        checkout.set("coupon", nil)
+        checkout.set(nil, forKey: "coupon")
         let record = try #require(transactions.transactions(Checkout.self).first)
         #expect(record.summary.attributes == ["items": 2, "express": true])
     }

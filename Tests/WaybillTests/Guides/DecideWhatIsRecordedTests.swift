@@ -32,12 +32,12 @@ import WaybillTesting
         let folder = try TemporaryDirectory()
         do {
             let options = options()
-            let transactions = TransactionManager(store: .directory(folder.url), options: options)
+            let transactions = TransactionManager(store: .directory(folder.url)) { $0 = options }
             #expect(transactions.health.isGood)
         }
         var options = options()
         options.network.bodies = BodyPolicy()
-        let transactions = TransactionManager.testing(options: options)
+        let transactions = TransactionManager.testing { $0 = options }
         let login = transactions.begin(Login.self)
         login.log(.initiated, attributes: ["note": "private", "screen": "login"])
         let device = HeaderField(name: "X-Device-Name", value: "Ada's phone")
@@ -65,7 +65,7 @@ import WaybillTesting
     /// Broken, the guide would show what nobody has compiled.
     @Test func theGuideShowsWhatIsTested() throws {
         // In a test the store lies elsewhere.
-        let elsewhere = "let transactions = TransactionManager(store: .default, options: options)"
+        let elsewhere = "let transactions = TransactionManager(store: .default) { options in"
         let file = URL(filePath: #filePath)
         #expect(try Guide.linesOfSnippets("DecideWhatIsRecorded.md", notIn: [file]).filter { $0 != elsewhere } == [])
     }

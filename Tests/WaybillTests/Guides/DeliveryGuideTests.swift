@@ -54,10 +54,10 @@ import FoundationNetworking
         )
         let isAsked = Gate()
         @Sendable func askForToken(because error: WaybillError) { isAsked.open() }
-        var options = TransactionManager.Options()
-        options.canFlush = { await network.isUnmetered }  // asked before each set, whoever asked for the flush
-        options.diagnostics = { _ in }
-        let transactions = TransactionManager.testing(options: options)
+        let transactions = TransactionManager.testing { options in
+            options.canFlush = { await network.isUnmetered }  // asked before each set, whoever asked for the flush
+            options.diagnostics = { _ in }
+        }
         let transport = URLSessionTransport(collector: url) { request in
             var request = request
             request.setValue(try await keys.signature(of: request.httpBody), forHTTPHeaderField: "Signature")
@@ -77,12 +77,11 @@ import FoundationNetworking
         #expect(collector.server.requests.first?.header("Signature") != nil)
 
         let both = TwoPlaces(
-            main: URLSessionTransport(collector: url, token: token), copy: FileTransport(folder: archive))
+            main: Delivery.collector(url, token: token), copy: Delivery.files(in: archive))
         transactions.delivery = .transport(both)
-        let report = await transactions.flush()
+        let report = await transactions.flush(deadline: .seconds(5))
         #expect(report.error == nil && report.pending == 0)
-        await transactions.flush(deadline: .seconds(5))
-        await transactions.flushInBackground()
+        await transactions.flush()
         for fact in try await transactions.quarantined() { print(fact.id.sequence, fact.reason) }
         try await transactions.sendQuarantinedAgain()
         try await transactions.exportQuarantined(to: folder)

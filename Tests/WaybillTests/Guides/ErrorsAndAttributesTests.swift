@@ -56,10 +56,10 @@ extension Money: AttributeConvertible {
         #expect(outcome.underlying == [.init(domain: "NSURLErrorDomain", code: -1001)])
     }
 
-    @Test func aTypeSaysWhatIsRecorded() {
+    @Test func aTypeSaysWhatIsRecorded() throws {
         transactions.begin(Checkout.self).finish(.failed, error: PaymentError(status: 51, isFinal: true))
         #expect(
-            transactions.transactions(Checkout.self).first?.summary.error
+            try transactions.transactions(Checkout.self).first?.summary.error
                 == RecordedError(domain: "payment", code: 51, name: "declined"))
     }
 

@@ -36,16 +36,16 @@ import WaybillTesting
         UseCaseTransaction.current?.log(named: "job done", attributes: ["job": job.name])
     }
 
-    @Test func theAdapterCarriesTheTransaction() async {
+    @Test func theAdapterCarriesTheTransaction() async throws {
         _ = Context.isCarried
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        options.traceContext = .join
-        let tx = TransactionManager.testing(options: options)
-        await tx.perform(Login.self) { login in
-            await run(Job(name: "mail") { Login.current?.log(.requestSent) }, for: login)
+        let tx = TransactionManager.testing { options in
+            options.diagnostics = { _ in }
+            options.server.traceContext = .join
         }
-        let events = tx.transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
+        await tx.perform(Login.self) { login in
+            await run(Job(name: "mail") { Login.log(.requestSent) }, for: login)
+        }
+        let events = try tx.transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
         #expect(events.map(\.label) == ["requestSent", "job done"])
     }
 }

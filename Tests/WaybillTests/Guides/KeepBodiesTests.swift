@@ -13,10 +13,10 @@ import WaybillTesting
         options.network.bodies?.maximumByteCount = 64 << 10
         options.network.bodies?.sample = 0.1
         options.network.bodies?.maximumStoreByteCount = 8 << 20
-        #expect(TransactionManager.testing(options: options).health.isGood)
+        #expect(TransactionManager.testing { $0 = options }.health.isGood)
 
         options.network.bodies?.sample = 1
-        let transactions = TransactionManager.testing(options: options)
+        let transactions = TransactionManager.testing { $0 = options }
         let login = transactions.begin(Login.self)
         let url = try #require(URL(string: "https://api.example.com/v1/login"))
         let open = transactions.openExchange(ExchangeRequest(url: url), in: login)

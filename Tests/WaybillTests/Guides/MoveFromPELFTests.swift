@@ -12,9 +12,10 @@ import WaybillQueries
         let (storeURI, token) = (server.server.url("/store/uri"), "old")
         let (collector, newToken) = (try refusedURL("/"), "new")
 
-        var options = TransactionManager.Options()
-        options.header = .legacy(name: "fp-apptxn-id")
-        #expect(TransactionManager(store: .inMemory, options: options).health.isGood)
+        #expect(
+            TransactionManager(store: .inMemory) { options in
+                options.header = .legacy(name: "fp-apptxn-id")
+            }.health.isGood)
 
         let transactions = TransactionManager(
             store: .inMemory,

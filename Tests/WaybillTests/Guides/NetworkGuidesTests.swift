@@ -99,10 +99,10 @@ import FoundationNetworking
         #expect(options.network.headers == HeaderPolicy(["user-agent": .skip, "x-device-name": .mask]))
         options.network.headers = HeaderPolicy(["Content-Type": .keep, "ETag": .keep], others: .skip)
         do {
-            let transactions = TransactionManager(options: options)
+            let transactions = TransactionManager { $0 = options }
             #expect(transactions.recording == .on)
         }
-        let transactions = TransactionManager.testing(options: options)
+        let transactions = TransactionManager.testing { $0 = options }
         for (url, isRecorded) in [
             ("https://api.example.com/a", true), ("https://api.example.com/health", false),
             ("https://api.example.com/a?b", false),

@@ -28,8 +28,7 @@ struct SmallGuidesTests {
 
         func send(_ set: OutgoingSet) async throws -> Receipt {
             guard set.body.count <= queue.largestMessage else {
-                throw Delivery.Failure(
-                    WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
+                throw Delivery.Failure.sendLess(WaybillError(.refused, "The queue takes no such large messages."))
             }
             try await queue.add(set.body, type: set.mediaType)
             return Receipt(set: set.id, acceptedCount: set.factCount)
@@ -61,7 +60,7 @@ struct SmallGuidesTests {
         let transactions = TransactionManager.testing()
         func deliver(to url: URL, token: String?, archive: URL) {
             let both = TwoPlaces(
-                main: URLSessionTransport(collector: url, token: token), copy: FileTransport(folder: archive))
+                main: Delivery.collector(url, token: token), copy: Delivery.files(in: archive))
             transactions.delivery = .transport(both)
         }
         let file = archive.file("a-file")
@@ -103,7 +102,7 @@ struct SmallGuidesTests {
         hints += transactions.health.hints.suffix(1)
         let field = "\(TransactionHeader(transaction: GUID(), useCase: Purchase.code))"
         #expect(transactions.join(header: { $0 == "Waybill-Transaction" ? field : nil }) == nil)
-        hints += transactions.health.hints.filter { $0.contains("options.useCases") }
+        hints += transactions.health.hints.filter { $0.contains("options.server.accepting") }
         hints += try hintsOfMistakes()
         #expect(hints.count == 11)
         for hint in hints {
@@ -116,10 +115,11 @@ struct SmallGuidesTests {
 
     private func hintsOfMistakes() throws -> [String] {
         let clock = ManualClock()
-        var options = TransactionManager.Options()
-        (options.memoryCapacity, options.diagnostics) = (64, { _ in })
         let transactions = TransactionManager.testing(
-            clock: clock, correlatedHosts: ["api.example.com"], options: options)
+            clock: clock, correlatedHosts: ["api.example.com"]
+        ) { options in
+            (options.memoryCapacity, options.diagnostics) = (64, { _ in })
+        }
         let login = transactions.begin(Login.self)
         transactions.openExchange(ExchangeRequest(url: try #require(URL(string: "https://api.example.com")))).finish()
         login.finish()

@@ -20,12 +20,12 @@ private struct WrongPassword: Error {}
             throw WrongPassword()
         }
 
-        let login = try #require(transactions.transactions(Login.self).first)
+        let login = try #require(try transactions.last(Login.self))
         #expect(login.summary.outcome == .failed)
         #expect(login.summary.error?.domain.hasSuffix("WrongPassword") == true)
         #expect(login.summary.duration == .milliseconds(250))
         #expect(login.summary.attributes["variant"] == "B")
-        let purchase = try #require(transactions.transactions(Purchase.self).first)
+        let purchase = try #require(try transactions.last(Purchase.self))
         #expect(purchase.summary.parent == login.summary.id)
     }
 
@@ -39,15 +39,15 @@ private struct WrongPassword: Error {}
         let url = try #require(URL(string: "https://api.example.com/login"))
         let login = TransactionManager.ofTest.begin(Login.self)
         #expect(login.headers(for: url).count == 1)
-        let exchanges = TransactionManager.ofTest.exchanges
+        let exchanges = try TransactionManager.ofTest.exchanges
         #expect(exchanges.isEmpty)
     }
 
     @Suite(.timeLimit(.minutes(5)), .waybill) struct OnASuite {
-        @Test(arguments: 1...3) func eachTestHasAManagerOfItsOwn(_ number: Int) async {
+        @Test(arguments: 1...3) func eachTestHasAManagerOfItsOwn(_ number: Int) async throws {
             TransactionManager.ofTest.perform(Login.self) { $0.log(.initiated) }
-            #expect(TransactionManager.ofTest.events(Login.self) == [.initiated], "\(number)")
-            let inherited = await Task { TransactionManager.ofTest.events(Login.self) }.value
+            #expect(try TransactionManager.ofTest.last(Login.self)?.events.map(\.event) == [.initiated], "\(number)")
+            let inherited = try await Task { try TransactionManager.ofTest.last(Login.self)?.events.map(\.event) }.value
             #expect(inherited == [.initiated])
         }
     }
@@ -60,7 +60,9 @@ private struct WrongPassword: Error {}
     /// Runs a test with the trait inside of this one; gives what was attached to it.
     private func attached(_ function: @escaping @Sendable () async throws -> Void) async throws -> [String: String] {
         let files = Locked<[String: String]>([:])
-        let trait = WaybillTrait { file, name in files.withLock { $0[name] = String(decoding: file, as: UTF8.self) } }
+        let trait = WaybillTrait(attach: { file, name in
+            files.withLock { $0[name] = String(decoding: file, as: UTF8.self) }
+        })
         let test = try #require(Test.current)
         await withKnownIssue(isIntermittent: true) {
             try await trait.provideScope(for: test, testCase: Test.Case.current, performing: function)

@@ -20,7 +20,7 @@ struct HTTPSessionTests {
         let (data, response) = try await http.data(for: URLRequest(url: server.url("/a?b=c")))
         #expect(data == Data("not here".utf8))
         #expect(response.status == 404)
-        #expect(!response.isSuccess)
+        #expect(throws: RecordedError(domain: "HTTP", code: Int64(response.status))) { try response.require(200..<300) }
         #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "content-type") == "text/teapot")
         #expect(server.requests.map(\.path) == ["/a?b=c"])
     }
@@ -37,7 +37,7 @@ struct HTTPSessionTests {
         var request = URLRequest(url: server.url())
         request.httpMethod = "POST"
         let (data, response) = try await http.data(for: request, uploading: body)
-        #expect(response.isSuccess)
+        try response.require(200..<300)
         #expect(data == Data("\(byteCount)".utf8))
         #expect(server.requests.map(\.body) == [body])
         #expect(server.requests.map(\.method) == ["POST"])
@@ -124,13 +124,18 @@ struct HTTPSessionTests {
         let response = URLResponse(
             url: URL(filePath: "/"), mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
         #expect(response.status == 0)
-        #expect(!response.isSuccess)
+        #expect(throws: RecordedError(domain: "HTTP", code: Int64(response.status))) { try response.require(200..<300) }
     }
 
     @Test(arguments: [(199, false), (200, true), (204, true), (299, true), (300, false)])
-    func twoHundredToTwoHundredNinetyNineIsSuccess(status: Int, isSuccess: Bool) throws {
+    func aStatusOutsideTheRequiredOnesIsThrown(status: Int, isSuccess: Bool) throws {
         let url = try refusedURL()
         let response = try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
-        #expect(response.isSuccess == isSuccess)
+        try response.require(nil)
+        if isSuccess {
+            try response.require(200..<300)
+        } else {
+            #expect(throws: RecordedError(domain: "HTTP", code: Int64(status))) { try response.require(200..<300) }
+        }
     }
 }

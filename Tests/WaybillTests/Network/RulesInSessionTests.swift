@@ -21,13 +21,14 @@ struct RulesInSessionTests {
     init() { self.init(clock: ManualClock()) }
 
     private init(clock: ManualClock) {
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        options.network.shouldLog = { [opened] _ in
-            opened.open()
-            return true
+        let opened = self.opened
+        tx = .testing(clock: clock, correlatedHosts: ["127.0.0.1"]) { options in
+            options.diagnostics = { _ in }
+            options.network.shouldLog = { _ in
+                opened.open()
+                return true
+            }
         }
-        tx = .testing(clock: clock, correlatedHosts: ["127.0.0.1"], options: options)
         tx.rules.isOn = true
     }
 
@@ -82,7 +83,8 @@ struct RulesInSessionTests {
         for body in [WayIn.Call.Body.data(Data(count: 7)), .file(folder.file("body"))] {
             #expect(await outcome(WayIn.Call(request: request(url, "PUT"), body: body), by: way).status == 201)
         }
-        #expect(tx.exchanges.map(\.sentByteCount) == [7, isUpload ? 5 : nil], "the length of a stream is not known")
+        #expect(
+            try tx.exchanges.map(\.sentByteCount) == [7, isUpload ? 5 : nil], "the length of a stream is not known")
     }
 
     @Test(arguments: WayIn.session) func aMockedRedirectIsTheAnswer(way: WayIn) async throws {
@@ -95,7 +97,7 @@ struct RulesInSessionTests {
                         status: 302, headerFields: [.init(name: "Location", value: url.absoluteString)])))
         )
         #expect(await outcome(WayIn.Call(request: request(url)), by: way).status == 302)
-        #expect(tx.exchanges.first?.transfer.redirects == [])
+        #expect(try tx.exchanges.first?.transfer.redirects == [])
     }
 
     @Test func fieldsOfOneNameAreJoinedAsURLSessionJoinsThem() async throws {
@@ -182,10 +184,10 @@ struct RulesInSessionTests {
         ] {
             #expect(await outcome(call, by: way) == (await Outcome { try await BareSession.send(call) }))
         }
-        #expect(tx.exchanges.map(\.transfer.rule) == ["slow", "slow"])
-        #expect(tx.exchanges.map(\.transfer.isMocked) == [false, false])
-        #expect(tx.exchanges.first?.transfer.redirects.count == 1)
-        #expect(tx.exchanges.last?.sentByteCount == 70_000)
+        #expect(try tx.exchanges.map(\.transfer.rule) == ["slow", "slow"])
+        #expect(try tx.exchanges.map(\.transfer.isMocked) == [false, false])
+        #expect(try tx.exchanges.first?.transfer.redirects.count == 1)
+        #expect(try tx.exchanges.last?.sentByteCount == 70_000)
     }
 
     // MARK: Cancellation and deadline
@@ -206,7 +208,7 @@ struct RulesInSessionTests {
         await waiting.opened.opened()
         running.cancel()
         #expect(await running.value == .failed(.cancelled))
-        #expect(waiting.tx.exchanges.map(\.state) == [.canceled])
+        #expect(try waiting.tx.exchanges.map(\.state) == [.canceled])
         #expect(server.requests.isEmpty)
     }
 
@@ -240,7 +242,7 @@ struct RulesInSessionTests {
         }
         #expect(statuses == [503, 503, 200])
         #expect(tests.tx.rules.hits == ["down": 2, "up": 1])
-        let took = tests.tx.exchanges.map { exchange in exchange.closed?.timeIntervalSince(exchange.opened) }
+        let took = try tests.tx.exchanges.map { exchange in exchange.closed?.timeIntervalSince(exchange.opened) }
         #expect(took == [3_600, 3_600, 3_600], "they took that time by the clock")
         #expect(clock.uptimeMicroseconds() == 3 * 3_600_000_000)
     }
@@ -284,7 +286,7 @@ struct RulesInSessionTests {
         tx.rules.isOn = false
         #expect(await outcome(WayIn.Call(request: request(server.url())), by: way).body == Data("real".utf8))
         #expect(tx.rules.hits == ["mock": 0])
-        #expect(tx.exchanges.first?.transfer.rule == nil)
+        #expect(try tx.exchanges.first?.transfer.rule == nil)
     }
 
     @Test func rulesActWhileNothingIsRecorded() async throws {
@@ -304,7 +306,7 @@ struct RulesInSessionTests {
                 .mock(.text("{}"))
             ))
         let (_, response) = try await tx.session.data(for: URLRequest(url: url), in: login)
-        #expect(response.isSuccess)
+        #expect(response.status == 200)
         await #expect(throws: URLError.self) {
             try await tx.session.data(for: URLRequest(url: url), in: tx.begin(Login.self))
         }
@@ -361,7 +363,7 @@ extension RulesInSessionTests {
                 }
             }
         }
-        let exchanges = tx.exchanges
+        let exchanges = try tx.exchanges
         #expect(exchanges.count == 600)
         #expect(exchanges.allSatisfy { $0.closedMicroseconds != nil })
         #expect(tx.rules.hits.values.reduce(0, +) == 600)

@@ -9,23 +9,23 @@ import WaybillTesting
 @Suite(.timeLimit(.minutes(5))) struct AttributeLookupTests {
     /// Five logins, each with the word in another place.
     private func manager() -> TransactionManager {
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        options.sourceAttributes = ["channel": "beta"]
-        let transactions = TransactionManager.testing(options: options)
+        let transactions = TransactionManager.testing { options in
+            options.diagnostics = { _ in }
+            options.sourceAttributes = ["channel": "beta"]
+        }
         transactions.begin(Login.self, attributes: ["user": "opened"]).finish()
         transactions.perform(Login.self) { $0.log(.requestSent, attributes: ["user": "event"]) }
-        transactions.perform(Login.self) { $0.set("user", "set") }
+        transactions.perform(Login.self) { $0.set("set", forKey: "user") }
         transactions.begin(Login.self).finish(attributes: ["user": "closed"])
         let login = transactions.begin(Login.self)
-        transactions.context.set("user", "context")
+        transactions.context.set("context", forKey: "user")
         transactions.context.remove("user")
         login.finish()
         return transactions
     }
 
     private func found(_ filter: String, in transactions: TransactionManager) async throws -> Int {
-        try await transactions.find(filter).rows.count
+        try await transactions.transactions(matching: filter).page().rows.count
     }
 
     /// Broken, `attribute:` finds nothing of what a plain word finds, and whoever looks for a user believes that there
@@ -46,7 +46,7 @@ import WaybillTesting
         let transactions = manager()
         transactions.perform(Login.self, attributes: ["user": "first"]) { login in
             login.log(.requestSent, attributes: ["user": "second"])
-            login.set("user", "last")
+            login.set("last", forKey: "user")
         }
         let filter = try await transactions.filter("useCase:login")
         let answer = try await transactions.answer(DurationQuestion(filter: filter, segmentation: .attribute("user")))
@@ -63,7 +63,7 @@ import WaybillTesting
         let transactions = TransactionManager.testing()
         transactions.perform(Login.self) { login in
             login.log(.initiated)
-            login.set("user", "u-1")
+            login.set("u-1", forKey: "user")
             login.log(.requestSent)
         }
         let filter = try await transactions.filter("useCase:login")
@@ -72,14 +72,16 @@ import WaybillTesting
         let steps: [TransactionPoint] = [.event("initiated"), .event("requestSent")]
         let funnel = try await transactions.answer(FunnelQuestion(filter: filter, steps: steps, isStrict: true))
         #expect(funnel.total.steps.map(\.reached) == [1, 1], "nothing stands between the two")
-        #expect(try await transactions.list().rows.map(\.eventCount) == [2])
+        #expect(try await transactions.transactions().page().rows.map(\.eventCount) == [2])
         #expect(try await found("event:\"event -2\"", in: transactions) == 0)
     }
 
     /// Broken, an empty list says no more than that it is empty.
     @Test func anEmptyListSaysWhereTheNameOccurs() async throws {
         let transactions = manager()
-        func why(_ filter: String) async throws -> String? { try await transactions.find(filter).whyEmpty }
+        func why(_ filter: String) async throws -> String? {
+            try await transactions.transactions(matching: filter).page().whyEmpty
+        }
         #expect(
             try await why("attribute:user=nobody")?.contains("There are user=closed (1), user=event (1)") == true)
         #expect(try await why("attribute:usr=x")?.contains("Nothing here has an attribute “usr”.") == true)

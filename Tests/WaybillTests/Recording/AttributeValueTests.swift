@@ -75,7 +75,7 @@ private struct Money: AttributeConvertible {
         let transactions = TransactionManager.testing()
         transactions.begin(Login.self).log(.initiated, ["attempt": 2])
         transactions.begin(useCase: Login.code).log(1, ["attempt": 3])
-        let events = transactions.transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
+        let events = try transactions.transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event } }
         #expect(events.map(\.attributes) == [["attempt": 2], ["attempt": 3]])
     }
 

@@ -10,9 +10,7 @@ import WaybillTesting
     /// Broken, an app that logs from several threads would lose or double events, or see them out of order.
     @Test func eightThreadsRecordingAtOnceLoseNothing() async throws {
         let folder = try TemporaryDirectory()
-        var options = TransactionManager.Options()
-        options.memoryCapacity = 100_000
-        let transactions = TransactionManager(store: .directory(folder.url), options: options)
+        let transactions = TransactionManager(store: .directory(folder.url)) { $0.memoryCapacity = 100_000 }
         let eventsPerThread = 2_000
         let done = DispatchGroup()
         for thread in 0..<8 {
@@ -44,7 +42,7 @@ import WaybillTesting
         options.maximumOpen = 3
         options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
         let folder = try TemporaryDirectory()
-        let transactions = TransactionManager(store: .directory(folder.url), options: options)
+        let transactions = TransactionManager(store: .directory(folder.url)) { $0 = options }
         let open = (0..<5).map { _ in transactions.begin(Login.self) }
         #expect(open.map { $0.log(.initiated) == .refused } == [false, false, false, true, true])
         try await transactions.sync()
@@ -60,9 +58,7 @@ import WaybillTesting
 
     /// Broken, a flood would eat the host's memory, or what was opened could not be closed.
     @Test func overflowIsRefusedAndCountedAndWhatWasOpenedCanClose() throws {
-        var options = TransactionManager.Options()
-        options.memoryCapacity = 64
-        let transactions = TransactionManager.testing(options: options)
+        let transactions = TransactionManager.testing { $0.memoryCapacity = 64 }
         let open = transactions.begin(Login.self)
         var results: [LogResult] = []
         for _ in 0..<200 { results.append(open.log(.initiated)) }
@@ -73,7 +69,7 @@ import WaybillTesting
 
         #expect(results.prefix(62).allSatisfy { $0 == .inMemory }, "64 places, less the opening and its closing")
         #expect(results.dropFirst(62).allSatisfy { $0 == .refused })
-        #expect(transactions.transactions(Login.self).map(\.summary.outcome) == [.failed])
+        #expect(try transactions.transactions(Login.self).map(\.summary.outcome) == [.failed])
         #expect(transactions.health.refused == 138 + 1)
         #expect(open.log(.initiated) == .inMemory, "there is room again")
     }

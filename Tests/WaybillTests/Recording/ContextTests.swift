@@ -22,7 +22,7 @@ import WaybillTesting
     private func launch(_ options: TransactionManager.Options = TransactionManager.Options()) -> TransactionManager {
         var options = options
         options.diagnostics = { _ in }
-        return TransactionManager(store: .directory(folder.file("store")), options: options)
+        return TransactionManager(store: .directory(folder.file("store"))) { $0 = options }
     }
 
     private var file: URL { folder.file("store").appending(path: "context.json") }
@@ -76,19 +76,22 @@ import WaybillTesting
         login.log(.responseReceived)
         login.finish()
         let record = try record(login)
-        #expect(record.timeline.map(\.kind) == [.opened, .event, .attributesSet, .event, .closed])
+        #expect(record.timeline.map(\.kind) == [.begun, .event, .attributesSet, .event, .finished])
         #expect(record.timeline[0].attributes.isEmpty && record.timeline[2].attributes == ["user": "u-1"])
         #expect(record.summary.attributes == ["user": "u-1"])
         #expect(record.parts.map(\.attributes) == [["user": "u-1"]])
         #expect(record.summary.eventCount == 2, "it is no event")
-        #expect(transactions.events(Login.self) == [.initiated, .responseReceived])
+        #expect(
+            try transactions.transactions(Login.self).flatMap { $0.events.map(\.event) } == [
+                .initiated, .responseReceived,
+            ])
     }
 
     @Test func whatIsClosedIsNotTold() throws {
         let login = transactions.begin(Login.self)
         login.finish()
         transactions.context["user"] = "u-1"
-        #expect(try record(login).timeline.map(\.kind) == [.opened, .closed])
+        #expect(try record(login).timeline.map(\.kind) == [.begun, .finished])
     }
 
     @Test func theSameValueAgainIsNoChange() throws {
@@ -97,7 +100,7 @@ import WaybillTesting
         transactions.context["user"] = "u-1"
         transactions.context.remove("never set")
         login.finish()
-        #expect(try record(login).timeline.map(\.kind) == [.opened, .closed])
+        #expect(try record(login).timeline.map(\.kind) == [.begun, .finished])
     }
 
     @Test func aNameThatGoesIsRecordedToo() throws {
@@ -112,7 +115,7 @@ import WaybillTesting
 
     @Test func theContextDoesNotTouchWhatTheCallerSaid() throws {
         let login = transactions.begin(Login.self, attributes: ["plan": "paid"])
-        login.set("coupon", "SUMMER")
+        login.set("SUMMER", forKey: "coupon")
         transactions.context.set(["plan": "free", "coupon": "none", "tenant": "acme"])
         login.finish()
         let record = try record(login)
@@ -130,7 +133,7 @@ import WaybillTesting
             if case .opened = draft { late.withLock { $0 }?.context["user"] = "u-1" }
             return draft
         }
-        let transactions = TransactionManager.testing(options: options)
+        let transactions = TransactionManager.testing { $0 = options }
         late.withLock { $0 = transactions }
         let login = transactions.begin(Login.self)
         login.finish()
@@ -140,9 +143,9 @@ import WaybillTesting
 
     @Test func aThousandOpenPartsAreToldAndTheOthersAreNamed() throws {
         let told = Locked<[String]>([])
-        var options = TransactionManager.Options()
-        options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
-        let transactions = TransactionManager.testing(options: options)
+        let transactions = TransactionManager.testing { options in
+            options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
+        }
         let open = (0..<1_002).map { _ in transactions.begin(Login.self) }
         transactions.context["user"] = "u-1"
         let records = try transactions.allRecords()
@@ -156,22 +159,22 @@ import WaybillTesting
 
     @Test func aTransactionIsSaidSomethingOfAfterItsBeginning() throws {
         let login = transactions.begin(Login.self, attributes: ["variant": "A"])
-        #expect(login.set("variant", "B") == .inMemory)
+        #expect(login.set("B", forKey: "variant") == .inMemory)
         #expect(login.set(["coupon": "SUMMER", "items": 3]) == .inMemory)
-        #expect(login.set("coupon", nil) == .inMemory)
+        #expect(login.set(nil, forKey: "coupon") == .inMemory)
         login.finish()
         let record = try record(login)
         #expect(record.summary.attributes == ["variant": "B", "items": 3])
-        #expect(record.timeline.map(\.kind) == [.opened, .attributesSet, .attributesSet, .attributesSet, .closed])
-        login.set("late", true)
+        #expect(record.timeline.map(\.kind) == [.begun, .attributesSet, .attributesSet, .attributesSet, .finished])
+        login.set(true, forKey: "late")
         #expect(try self.record(login).timeline.last?.isLate == true)
     }
 
     @Test func nothingIsRecordedWhereNothingIs() {
-        #expect(TransactionManager.disabled.begin(Login.self).set("a", 1) == .off)
+        #expect(TransactionManager.disabled.begin(Login.self).set(1, forKey: "a") == .off)
         let login = transactions.begin(Login.self)
         transactions.recording = .off
-        #expect(login.set("a", 1) == .off)
+        #expect(login.set(1, forKey: "a") == .off)
         transactions.context["b"] = 1
         transactions.recording = .on
         #expect(transactions.begin(Login.self).part.canRecord)
@@ -181,18 +184,18 @@ import WaybillTesting
     }
 
     @Test func secretsAreRedactedAndTheHookIsAsked() throws {
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        options.willRecord = { draft in
-            guard case .attributesSet(var set) = draft else { return draft }
-            if set.attributes["withheld"] != nil { return nil }
-            set.attributes["seen"] = true
-            return .attributesSet(set)
+        let transactions = TransactionManager.testing { options in
+            options.diagnostics = { _ in }
+            options.willRecord = { draft in
+                guard case .attributesSet(var set) = draft else { return draft }
+                if set.attributes["withheld"] != nil { return nil }
+                set.attributes["seen"] = true
+                return .attributesSet(set)
+            }
         }
-        let transactions = TransactionManager.testing(options: options)
         let login = transactions.begin(Login.self)
-        login.set("password", "hunter2")
-        #expect(login.set("withheld", 1) == .withheld)
+        login.set("hunter2", forKey: "password")
+        #expect(login.set(1, forKey: "withheld") == .withheld)
         transactions.context["apiKey"] = "k-123456"
         login.finish()
         let record = try #require(try transactions.allRecords().first)
@@ -213,7 +216,7 @@ import WaybillTesting
         let other = TransactionManager.testing()
         other.context.setUser("u-4711")
         #expect(other.context["user"] != hash, "but not on another device")
-        transactions.context.set("user", "u-4711")
+        transactions.context.set("u-4711", forKey: "user")
         #expect(transactions.context["user"] == "u-4711")
         transactions.context.setUser(nil)
         #expect(transactions.context["user"] == nil)

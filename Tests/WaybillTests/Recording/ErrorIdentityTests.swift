@@ -155,6 +155,6 @@ private final class Behind: NSError, @unchecked Sendable {
         transactions.begin(Login.self).finish(.failed, error: CheckoutError.rejected(reason: "x"))
         transactions.begin(Login.self).finish(.failed, error: CheckoutError.network(URLError(.timedOut)))
         let filter: TransactionFilter = try FilterExpression("error:\(pattern)").filter(names: [], now: 0)
-        #expect(try await transactions.list(matching: filter).rows.count == count)
+        #expect(try await transactions.transactions(matching: filter).page().rows.count == count)
     }
 }

@@ -16,7 +16,7 @@ import WaybillTesting
         login.log(
             .initiated, error: RecordedError(domain: "Test", code: 1, text: "eventerrorevent"),
             attributes: ["a": "eventattributeevent"])
-        login.set("a", "setattributeset")
+        login.set("setattributeset", forKey: "a")
         let type = HeaderField(name: "Content-Type", value: "text/plain")
         let exchange = tx.openExchange(
             try ExchangeRequest.correlated(
@@ -94,7 +94,7 @@ import WaybillTesting
         settings.writesByItself = false
         let tx = TransactionManager(settings: settings, delivery: nil, diagnostics: { _ in })
         try recordEverything(by: tx)
-        _ = try await tx.list()  // bodies have passed the queue where they are redacted
+        _ = try await tx.transactions().page()  // bodies have passed the queue where they are redacted
         try await tx.sync()
         try recordEverything(by: tx)
         let words = Self.words.values.joined()

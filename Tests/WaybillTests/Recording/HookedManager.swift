@@ -11,7 +11,7 @@ extension TransactionManager {
 
     /// In memory, with a hook.
     static func hooked(bodies: BodyPolicy? = nil, _ hook: @escaping Hook) -> TransactionManager {
-        .testing(correlatedHosts: ["api.example.com"], options: .hooked(bodies: bodies, hook))
+        .testing(correlatedHosts: ["api.example.com"]) { $0 = .hooked(bodies: bodies, hook) }
     }
 }
 
@@ -20,7 +20,7 @@ extension TransactionManager.Options {
     static func hooked(bodies: BodyPolicy? = nil, _ hook: TransactionManager.Hook?) -> Self {
         var options = TransactionManager.Options()
         options.diagnostics = { _ in }
-        options.keepsErrorTexts = true
+        options.privacy.keepsErrorTexts = true
         options.network.bodies = bodies
         options.willRecord = hook
         return options

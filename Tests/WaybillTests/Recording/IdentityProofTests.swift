@@ -100,7 +100,7 @@ import WaybillTesting
         var dumped = ""
         dump(transport.transactionSets, to: &dumped)
         #expect(proofs.allSatisfy { !dumped.contains($0.text) })
-        let record = try #require(try await transactions.list().rows.first)
+        let record = try #require(try await transactions.transactions().page().rows.first)
         #expect(!"\(try #require(try await transactions.transaction(record.id)))".contains(proofs[0].text))
     }
 }

@@ -28,7 +28,7 @@ import WaybillTesting
     @Test func withoutAHeaderTheServerBeginsItsOwn() throws {
         let own = server.join(Login.self) { _ in nil }
         own.finish()
-        #expect(server.transactions(Login.self).first?.parts.map(\.isJoined) == [false])
+        #expect(try server.transactions(Login.self).first?.parts.map(\.isJoined) == [false])
         #expect(server.health.malformedHeaders == 0)
         #expect(server.join(header: { _ in nil }) == nil, "a request that names nothing leaves no trace")
     }
@@ -37,19 +37,19 @@ import WaybillTesting
         "", "nonsense", "\"not-a-guid\";u=1", "\"01890a5d-ac96-774b-bcce-b302099a8057\"",
         String(repeating: "x", count: 10_000),
     ])
-    func aMalformedHeaderIsIgnoredAndCounted(_ value: String) {
+    func aMalformedHeaderIsIgnoredAndCounted(_ value: String) throws {
         #expect(server.join(header: { _ in value }) == nil)
         let own = server.join(Login.self) { _ in value }
         own.finish()
         #expect(server.health.malformedHeaders == 2)
-        #expect(server.transactions(Login.self).count == 1)
+        #expect(try server.transactions(Login.self).count == 1)
     }
 
     @Test func theServersUseCaseWinsOverTheHeaders() throws {
         let login = client.begin(Login.self)
         let fields = try header(of: login)
         server.join(Purchase.self) { fields[$0] }.finish()
-        #expect(server.transactions(Purchase.self).map(\.summary.id) == [login.id])
+        #expect(try server.transactions(Purchase.self).map(\.summary.id) == [login.id])
         #expect(server.health.mismatchedUseCases == 1)
     }
 
@@ -60,8 +60,8 @@ import WaybillTesting
             #expect(Purchase.current == nil)
             Login.current?.log(.serverAccepted)
         }
-        #expect(server.events(Login.self) == [.serverAccepted])
-        #expect(server.transactions(Login.self).first?.summary.useCaseName == "login")
+        #expect(try server.transactions(Login.self).flatMap { $0.events.map(\.event) } == [.serverAccepted])
+        #expect(try server.transactions(Login.self).first?.summary.useCaseName == "login")
     }
 
     /// Breaks when a framework's middleware and ours, one around the other, make two parts of one request.
@@ -70,10 +70,10 @@ import WaybillTesting
         let url = try #require(URL(string: "https://api.example.com/login"))
         let fields = client.openExchange(ExchangeRequest(url: url), in: login).headers
         let outer = try #require(server.join(header: { fields[$0] }))
-        try await outer.makingCurrent {
+        try await outer.withCurrent {
             let inner = try #require(server.join(attributes: ["route": "/login"], header: { fields[$0] }))
             #expect(server.openServerExchange(method: "GET", target: "/login", in: inner).isRecorded)
-            await inner.makingCurrent {
+            await inner.withCurrent {
                 let typed = server.join(Login.self) { fields[$0] }
                 typed.log(.serverStarted)
                 #expect(!server.openServerExchange(method: "GET", target: "/login", in: typed).isRecorded)
@@ -83,7 +83,7 @@ import WaybillTesting
         let record = try #require(server.transactions(Login.self).first)
         #expect(record.parts.count == 1 && record.exchanges.count == 1)
         #expect(record.parts.first?.attributes == ["route": "/login"], "what the inner one says is not lost")
-        #expect(server.events(Login.self) == [.serverStarted])
+        #expect(try server.transactions(Login.self).flatMap { $0.events.map(\.event) } == [.serverStarted])
     }
 
     /// The other side of it: parallel requests of one transaction, and one that comes in below another one.
@@ -115,7 +115,7 @@ import WaybillTesting
         #expect(try server.allRecords().isEmpty)
         #expect(server.health.unknownUseCases == 40_000 && server.health.refusedJoins == 0)
         #expect(server.health.isGood, "it is nothing that the server could do better")
-        #expect(server.health.hints.contains { $0.contains("options.useCases") }, "or could it?")
+        #expect(server.health.hints.contains { $0.contains("options.server.accepting") }, "or could it?")
         #expect(server.join(header: field(useCase: Login.code)) != nil)
     }
 
@@ -160,14 +160,15 @@ import WaybillTesting
         #expect(recorded.withLock { $0 } == 40_021, "no request waited, and none failed")
     }
 
-    @Test func whatIsNotRecordedIsRefusedByItsHandle() {
+    @Test func whatIsNotRecordedIsRefusedByItsHandle() throws {
         let server = TransactionManager.testing(joining: [Login.code], perMinute: 0)
         let login = server.join(Login.self, header: field(useCase: Login.code))
         #expect(login.log(.serverStarted) == .refused)
         let exchange = server.openServerExchange(method: "GET", target: "/", in: login)
         exchange.finish()
         login.finish()
-        #expect(server.transactions(Login.self).isEmpty && server.exchanges.isEmpty)
+        #expect(try server.transactions(Login.self).isEmpty)
+        #expect(try server.exchanges.isEmpty)
         let own = server.join(Login.self) { _ in nil }
         #expect(own.log(.serverStarted) != .refused, "what the server begins is its own")
     }

@@ -37,7 +37,7 @@ import FoundationNetworking
         let after = await installations(transactions)
         #expect(before.count == 1 && after.count == 1 && before.isDisjoint(with: after))
         #expect(!before.contains(nil) && !after.contains(nil))
-        #expect(try await transactions.list().rows.count == 2, "what was recorded stays")
+        #expect(try await transactions.transactions().page().rows.count == 2, "what was recorded stays")
         guard !inMemory else { return }
         let next = TransactionManager(store: .directory(folder.url), delivery: .transport(transport))
         next.perform(Login.self) { _ in }
@@ -56,9 +56,11 @@ import FoundationNetworking
         login.finish()
         let record = try #require(try await transactions.transaction(login.id))
         #expect(
-            record.timeline.map(\.kind) == [.opened, .event, .exchangeOpened, .exchangeClosed, .closed], "read at once")
+            record.timeline.map(\.kind) == [.begun, .event, .exchangeBegun, .exchangeFinished, .finished],
+            "read at once")
         #expect(record.sources.count == 1)
-        let purchase = try #require(try await transactions.list().rows.first { $0.useCase == Purchase.code })
+        let purchase = try #require(
+            try await transactions.transactions().page().rows.first { $0.useCase == Purchase.code })
         #expect(try await transactions.transaction(purchase.id)?.sources != record.sources)
         #expect(
             server.requests.first?.header("Waybill-Transaction")?.contains(record.sources[0].id.description) == true)
@@ -67,9 +69,7 @@ import FoundationNetworking
     }
 
     @Test func withoutARecordingThereIsNothingToReset() async throws {
-        var options = TransactionManager.Options()
-        options.recording = .off
-        let transactions = TransactionManager(store: .directory(folder.file("store")), options: options)
+        let transactions = TransactionManager(store: .directory(folder.file("store"))) { $0.recording = .off }
         try await transactions.resetInstallation()
         try await TransactionManager.disabled.resetInstallation()
         #expect(try folder.names().isEmpty)
@@ -79,6 +79,6 @@ import FoundationNetworking
         let transactions = TransactionManager(store: .directory(URL(filePath: "/proc/waybill")))
         transactions.perform(Login.self) { _ in }
         await #expect(throws: WaybillError.self) { try await transactions.resetInstallation() }
-        #expect(try await transactions.list().rows.count == 1)
+        #expect(try await transactions.transactions().page().rows.count == 1)
     }
 }

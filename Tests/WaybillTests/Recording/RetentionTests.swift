@@ -16,11 +16,11 @@ import WaybillTesting
     )
         -> TransactionManager
     {
-        var options = TransactionManager.Options()
-        options.retention = retention
-        options.clock = clock
-        options.diagnostics = { told.add($0) }
-        return TransactionManager(store: store, options: options)
+        TransactionManager(store: store) { options in
+            options.retention = retention
+            options.clock = clock
+            options.diagnostics = { told.add($0) }
+        }
     }
 
     private final class Told: Sendable {
@@ -47,7 +47,7 @@ import WaybillTesting
         clock.advance(by: .seconds(31 * 86_400))
         let id = transactions.begin(Login.self).id
         try await transactions.sync()
-        #expect(try await transactions.list().rows.map(\.id) == [id])
+        #expect(try await transactions.transactions().page().rows.map(\.id) == [id])
     }
 
     /// Breaks when an app whose store was damaged hears nothing, or hears it with every batch.
@@ -60,7 +60,7 @@ import WaybillTesting
             transactions.perform(Login.self) { _ in }
             try? await transactions.sync()
         }
-        #expect(try await transactions.list().rows.count == 3)
+        #expect(try await transactions.transactions().page().rows.count == 3)
         transactions.diagnostics.settle()
         #expect(told.all.count == 1 && told.all.first?.contains("was damaged") == true, "\(told.all)")
         #expect(transactions.health.problems.map(\.code) == [.damaged])

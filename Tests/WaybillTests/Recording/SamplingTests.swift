@@ -15,9 +15,9 @@ import WaybillTesting
         _ sampling: (inout Sampling) -> Void
     ) -> TransactionManager {
         var options = TransactionManager.Options()
-        (options.useCases, options.diagnostics) = (useCases, { _ in })
+        (options.server.accepting, options.diagnostics) = (.init(codes: useCases), { _ in })
         sampling(&options.sampling)
-        return .testing(delivery: .transport(transport), correlatedHosts: ["api.example.com"], options: options)
+        return .testing(delivery: .transport(transport), correlatedHosts: ["api.example.com"]) { $0 = options }
     }
 
     /// Breaks when an app that samples everything away does not hear of a failure, or sends what went well.
@@ -28,7 +28,7 @@ import WaybillTesting
         transactions.begin(Login.self).finish()
         let failed = transactions.begin(Login.self)
         failed.log(.requestSent)
-        failed.finish(.failed, error: 503)
+        failed.finish(.failed, code: 503)
         let purchase = transactions.begin(Purchase.self)
         purchase.finish()
         let report = await transactions.flush()
@@ -49,11 +49,12 @@ import WaybillTesting
         let folder = try TemporaryDirectory()
         let transport = InMemoryTransport()
         func launch() -> TransactionManager {
-            var options = TransactionManager.Options()
-            options.diagnostics = { _ in }
-            options.sampling.rate(0, for: Login.self)
-            return TransactionManager(
-                store: .directory(folder.url), delivery: .transport(transport), options: options)
+            TransactionManager(
+                store: .directory(folder.url), delivery: .transport(transport)
+            ) { options in
+                options.diagnostics = { _ in }
+                options.sampling.rate(0, for: Login.self)
+            }
         }
         do {
             let earlier = launch()

@@ -1,8 +1,9 @@
 import Testing
-import Waybill
 import WaybillCore
 import WaybillQueries
 import WaybillTesting
+
+@testable import Waybill
 
 /// What is current where a context other than the task's carries a transaction: one chain, in which the innermost wins
 /// wherever it was put.
@@ -28,7 +29,7 @@ import WaybillTesting
         #expect(UseCaseTransaction.current == nil, "nothing of it stays behind")
     }
 
-    @Test func whatIsPerformedInsideASpanWinsOverTheSpan() {
+    @Test func whatIsPerformedInsideASpanWinsOverTheSpan() throws {
         let login = tx.begin(Login.self)
         Context.$scope.withValue(TransactionScope(login)) {
             tx.perform(Purchase.self) { purchase in
@@ -37,7 +38,7 @@ import WaybillTesting
             }
             #expect(UseCaseTransaction.current?.id == login.id)
         }
-        #expect(tx.transactions(Purchase.self).first?.summary.parent == login.id)
+        #expect(try tx.transactions(Purchase.self).first?.summary.parent == login.id)
     }
 
     @Test func aSpanInsideWhatIsPerformedKeepsItsTransaction() {
@@ -80,8 +81,21 @@ import WaybillTesting
     @Test func whatIsCurrentIsFoundWithoutAType() {
         tx.perform(Login.self) { login in
             #expect(UseCaseTransaction.current?.log(named: "cache miss") == .inMemory)
+            #expect(Login.log(.initiated) == .inMemory)
+            #expect(Login.log(.requestSent, code: 401) == .inMemory)
             #expect(UseCaseTransaction.current?.id == login.id)
         }
         #expect(UseCaseTransaction.current == nil)
+    }
+
+    /// Broken, nobody would notice an event that no transaction has taken.
+    @Test func whoeverLogsOutsideATransactionIsToldOnce() {
+        enum Lonely: Int, UseCase {
+            static let code = 4_711
+            case asked
+        }
+        #expect(Lonely.log(.asked) == .off)
+        #expect(MissingTransactions.note(Lonely.self) == !TransactionManager.isDebugBuild)
+        #expect(!MissingTransactions.note(Lonely.self))
     }
 }

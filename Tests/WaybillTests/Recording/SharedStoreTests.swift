@@ -62,7 +62,7 @@ import WaybillTesting
         try await other.sync()
         #expect(
             await other.flush() == FlushReport(delivered: 4), "one of the child, which it has written, and three here")
-        #expect(try await other.list().rows.count == 2)
+        #expect(try await other.transactions().page().rows.count == 2)
         #expect(other.health.isGood, "\(other.health.problems)")
         #expect(
             try other.allRecords().first { $0.summary.id == id }?.summary.outcome == .open, "it is not taken for dead")
@@ -86,7 +86,7 @@ import WaybillTesting
         #expect(locked.contains("waybill.sqlite"), "\(locked)")
         // It is judged by its lock where there is one.
         let other = manager()
-        #expect(other.outcome(Login.self) == .open)
+        #expect(try other.last(Login.self)?.outcome == .open)
         #expect(try await finish(child).status == 0)
     }
 
@@ -112,7 +112,7 @@ import WaybillTesting
             #expect(await transactions.flush().error != nil)
         }
         // What is there can be read.
-        #expect(try await before.list().rows.count == 2)
+        #expect(try await before.transactions().page().rows.count == 2)
         #expect(
             try before.sources.readableSource?.writer.runAndWait { opened, _ in try opened.reader().sources().count }
                 ?? 0 > 1)
@@ -151,11 +151,11 @@ import WaybillTesting
         let said = 500 + child.finish().output.split(separator: "\n").count
 
         let other = manager()
-        #expect(other.outcome(Login.self) == .open, "it was heard of a moment ago")
+        #expect(try other.last(Login.self)?.outcome == .open, "it was heard of a moment ago")
         let clock = ManualClock(wallMicroseconds: SystemClock().wallMicroseconds())
         clock.advance(by: .microseconds(SystemClock().uptimeMicroseconds()) + .seconds(16 * 60))
         let later = manager("later", clock: clock)
-        #expect(later.outcome(Login.self) == .interrupted, "it was silent for too long")
+        #expect(try later.last(Login.self)?.outcome == .interrupted, "it was silent for too long")
 
         let next = manager("child")
         let record = try #require(try next.allRecords().first)
@@ -180,14 +180,14 @@ import WaybillTesting
         let login = first.begin(Login.self)
         try await first.sync()
         clock.advance(by: .seconds(14 * 60))
-        #expect(manager("second", clock: clock).outcome(Login.self) == .open)
+        #expect(try manager("second", clock: clock).last(Login.self)?.outcome == .open)
         clock.advance(by: .seconds(2 * 60))
-        #expect(manager("third", clock: clock).outcome(Login.self) == .interrupted)
+        #expect(try manager("third", clock: clock).last(Login.self)?.outcome == .interrupted)
         login.log(.requestSent)
-        #expect(first.outcome(Login.self) == .open)
-        #expect(manager("fourth", clock: clock).outcome(Login.self) == .open)
+        #expect(try first.last(Login.self)?.outcome == .open)
+        #expect(try manager("fourth", clock: clock).last(Login.self)?.outcome == .open)
         login.finish()
-        #expect(first.outcome(Login.self) == .succeeded)
+        #expect(try first.last(Login.self)?.outcome == .succeeded)
     }
 
     /// Broken, some moment would be the wrong one to be suspended in.
@@ -210,7 +210,7 @@ import WaybillTesting
         try await eventually("what it has recorded is written") { (try? await other.sync()) != nil }
         #expect(written > 0)
         #expect(try codes(id, in: other).filter { $0 == 1 }.count == count)
-        #expect(try await other.list(limit: 100).rows.count == 26)
+        #expect(try await other.transactions().page(limit: 100).rows.count == 26)
         #expect(other.health.isGood, "\(other.health.problems)")
         // Whatever it did inside, and however busy this machine is.
         let longest = try #require(

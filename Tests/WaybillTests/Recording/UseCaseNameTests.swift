@@ -65,9 +65,9 @@ private enum Numbered: Int, UseCase { case first = 1 }
 
         let labels = try third.allRecords().map { $0.timeline.filter { $0.kind == .event }.map(\.label) }
         #expect(labels == [["typed", "sent"], ["biometricsAsked", "typed", "sent"], ["sent"]])
-        #expect(try await third.find("event:typed").rows.count == 2)
-        #expect(try await third.find("event:biometricsAsked").rows.count == 1)
-        #expect(try await third.find("event:sent").rows.count == 3)
+        #expect(try await third.transactions(matching: "event:typed").page().rows.count == 2)
+        #expect(try await third.transactions(matching: "event:biometricsAsked").page().rows.count == 1)
+        #expect(try await third.transactions(matching: "event:sent").page().rows.count == 3)
         let filter = TransactionFilter([.useCase(Before.Form.code)])
         let funnel = try await third.answer(
             FunnelQuestion(filter: filter, steps: [.begun, .event("typed"), .event("sent")]))
@@ -88,9 +88,9 @@ private enum Numbered: Int, UseCase { case first = 1 }
 
     @Test func twoUseCasesWithOneCodeAreReportedAndToldApart() async throws {
         let told = Locked<[String]>([])
-        var options = TransactionManager.Options()
-        options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
-        let tx = TransactionManager.testing(options: options)
+        let tx = TransactionManager.testing { options in
+            options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
+        }
         tx.perform(Login.self) { login in
             login.log(.initiated)
             #expect(Refund.current == nil, "it is a login")
@@ -128,18 +128,19 @@ private enum Numbered: Int, UseCase { case first = 1 }
         let tx = TransactionManager.testing()
         tx.perform(Upload.self) { upload in
             upload.log(.initiated)
-            upload.log(.requestSent, error: 500)
+            upload.log(.requestSent, code: 500)
             #expect(Upload.current?.id == upload.id && Import.current == nil)
         }
         tx.perform(Import.self) { $0.log(.finished) }
         tx.perform(Numbered.self) { $0.log(.first) }
-        #expect(tx.events(Upload.self) == [.initiated, .requestSent])
-        #expect(tx.outcome(Import.self) == .succeeded && tx.events(Import.self) == [.finished])
-        #expect(tx.events(Numbered.self) == [.first])
+        #expect(try tx.transactions(Upload.self).flatMap { $0.events.map(\.event) } == [.initiated, .requestSent])
+        #expect(try tx.last(Import.self)?.outcome == .succeeded)
+        #expect(try tx.transactions(Import.self).flatMap { $0.events.map(\.event) } == [.finished])
+        #expect(try tx.transactions(Numbered.self).flatMap { $0.events.map(\.event) } == [.first])
         let records = try tx.allRecords()
         #expect(records.map(\.summary.useCaseName) == ["upload", "photo import", "numbered"])
         #expect(records[1].timeline.map(\.label) == ["begun", "done", "succeeded"])
-        #expect(try await tx.find("useCase:\"photo import\" event:done").rows.count == 1)
+        #expect(try await tx.transactions(matching: "useCase:\"photo import\" event:done").page().rows.count == 1)
     }
 
     @Test func codesAreDerivedFromNamesAlone() {

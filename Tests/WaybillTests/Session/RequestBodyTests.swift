@@ -16,10 +16,10 @@ struct RequestBodyTests {
     let text = String(repeating: "what was sent, line by line\n", count: 4_000)
 
     init() {
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        options.network.bodies = BodyPolicy()
-        tx = TransactionManager.testing(options: options)
+        tx = TransactionManager.testing { options in
+            options.diagnostics = { _ in }
+            options.network.bodies = BodyPolicy()
+        }
     }
 
     @Test func aBodyFromMemoryIsKept() async throws {

@@ -19,10 +19,7 @@ import FoundationNetworking
     let carrier = ScriptedWebSocket()
 
     private func manager(_ change: (inout TransactionManager.Options) -> Void = { _ in }) -> TransactionManager {
-        var options = TransactionManager.Options()
-        options.diagnostics = { _ in }
-        change(&options)
-        return .testing(clock: clock, correlatedHosts: ["api.example.com"], options: options)
+        .testing(clock: clock, correlatedHosts: ["api.example.com"], configure: change)
     }
 
     private func socket(_ tx: TransactionManager) throws -> CapturedWebSocket {
@@ -76,10 +73,10 @@ import FoundationNetworking
     @Test func nothingIsRecordedBeforeItIsResumed() throws {
         let tx = manager()
         let socket = try socket(tx)
-        #expect(tx.exchanges.isEmpty)
+        #expect(try tx.exchanges.isEmpty)
         socket.cancel(with: .normalClosure, reason: nil)
         socket.resume()
-        #expect(tx.exchanges.isEmpty && !carrier.isStarted, "closed before it was opened")
+        #expect(try tx.exchanges.isEmpty && !carrier.isStarted, "closed before it was opened")
     }
 
     @Test(arguments: [(1000, false), (1001, false), (4001, false), (1005, false), (1006, true), (1011, true)])
@@ -109,9 +106,9 @@ import FoundationNetworking
         socket.resume()
         carrier.open()
         carrier.tell(.ended(URLError(.networkConnectionLost), nil))
-        #expect(tx.exchanges.first?.state == .failed)
-        #expect(tx.exchanges.first?.error?.code == Int64(URLError.networkConnectionLost.rawValue))
-        #expect(tx.exchanges.first?.transfer.webSocket?.closeCode == nil)
+        #expect(try tx.exchanges.first?.state == .failed)
+        #expect(try tx.exchanges.first?.error?.code == Int64(URLError.networkConnectionLost.rawValue))
+        #expect(try tx.exchanges.first?.transfer.webSocket?.closeCode == nil)
     }
 
     @Test func aHandshakeThatIsDeclinedHasItsStatusAndIsNoWebSocket() async throws {
@@ -121,9 +118,9 @@ import FoundationNetworking
         let url = try #require(URL(string: "wss://api.example.com/orders"))
         let response = HTTPURLResponse(url: url, statusCode: 403, httpVersion: nil, headerFields: nil)
         carrier.tell(.ended(URLError(.badServerResponse), response))
-        #expect(tx.exchanges.first?.status == 403)
-        #expect(tx.exchanges.first?.state == .failed)
-        #expect(tx.exchanges.first?.transfer.webSocket == nil)
+        #expect(try tx.exchanges.first?.status == 403)
+        #expect(try tx.exchanges.first?.state == .failed)
+        #expect(try tx.exchanges.first?.transfer.webSocket == nil)
     }
 
     @Test func closingItIsItsEndAndNobodyWaitsAnyLonger() async throws {
@@ -135,9 +132,9 @@ import FoundationNetworking
         await #expect(throws: URLError(.cancelled)) { _ = try await waiting.value }
         await #expect(throws: URLError(.cancelled)) { _ = try await socket.receive() }
         #expect(carrier.closed == [1001])
-        let wire = tx.exchanges.first?.transfer.webSocket
+        let wire = try tx.exchanges.first?.transfer.webSocket
         #expect((wire?.closeCode, wire?.closeReason) == (1001, "later"))
-        #expect(tx.exchanges.first?.state == .completed)
+        #expect(try tx.exchanges.first?.state == .completed)
     }
 
     /// Broken, a time limit around `receive()` would lose the message that comes after it.
@@ -174,9 +171,9 @@ import FoundationNetworking
         var socket: CapturedWebSocket? = try socket(tx)
         socket?.resume()
         carrier.open()
-        #expect(tx.exchanges.first?.state == nil)
+        #expect(try tx.exchanges.first?.state == nil)
         socket = nil
-        #expect(tx.exchanges.first?.state == .canceled)
+        #expect(try tx.exchanges.first?.state == .canceled)
         #expect(carrier.closed == [1001])
     }
 
@@ -279,7 +276,8 @@ import FoundationNetworking
         let tx = manager { $0.diagnostics = { sentence in told.withLock { $0.append(sentence) } } }
         tx.rules.isOn = true
         tx.rules.add(NetworkRule("offline", .fail(.notConnectedToInternet)))
-        let socket = tx.session.webSocketTask(with: "wss://api.example.com/orders", in: tx.begin(Login.self))
+        let socket = tx.session.webSocketTask(
+            with: try #require(URL(string: "wss://api.example.com/orders")), in: tx.begin(Login.self))
         await #expect(throws: URLError.self) { _ = try await socket.receive() }
         let record = try #require(tx.exchanges.first)
         #expect(record.state == .failed && record.transfer.rule == "offline")
@@ -289,7 +287,8 @@ import FoundationNetworking
 
     @Test func anAddressThatIsNoneOfAWebSocketIsRefusedWithOneSentence() async throws {
         let tx = manager()
-        let socket = tx.session.webSocketTask(with: "https://api.example.com/orders", in: tx.begin(Login.self))
+        let socket = tx.session.webSocketTask(
+            with: try #require(URL(string: "https://api.example.com/orders")), in: tx.begin(Login.self))
         do {
             _ = try await socket.receive()
             Issue.record("a message came")
@@ -298,7 +297,7 @@ import FoundationNetworking
                 error.localizedDescription
                     == "A WebSocket has an address that begins with ws:// or wss://, and not https.")
         }
-        #expect(tx.exchanges.first?.state == .failed)
+        #expect(try tx.exchanges.first?.state == .failed)
     }
 
     #if os(Linux)
@@ -308,21 +307,22 @@ import FoundationNetworking
         let server = try LoopbackServer { _ in .text("no WebSocket here", status: 404) }
         let told = Locked<[String]>([])
         let tx = manager { $0.diagnostics = { sentence in told.withLock { $0.append(sentence) } } }
-        let address = server.url("/orders").absoluteString.replacing("http://", with: "ws://")
+        let address = try #require(
+            URL(string: server.url("/orders").absoluteString.replacing("http://", with: "ws://")))
         let login = tx.begin(Login.self)
         for _ in 1...2 {
             let socket = tx.session.webSocketTask(with: address, protocols: ["graphql-transport-ws"], in: login)
             await #expect(throws: URLError.self) { try await socket.send(.string("hello")) }
             await #expect(throws: URLError.self) { _ = try await socket.receive() }
         }
-        try await eventually("both ends are recorded") { tx.exchanges.allSatisfy { $0.state == .failed } }
-        #expect(tx.exchanges.count == 2)
+        try await eventually("both ends are recorded") { try tx.exchanges.allSatisfy { $0.state == .failed } }
+        #expect(try tx.exchanges.count == 2)
         #expect(
-            tx.exchanges.first?.requestHeaderFields.contains {
+            try tx.exchanges.first?.requestHeaderFields.contains {
                 $0.name.lowercased() == "sec-websocket-protocol" && $0.value == "graphql-transport-ws"
             } == true)
         if server.requests.isEmpty {
-            #expect(tx.exchanges.first?.error?.code == Int64(URLError.unsupportedURL.rawValue))
+            #expect(try tx.exchanges.first?.error?.code == Int64(URLError.unsupportedURL.rawValue))
             tx.diagnostics.settle()
             #expect(told.withLock { $0 }.filter { $0 == TaskWebSocket.refusal }.count == 1)
         }

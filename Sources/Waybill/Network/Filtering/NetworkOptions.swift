@@ -1,42 +1,37 @@
 import WaybillCore
 
-/// Which exchanges are recorded, and what of them: `TransactionManager.Options.network`.
+/// Which exchanges are recorded, and which of their data; see ``TransactionManager/Options/network``.
 ///
-/// It holds for every way of capturing requests that are sent. What it leaves out is sent all the same, and carries the
-/// transaction's header field, without the exchange's number in it. Of the requests that a server joins transactions
-/// by, only ``headers`` decides.
+/// It applies to all outgoing requests. Requests that it excludes are still sent, with the transaction's header field
+/// but without the exchange's number. For incoming requests, only ``headers`` applies.
 ///
 /// ## Usage
 ///
 /// ```swift
-/// var options = TransactionManager.Options()
-/// options.network.exclude = [RequestPattern(path: "/health"), RequestPattern(host: .glob("*.tracker.example"))]
-/// options.network.headers = HeaderPolicy(["User-Agent": .skip, "X-Device-Name": .mask])
+/// let transactions = TransactionManager { options in
+///     options.network.exclude = [RequestPattern(path: "/health"), RequestPattern(host: .glob("*.tracker.example"))]
+///     options.network.headers = HeaderPolicy(["User-Agent": .skip, "X-Device-Name": .mask])
+/// }
 /// ```
 public struct NetworkOptions: Sendable {
-    /// Whether exchanges are recorded at all. Default: they are.
+    /// Whether exchanges are recorded at all. Default: true.
     public var isEnabled = true
-    /// Only requests that match one of these are recorded; empty: all.
-    ///
-    /// These patterns see method, URL, host, path and header fields, never a body: one with a condition for it matches
-    /// nothing, and shows in the manager's health.
+    /// Patterns of the requests to record; empty for all. A pattern with a condition for the body matches nothing.
     public var include: [RequestPattern] = []
-    /// Requests that match one of these are not recorded, also where ``include`` has them.
+    /// Patterns of the requests not to record. They override ``include``.
     public var exclude: [RequestPattern] = []
-    /// Asked last, about each request that the patterns leave; nil: all of them are recorded.
+    /// A closure that decides about each request that the patterns accept; `nil` records all of them.
     ///
-    /// It runs on the caller's thread before the request is sent, so it must be quick, and it sees what is not
-    /// redacted. It is not asked about requests that it makes itself: those are recorded.
+    /// It runs on the caller's thread before the request is sent, so it must be fast. The request is not redacted.
     public var shouldLog: (@Sendable (ExchangeRequest) -> Bool)?
-    /// Which header fields are kept, of requests and responses.
+    /// Which header fields of requests and responses are recorded.
     public var headers = HeaderPolicy()
-    /// Of which exchanges the bodies are kept, redacted; nil, the default: of none.
+    /// Which bodies are stored, redacted; `nil`, the default, stores none.
     public var bodies: BodyPolicy?
 
-    /// The defaults: every exchange, every header field, redacted.
+    /// Creates the default options: every exchange and header field, redacted.
     public init() {}
 
-    /// Whether an exchange is to be recorded.
     func logs(_ request: ExchangeRequest) -> Bool {
         guard isEnabled, include.isEmpty || include.contains(where: { $0.matches(request) }) else { return false }
         return !exclude.contains { $0.matches(request) } && isWanted(request)
@@ -47,10 +42,8 @@ public struct NetworkOptions: Sendable {
         return Self.$isAsking.withValue(true) { shouldLog(request) }
     }
 
-    /// Whether ``shouldLog`` is being asked here.
     @TaskLocal private static var isAsking = false
 
-    /// What in it cannot work.
     var problems: [WaybillError] {
         (bodies?.problems ?? [])
             + (include + exclude).flatMap { pattern in
@@ -68,30 +61,23 @@ public struct NetworkOptions: Sendable {
     }
 }
 
-/// Which header fields are kept, of requests and of responses.
-///
-/// It only takes away: what redaction hides (`Authorization`, `Cookie`, all that has a secret's name or shape) stays
-/// hidden where the policy says ``Treatment/keep``.
+/// Which header fields of requests and responses are recorded. Redacted fields stay redacted with ``Treatment/keep``.
 public struct HeaderPolicy: Sendable, Hashable {
-    /// What is done with a header field.
+    /// The treatment of a header field.
     public enum Treatment: Sendable, Hashable {
-        /// It is recorded, redacted.
+        /// Record the field, redacted.
         case keep
-        /// Nothing of it is recorded.
+        /// Don't record the field.
         case skip
-        /// Its name is recorded, and that there was a value.
+        /// Record the name and that it has a value.
         case mask
     }
 
-    /// What is done with the fields that have no treatment of their own. Default: they are kept.
+    /// The treatment of all other fields. Default: ``Treatment/keep``.
     public var others: Treatment
     private let treatments: [String: Treatment]
 
-    /// Makes a policy.
-    ///
-    /// - Parameters:
-    ///   - treatments: By name, in any case; of two that differ in case only, the stricter one: skip, then mask.
-    ///   - others: What is done with all other fields.
+    /// Creates a policy with treatments by name. If names differ only in case, the stricter treatment applies.
     public init(_ treatments: [String: Treatment] = [:], others: Treatment = .keep) {
         self.others = others
         self.treatments = Dictionary(treatments.map { ($0.key.lowercased(), $0.value) }) { one, other in
@@ -99,12 +85,11 @@ public struct HeaderPolicy: Sendable, Hashable {
         }
     }
 
-    /// What is done with a field of this name, in any case.
+    /// Returns the treatment of a field by its name, in any case.
     public func treatment(of name: String) -> Treatment {
         treatments.isEmpty ? others : treatments[name.lowercased()] ?? others
     }
 
-    /// What is left of header fields, in their order, to be redacted.
     func applied(to fields: [HeaderField]) -> [HeaderField] {
         guard !treatments.isEmpty || others != .keep else { return fields }
         return fields.compactMap { field in

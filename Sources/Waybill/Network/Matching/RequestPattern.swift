@@ -1,11 +1,9 @@
 public import Foundation
 import WaybillCore
 
-/// Which requests are meant: those that meet every condition that is given; without any, all of them.
+/// A pattern that matches requests which meet all its conditions. Without conditions, it matches all requests.
 ///
-/// Conditions look at the request as it is sent, before anything is redacted. Hosts, methods and the names of header
-/// fields have no case (a method has one by RFC 9110, but no two registered methods differ by case alone); everything
-/// else goes by its pattern.
+/// Conditions apply to the request before redaction. Hosts, methods and names of header fields ignore case.
 ///
 /// ## Usage
 ///
@@ -14,24 +12,22 @@ import WaybillCore
 /// pattern.headerFields["Accept"] = .contains("json")
 /// ```
 public struct RequestPattern: Sendable, Hashable {
-    /// The method, in any case; nil: any.
+    /// The method, in any case; `nil` for any.
     public var method: TextPattern? { didSet { anyCaseMethod = method?.ignoringCase } }
-    /// The whole URL as it is written, without its fragment; nil: any.
+    /// The whole URL without its fragment; `nil` for any.
     public var url: TextPattern?
-    /// The host, without port, in any case; nil: any, or none.
+    /// The host without port, in any case; `nil` for any.
     public var host: TextPattern? { didSet { anyCaseHost = host?.ignoringCase } }
-    /// The path as it is on the wire, percent-encoded, `/` where the URL has none; nil: any.
+    /// The percent-encoded path, `/` for a URL without one; `nil` for any.
     public var path: TextPattern?
-    /// Header fields that must be there, by name, with a value that matches; of a field that comes twice, one is
-    /// enough.
+    /// Required header fields by name. At least one field of that name must match.
     public var headerFields: [String: TextPattern]
-    /// The body, of which ``TextPattern/longestText`` bytes are looked at; a body that comes from a stream or a file is
-    /// not looked at, and does not match. nil: any, or none.
+    /// The first ``TextPattern/longestText`` bytes of a body in memory; `nil` for any.
     public var body: TextPattern?
     private var anyCaseMethod: TextPattern?
     private var anyCaseHost: TextPattern?
 
-    /// Makes a pattern of conditions; those left out are met by every request.
+    /// Creates a pattern. Conditions that you omit match every request.
     public init(
         method: TextPattern? = nil, url: TextPattern? = nil, host: TextPattern? = nil, path: TextPattern? = nil,
         headerFields: [String: TextPattern] = [:], body: TextPattern? = nil
@@ -46,10 +42,7 @@ public struct RequestPattern: Sendable, Hashable {
         anyCaseHost = host?.ignoringCase
     }
 
-    /// Whether a request meets every condition.
-    ///
-    /// The body is asked for only where there is a condition for it and all others are met; nil: there is none to look
-    /// at.
+    /// Returns whether a request meets all conditions. `body` is only evaluated if all other conditions match.
     public func matches(_ request: ExchangeRequest, body: @autoclosure () -> Data? = nil) -> Bool {
         guard anyCaseMethod?.matches(request.method) ?? true, meetsAddress(request.url),
             meetsFields(request.headerFields)
@@ -74,7 +67,6 @@ public struct RequestPattern: Sendable, Hashable {
         }
     }
 
-    /// Why it can never match; empty where it can.
     var problems: [WaybillError] {
         ([method, url, host, path, body] + headerFields.sorted { $0.key < $1.key }.map(\.value)).compactMap {
             $0?.problem
@@ -89,11 +81,9 @@ extension RequestPattern: Codable {
         case body
     }
 
-    /// Reads a pattern: an object with any of `method`, `url`, `host`, `path`, `headers` (an object of names and
-    /// patterns) and `body`.
+    /// Decodes an object with any of `method`, `url`, `host`, `path`, `headers` (patterns by name) and `body`.
     ///
-    /// - Throws: `DecodingError` with where, also for a member that is not known: to ignore a condition would be to
-    ///   match more.
+    /// - Throws: `DecodingError`, also for an unknown member, since ignoring one would match more requests.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.members(Member.self)
         self.init(
@@ -114,11 +104,9 @@ extension RequestPattern: Codable {
     }
 }
 
-/// How objects are read that people write by hand: what is missing, misspelt or of the wrong kind is told, with where.
+/// Decodes JSON that people write by hand.
 extension Decoder {
-    /// The members of an object.
-    ///
-    /// - Throws: `DecodingError` for a member that is not known: to ignore a misspelt condition would be to match more.
+    /// Throws for unknown members, since ignoring a misspelled condition would match more.
     func members<Key: CodingKey & CaseIterable>(_: Key.Type) throws -> KeyedDecodingContainer<Key> {
         let names = try container(keyedBy: AnyMember.self).allKeys
         if let unknown = names.first(where: { Key(stringValue: $0.stringValue) == nil }) {
@@ -131,19 +119,17 @@ extension Decoder {
         return try container(keyedBy: Key.self)
     }
 
-    /// A value that was read and is not right.
     func failure(_ message: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: message))
     }
 }
 
 extension KeyedDecodingContainer {
-    /// The value of a member; nil where it is absent, but not where it is `null`.
+    /// Returns `nil` for an absent member, but throws for `null`.
     func value<Value: Decodable>(_: Value.Type, _ key: Key) throws -> Value? {
         contains(key) ? try decode(Value.self, forKey: key) : nil
     }
 
-    /// An integer; nil where it is absent.
     func integer<Number: FixedWidthInteger & Decodable>(
         _ key: Key, in range: ClosedRange<Number> = 0...Number(clamping: Limits.largestInteger)
     ) throws -> Number? {
@@ -154,14 +140,12 @@ extension KeyedDecodingContainer {
         return value
     }
 
-    /// A time in microseconds, 0 where it is absent, and the longest it may be drawn up to, which is not below it.
     func delay(_ key: Key, _ longestKey: Key) throws -> (Duration, longest: Duration?) {
         let shortest: Int64 = try integer(key) ?? 0
         let longest = try integer(longestKey, in: shortest...Limits.largestInteger)
         return (.microseconds(shortest), longest.map { .microseconds($0) })
     }
 
-    /// The value of a member that must be there.
     func required<Value>(_ value: Value?, _ key: Key) throws -> Value {
         guard let value else {
             throw DecodingError.keyNotFound(key, DecodingError.Context(codingPath: codingPath, debugDescription: ""))
@@ -169,14 +153,13 @@ extension KeyedDecodingContainer {
         return value
     }
 
-    /// A value that was read and is not right.
     func failure(_ key: Key, _ message: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: codingPath + [key], debugDescription: message))
     }
 }
 
 extension DecodingError {
-    /// Where (RFC 6901) and what, in one sentence without a full stop.
+    /// A JSON pointer (RFC 6901) and the message, without a full stop.
     var placed: String {
         let (path, message): ([any CodingKey], String) =
             switch self {
@@ -204,7 +187,6 @@ extension DecodingError {
     }
 }
 
-/// A member of any name.
 private struct AnyMember: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

@@ -1,39 +1,36 @@
 public import Foundation
 public import WaybillCore
 
-/// What a text is compared with: the whole of it, a piece, a glob or a regular expression.
+/// A pattern for a text: an exact text, a substring, a glob or a regular expression.
 ///
-/// Case counts unless `ignoresCase` says otherwise. Of a long text the first ``longestText`` bytes are looked at, but
-/// for ``exact(_:ignoresCase:)``, and the work is bounded: a comparison that is not done after a few milliseconds
-/// counts as no match, so that no pattern can hold up the request that it is compared with.
-///
-/// In JSON a string is an exact pattern; the others are `{"contains": "login"}`, `{"glob": "/v1/*"}`,
-/// `{"regex": "^/v[12]/"}`, and `"ignores_case": true` beside it.
+/// It is case-sensitive by default. Except for ``exact(_:ignoresCase:)``, it compares the first ``longestText`` bytes,
+/// and a comparison that takes more than a few milliseconds counts as no match. In JSON, a string is an exact pattern.
+/// The others are objects with `contains`, `glob` or `regex`, such as `{"glob": "/v1/*", "ignores_case": true}`.
 public struct TextPattern: Sendable, Hashable {
-    /// How a text is compared.
+    /// The kind of comparison.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// All of it, byte for byte.
+        /// The whole text, byte for byte.
         case exact
-        /// A piece of it, anywhere.
+        /// A substring.
         case contains
-        /// All of it, where `*` stands for any number of any characters, `/` included, and `?` for one.
+        /// The whole text, with `*` for any characters, including `/`, and `?` for one character.
         case glob
-        /// A piece of it, anywhere, unless `^` and `$` say where: an expression of `NSRegularExpression` (ICU).
+        /// A regular expression of `NSRegularExpression` (ICU), which matches anywhere unless it has `^` and `$`.
         case regex
     }
 
-    /// How many bytes of a text are looked at.
+    /// The number of bytes of a text that are compared.
     public static let longestText = 65_536
-    /// How many Unicode scalars a pattern may have.
+    /// The maximum number of Unicode scalars in a pattern.
     public static let longestPattern = 2048
 
-    /// How a text is compared.
+    /// The kind of comparison.
     public let kind: Kind
-    /// What it is compared with, as it was written.
+    /// The pattern as it was written.
     public let text: String
-    /// Whether capital and small letters are alike.
+    /// Whether the comparison ignores case.
     public let ignoresCase: Bool
-    /// Why this pattern matches nothing, e.g. a regular expression that is none; nil where it can.
+    /// The reason why the pattern matches nothing, such as an invalid regular expression; `nil` if it is valid.
     public let problem: WaybillError?
     private let comparison: Comparison
 
@@ -70,39 +67,33 @@ public struct TextPattern: Sendable, Hashable {
             }
     }
 
-    /// Matches this text and no other.
+    /// Returns a pattern that matches only this text.
     public static func exact(_ text: String, ignoresCase: Bool = false) -> TextPattern {
         TextPattern(.exact, text, ignoresCase: ignoresCase)
     }
 
-    /// Matches where the text is a piece of what is looked at.
+    /// Returns a pattern that matches texts with this substring.
     public static func contains(_ text: String, ignoresCase: Bool = false) -> TextPattern {
         TextPattern(.contains, text, ignoresCase: ignoresCase)
     }
 
-    /// Matches all of a text, where `*` stands for any number of any characters, `/` included, and `?` for one:
-    /// `*.example.com`, `/v1/*`.
-    ///
-    /// There is no way to write a `*` that stands for itself; ``regex(_:ignoresCase:)`` has one.
+    /// Returns a pattern for a whole text, with `*` for any characters, including `/`, and `?` for one character.
     public static func glob(_ text: String, ignoresCase: Bool = false) -> TextPattern {
         TextPattern(.glob, text, ignoresCase: ignoresCase)
     }
 
-    /// Matches where the expression does, anywhere unless `^` and `$` say where.
-    ///
-    /// An expression of `NSRegularExpression`, whose engine is ICU's. One that cannot be read has a ``problem``, which
-    /// shows in the manager's health, and matches nothing.
+    /// Returns a pattern for an `NSRegularExpression`. An invalid one matches nothing and has a ``problem``.
     public static func regex(_ expression: String, ignoresCase: Bool = false) -> TextPattern {
         TextPattern(.regex, expression, ignoresCase: ignoresCase)
     }
 
-    /// Whether the pattern matches a text.
+    /// Returns whether the pattern matches a text.
     public func matches(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { matches($0) }
     }
 
-    /// Whether the pattern matches a text in UTF-8; bytes that are none match no pattern's letters.
+    /// Returns whether the pattern matches UTF-8 bytes.
     public func matches(_ text: some DataProtocol) -> Bool {
         let limit = kind == .exact ? text.count : Self.longestText
         return Array(text.prefix(limit)).withUnsafeBufferPointer { matches($0) }
@@ -120,7 +111,6 @@ public struct TextPattern: Sendable, Hashable {
         }
     }
 
-    /// The same for texts that have no case.
     var ignoringCase: TextPattern { ignoresCase ? self : TextPattern(kind, text, ignoresCase: true) }
 
     public static func == (one: TextPattern, other: TextPattern) -> Bool {
@@ -135,7 +125,7 @@ public struct TextPattern: Sendable, Hashable {
 }
 
 extension TextPattern: ExpressibleByStringLiteral {
-    /// Matches this text and no other.
+    /// Creates a pattern that matches only this text.
     public init(stringLiteral text: String) { self.init(.exact, text, ignoresCase: false) }
 }
 
@@ -155,10 +145,9 @@ extension TextPattern: Codable {
         }
     }
 
-    /// Reads a pattern: a string, which is an exact one, or an object with one of `exact`, `contains`, `glob` and
-    /// `regex`.
+    /// Decodes a pattern: a string for an exact one, or an object with `exact`, `contains`, `glob` or `regex`.
     ///
-    /// - Throws: `DecodingError` with where, also for a member that is not known, and for what has a ``problem``.
+    /// - Throws: `DecodingError`, also for an unknown member and for a pattern with a ``problem``.
     public init(from decoder: any Decoder) throws {
         if let text = try? decoder.singleValueContainer().decode(String.self) {
             self.init(.exact, text, ignoresCase: false)
@@ -191,7 +180,6 @@ extension TextPattern: Codable {
     }
 }
 
-/// A text with gaps, compared in time that is bounded for every text.
 struct WildcardPattern: Sendable {
     private enum Piece: Sendable, Equatable {
         case byte(UInt8)
@@ -199,18 +187,15 @@ struct WildcardPattern: Sendable {
         case anything
     }
 
-    /// Comparisons before it gives up, some 10 milliseconds; a word is found in 64 KiB in 131,072 or little more.
+    /// The maximum number of comparisons, about 10 milliseconds. A word in 64 KiB takes about 131,072.
     private static let stepLimit = 2_000_000
 
     private let pieces: [Piece]
 
-    /// Matches the whole text.
     init(exactly text: String) { pieces = text.utf8.map { .byte($0) } }
 
-    /// Matches wherever the text is a piece.
     init(anywhere text: String) { pieces = [.anything] + text.utf8.map { .byte($0) } + [.anything] }
 
-    /// Matches the whole text, with `*` for anything and `?` for one character.
     init(glob: String) {
         pieces = glob.utf8.map { byte in
             switch byte {
@@ -224,8 +209,7 @@ struct WildcardPattern: Sendable {
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var piece = 0
         var index = 0
-        // Only the last gap can have to be widened: an earlier one that is as narrow as can be leaves most to those
-        // after it.
+        // Only the last gap may have to grow: a narrow earlier gap leaves the most text for later ones.
         var gap: (next: Int, end: Int)?
         for _ in 0..<Self.stepLimit {
             if index == text.count { return pieces[piece...].allSatisfy { $0 == .anything } }
@@ -256,21 +240,18 @@ struct WildcardPattern: Sendable {
     }
 }
 
-/// A regular expression whose search stops after a fixed amount of work.
-///
-/// ICU's engine backtracks: `(a+)+$` takes a time that doubles with every letter. It reports its progress every 10,000
-/// steps, so a number of reports is a bound that does not depend on how busy the machine is.
+/// ICU backtracks: the time of `(a+)+$` doubles with every letter. It reports progress every 10,000 steps, so the
+/// number of reports is a limit that does not depend on the machine's load.
 struct BoundedExpression: Sendable {
-    /// 500,000 steps, some 7 milliseconds; 64 KiB are searched for a plain word in 6 reports.
+    /// 500,000 steps, about 7 milliseconds. A plain word in 64 KiB takes 6 reports.
     private static let reportLimit = 50
 
     private let expression: NSRegularExpression
 
-    /// Nil for what is no regular expression.
     init?(_ text: String, ignoresCase: Bool) {
         let options: NSRegularExpression.Options = ignoresCase ? [.caseInsensitive] : []
-        // Alone at first, so that no stray parenthesis closes ours. Anchored behind a gap, because ICU's own search
-        // also reports at every place where it looks, and then reports would say nothing of the work.
+        // First parsed alone, to reject unbalanced parentheses. Anchored after a gap, because ICU's own search also
+        // reports at every position, and then reports would not measure the work.
         guard (try? NSRegularExpression(pattern: text, options: options)) != nil,
             let expression = try? NSRegularExpression(pattern: "[\\s\\S]*?(?:\(text))", options: options)
         else { return nil }

@@ -2,25 +2,23 @@ public import Foundation
 public import WaybillCore
 
 extension NetworkRule {
-    /// The answer of a rule, in place of a server's.
+    /// The response of a rule, in place of a server's.
     ///
-    /// It is the answer as it stands: a 302 is not followed, `Set-Cookie` sets no cookie, `Content-Encoding` decodes
-    /// nothing. A missing `Content-Length` is added. There is no body where HTTP has none (RFC 9110, section 6.4.1): after
-    /// `HEAD`, with 204 and with 304.
+    /// A 302 is not followed, `Set-Cookie` sets no cookie, and `Content-Encoding` decodes nothing. `Content-Length` is
+    /// added. The body is omitted after `HEAD` and with 204 and 304 (RFC 9110, section 6.4.1).
     public struct Response: Sendable, Hashable {
         /// The status code, from 200 to 599.
         public var status: Int
-        /// In order; those of one name are joined by commas, as `HTTPURLResponse` has them.
+        /// The header fields. Fields of the same name are joined by commas, as in `HTTPURLResponse`.
         public var headerFields: [HeaderField]
         /// The whole body.
         public var body: Data
-        /// How long the answer takes to come.
+        /// The delay of the response.
         public var delay: Duration
-        /// How long it takes at most: each answer takes a time that is drawn between ``delay`` and this; nil: always
-        /// ``delay``.
+        /// The longest of random delays from ``delay`` on; `nil` always uses ``delay``.
         public var longestDelay: Duration?
 
-        /// Makes an answer.
+        /// Creates a response.
         public init(
             status: Int = 200, headerFields: [HeaderField] = [], body: Data = Data(), delay: Duration = .zero,
             longestDelay: Duration? = nil
@@ -32,7 +30,7 @@ extension NetworkRule {
             self.longestDelay = longestDelay
         }
 
-        /// An answer that is a text in UTF-8, and says that it is JSON unless a content type is given.
+        /// Returns a response with a UTF-8 text, by default of type JSON.
         public static func text(
             _ text: String, status: Int = 200, contentType: String = "application/json", delay: Duration = .zero,
             longestDelay: Duration? = nil
@@ -58,9 +56,7 @@ extension NetworkRule.Response: Codable {
         case longestDelay = "longest_delay_us"
     }
 
-    /// Reads an answer as `Schemas/rules.v1.schema.json` describes it.
-    ///
-    /// - Throws: `DecodingError` with where, also for a member that is not known.
+    /// Decodes a response as `Schemas/rules.v1.schema.json` describes it. Throws `DecodingError`.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.members(Member.self)
         let (delay, longestDelay) = try members.delay(.delay, .longestDelay)
@@ -103,7 +99,6 @@ extension NetworkRule.Response: Codable {
     }
 }
 
-/// The codes of `URLError` by the names that Swift has for them.
 extension URLError.Code {
     private static let names: [Int: String] = [
         -1: "unknown", -999: "cancelled", -1000: "badURL", -1001: "timedOut", -1002: "unsupportedURL",
@@ -125,36 +120,29 @@ extension URLError.Code {
         -1205: "clientCertificateRejected",
         -1206: "clientCertificateRequired", -2000: "cannotLoadFromNetwork",
     ]
-    /// All names, in their order in the alphabet.
     package static let allNames = names.values.sorted()
 
     private static let numbers = Dictionary(uniqueKeysWithValues: names.map { ($0.value, $0.key) })
 
-    /// nil for a name that no code has.
     init?(name: String) {
         guard let number = Self.numbers[name] else { return nil }
         self.init(rawValue: number)
     }
 
-    /// nil for a code that has no name here.
     package var name: String? { Self.names[rawValue] }
 }
 
 extension NetworkRule {
-    /// How slow an exchange is made.
+    /// The slowdown of a request and its response.
     public struct Throttle: Sendable, Hashable {
-        /// How long the request waits before it is sent.
+        /// The delay before the request is sent.
         public var latency: Duration
-        /// How long it waits at most: each request waits a time that is drawn between ``latency`` and this; nil: always
-        /// ``latency``.
+        /// The longest of random delays from ``latency`` on; `nil` always uses ``latency``.
         public var longestLatency: Duration?
-        /// How many bytes of a body the caller sees sent, and then come, in a second; nil: as many as the network does.
-        ///
-        /// What the network carries meanwhile waits in memory, so this is for looking at progress bars, not for bodies of
-        /// gigabytes.
+        /// The rate of both bodies in bytes per second; `nil` for the network's. Earlier bytes wait in memory.
         public var bytesPerSecond: Int64?
 
-        /// Makes a throttle.
+        /// Creates a throttle.
         public init(latency: Duration = .zero, longestLatency: Duration? = nil, bytesPerSecond: Int64? = nil) {
             self.latency = latency
             self.longestLatency = longestLatency
@@ -177,9 +165,7 @@ extension NetworkRule.Throttle: Codable {
         case bytesPerSecond = "bytes_per_second"
     }
 
-    /// Reads a throttle: an object with `latency_us`, `longest_latency_us`, `bytes_per_second`, or several of these.
-    ///
-    /// - Throws: `DecodingError` with where, also for a member that is not known.
+    /// Decodes an object with `latency_us`, `longest_latency_us` or `bytes_per_second`. Throws `DecodingError`.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.members(Member.self)
         let (latency, longestLatency) = try members.delay(.latency, .longestLatency)

@@ -19,11 +19,9 @@ public struct NetworkRule: Sendable, Hashable {
         case mock(NetworkRule.Response)
         /// Sends the request slowly.
         case throttle(NetworkRule.Throttle)
-        /// Fails the request with this code after a delay, without sending it. With `upTo`, each request draws a random
-        /// delay between the two.
+        /// Fails the request with this code, without sending it, after a delay, or after a random one with `upTo`.
         case fail(URLError.Code, after: Duration = .zero, upTo: Duration? = nil)
-        /// Sends the request and loses the connection (`URLError.networkConnectionLost`) after this number of bytes of
-        /// the response's body. A shorter body arrives whole.
+        /// Loses the connection (`URLError.networkConnectionLost`) after this number of bytes of the response's body.
         case cut(afterByteCount: Int64)
     }
 
@@ -38,7 +36,7 @@ public struct NetworkRule: Sendable, Hashable {
     /// The effect on those requests.
     public var action: Action
 
-    /// Makes a rule that acts on every request, unless you give a pattern or a number of times.
+    /// Creates a rule. By default, it acts on every request.
     public init(
         _ name: String, matching: RequestPattern = RequestPattern(), _ action: Action, times: Int? = nil,
         isEnabled: Bool = true
@@ -81,10 +79,7 @@ extension NetworkRule: Codable {
         case mock, throttle, fail, cut
     }
 
-    /// Reads a rule as `Schemas/rules.v1.schema.json` describes it.
-    ///
-    /// - Throws: `DecodingError` with the coding path of the mistake, also for an unknown member and for a rule that can't
-    ///   act.
+    /// Decodes a rule as `Schemas/rules.v1.schema.json` describes it. Throws `DecodingError`.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.members(Member.self)
         let actions = [
@@ -127,7 +122,6 @@ extension NetworkRule: Codable {
     }
 }
 
-/// The members of `fail`.
 private struct Failure: Codable {
     var code: URLError.Code
     var delay: Duration
@@ -152,7 +146,7 @@ private struct Failure: Codable {
     }
 
     private static func code(_ members: KeyedDecodingContainer<Member>) throws -> URLError.Code {
-        // On Apple platforms every number makes a code, elsewhere only a known one.
+        // Apple platforms accept every number as a code; others only known ones.
         let code: URLError.Code? =
             if let name = try? members.decode(String.self, forKey: .code) {
                 URLError.Code(name: name)
@@ -175,7 +169,6 @@ private struct Failure: Codable {
     }
 }
 
-/// The members of `cut`.
 private struct Cut: Codable {
     var byteCount: Int64
 

@@ -4,10 +4,9 @@ public import WaybillCore
 
 /// The rules of a manager, which mock, slow down or fail the requests of its sessions while they are on.
 ///
-/// Rules are off at first. Only one rule acts on a request: the first in order of precedence that is enabled, matches, and
-/// has times left. A throttle before a mock hides the mock, and a slow mock is a mock with a delay. Rules apply only to
-/// ``CapturedSession``, whether or not recording is on, and never to requests that the manager itself sends. Waybill never
-/// loads rules: only your code adds them and turns them on.
+/// Rules are off at first. Only one rule acts on a request: the first in order of precedence that is enabled, matches,
+/// and has times left. Rules apply only to ``CapturedSession``, whether or not recording is on, and never to the
+/// manager's own requests. Waybill never loads rules: only your code adds them and turns them on.
 ///
 /// ## Usage
 ///
@@ -18,15 +17,12 @@ public import WaybillCore
 public final class NetworkRules: Sendable {
     private struct State {
         var isOn = false
-        /// In order of precedence.
         var rules: [NetworkRule] = []
         var hits: [String: Int] = [:]
     }
 
     private let state = Locked(State())
-    /// Whether rules can be turned on.
     private let canBeOn: Bool
-    /// Makes the schedule for the delays of a request.
     let schedule: @Sendable () -> any RuleSchedule
 
     init(canBeOn: Bool = true, schedule: @escaping @Sendable () -> any RuleSchedule = { DispatchSchedule() }) {
@@ -53,9 +49,7 @@ public final class NetworkRules: Sendable {
     /// Adds a rule before all others and removes any other rule of that name. Its hits count from 0.
     public func add(_ rule: NetworkRule) { add([rule]) }
 
-    /// Adds rules before all others and removes any other rules of their names.
-    ///
-    /// The first has precedence. If two have the same name, only the first is added.
+    /// Adds rules before all others, the first with precedence, and removes other rules of their names.
     public func add(_ rules: [NetworkRule]) {
         var names: Set<String> = []
         let new = rules.filter { names.insert($0.name).inserted }
@@ -76,7 +70,7 @@ public final class NetworkRules: Sendable {
 
     /// Replaces a rule with one of the same precedence. Its hits count from 0.
     ///
-    /// - Returns: False if no rule has that name, or if a third rule has the name of the new one. Then nothing changes.
+    /// - Returns: False, without a change, if no rule has that name, or if a third rule has the new one's name.
     @discardableResult
     public func replace(named name: String, with rule: NetworkRule) -> Bool {
         state.withLock { state in
@@ -89,12 +83,7 @@ public final class NetworkRules: Sendable {
         }
     }
 
-    /// Moves the rule of that name, if any, to another precedence and keeps its hits.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the rule.
-    ///   - places: The number of rules that it passes towards the last, or, if negative, towards the first. A larger number
-    ///     moves it to the end.
+    /// Moves the rule of that name by a number of places: towards the last, or, if negative, towards the first.
     public func move(named name: String, by places: Int) {
         state.withLock { state in
             guard let index = state.rules.firstIndex(where: { $0.name == name }) else { return }
@@ -116,19 +105,16 @@ public final class NetworkRules: Sendable {
     /// Removes all rules and their hits.
     public func removeAll() { state.withLock { $0 = State(isOn: $0.isOn) } }
 
-    /// The reasons why some rules do nothing.
     var problems: [WaybillError] { all.flatMap(\.problems) }
 
-    /// Finds the rule that acts on a request and counts the hit. `nil` if none does.
     func hit(by request: ExchangeRequest, body: @autoclosure () -> Data?) -> NetworkRule? {
         let rules = state.withLock { $0.isOn ? $0.rules : [] }
-        // Compare without the lock: a pattern can take milliseconds.
+        // Compare without the lock, since a pattern can take milliseconds.
         return rules.first { rule in
             rule.isEnabled && rule.matching.matches(request, body: body()) && rule.problems.isEmpty && takes(rule)
         }
     }
 
-    /// Counts a hit unless the rule has no times left. Requests at the same time share its times.
     private func takes(_ rule: NetworkRule) -> Bool {
         state.withLock { state in
             let hits = state.hits[rule.name] ?? 0
@@ -140,17 +126,14 @@ public final class NetworkRules: Sendable {
 }
 
 extension NetworkRules {
-    /// A document of type `application/vnd.waybill.rules.v1+json`.
     private struct Document: Codable {
         var rules: [NetworkRule]
     }
 
-    /// Adds the rules of a JSON document before all others. The first has precedence.
+    /// Adds the rules of a JSON document (`Schemas/rules.v1.schema.json`) before all others. The first has precedence.
     ///
-    /// `Schemas/rules.v1.schema.json` describes the format.
-    ///
-    /// - Throws: `WaybillError` of code `.format` if the document is not valid. The message begins with the place: a JSON
-    ///   pointer (RFC 6901), or a line and a column if the text is not JSON. No rules are added then.
+    /// - Throws: `WaybillError` of code `.format` if the document is not valid. No rules are added then. The message
+    ///   begins with a JSON pointer (RFC 6901), or with a line and a column if the text is not JSON.
     public func add(json: Data) throws(WaybillError) { add(try Self.rules(in: json)) }
 
     /// Returns all rules in order of precedence, as a JSON document that ``add(json:)`` reads.
@@ -167,16 +150,11 @@ extension NetworkRules {
 }
 
 extension NetworkRule {
-    /// Reads one rule of a document.
-    ///
-    /// - Throws: As ``NetworkRules/add(json:)`` does.
     package init(json: Data) throws(WaybillError) { self = try RuleJSON.read(NetworkRule.self, from: json) }
 
-    /// This rule as JSON, indented.
     package var json: Data { RuleJSON.written(self) }
 }
 
-/// The JSON of rules, which people write by hand.
 private enum RuleJSON {
     static func read<Value: Decodable>(_: Value.Type, from json: Data) throws(WaybillError) -> Value {
         // `JSONDecoder` accepts more than JSON and does not say where a mistake is.
@@ -197,10 +175,7 @@ private enum RuleJSON {
         }
     }
 
-    /// Rejects an object with two members of the same name, because decoding ignores one of them, and a number that is
-    /// too long, because decoding does not say where it is.
-    ///
-    /// The reader limits the depth.
+    /// Decoding ignores duplicate members, and does not report the place of a number that is too long.
     private static func check(_ reader: inout JSONReader) throws(JSONFailure) {
         switch reader.next {
         case UInt8(ascii: "{"):
@@ -233,15 +208,12 @@ private enum RuleJSON {
     }
 }
 
-/// Runs the delayed work of the rules of one request in order.
-///
-/// If the clock of a manager is also a schedule, as the manual clock of `WaybillTesting` is, its rules wait by that clock.
+/// A manager's clock that is also a schedule, such as the manual clock of `WaybillTesting`, replaces the system's.
 package protocol RuleSchedule: Sendable {
-    /// Calls a closure after a delay, but never before this method returns. Closures with the same delay keep their order.
+    /// Calls a closure after a delay, never before this method returns. Closures with equal delays keep their order.
     func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void)
 }
 
-/// A schedule that uses the system's clock.
 struct DispatchSchedule: RuleSchedule {
     private let queue = DispatchQueue(label: "waybill.rule")
 
@@ -252,13 +224,11 @@ struct DispatchSchedule: RuleSchedule {
 }
 
 extension Duration {
-    /// Draws a random time from this one to the longest. Without a longest, returns this one.
     func drawn(upTo longest: Duration?) -> Duration {
         guard let longest, longest > self else { return self }
         return .microseconds(Int64.random(in: microseconds...longest.microseconds))
     }
 
-    /// The reason why no time can be drawn between these; `nil` if one can.
     static func problem(from shortest: Duration, to longest: Duration?) -> String? {
         guard let longest, longest < shortest else { return nil }
         return "It cannot take \(shortest) at least and \(longest) at most."

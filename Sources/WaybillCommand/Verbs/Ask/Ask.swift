@@ -5,7 +5,6 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// `waybill ask`: questions about many transactions.
 struct Ask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask where the time goes, who gives up, and what fails.",
@@ -41,14 +40,11 @@ struct Ask: AsyncParsableCommand {
         ])
 }
 
-/// One of the questions.
 protocol AskCommand: AsyncParsableCommand {
     var options: AskOptions { get }
-    /// What is asked about all transactions; which ones count is said by ``request``.
+    /// The question, about the transactions that ``request`` selects.
     func question() throws -> AnyQuestion
-    /// What counts, as a list takes it.
     var request: ListRequest { get }
-    /// What that is about.
     static var subject: ListRequest.Subject { get }
 }
 
@@ -63,7 +59,6 @@ extension AskCommand {
     }
 }
 
-/// What all questions take.
 struct AskOptions: ParsableArguments {
     @OptionGroup var place: StoreOptions
 
@@ -83,7 +78,6 @@ struct AskOptions: ParsableArguments {
 
     @OptionGroup var text: TextOptions
 
-    /// The first page of what is meant.
     var request: ListRequest {
         var request = filter.request
         guard let sample else { return request }
@@ -95,7 +89,6 @@ struct AskOptions: ParsableArguments {
         guard !json || !csv else { throw ValidationError("Give either --json or --csv.") }
     }
 
-    /// Asks, and prints the answer.
     func show(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws {
         let store = try await place.opened()
         let answer = try await Progress.shown { try await store.answer(question, where: parameters) }
@@ -118,7 +111,7 @@ struct AskOptions: ParsableArguments {
     }
 }
 
-/// A point of a transaction on the command line: `^`, `$`, or an event's name.
+/// A point of a transaction: `^`, `$`, or an event's name.
 struct PointArgument: ExpressibleByArgument, CustomStringConvertible {
     let point: TransactionPoint
 
@@ -133,7 +126,6 @@ struct PointArgument: ExpressibleByArgument, CustomStringConvertible {
     var defaultValueDescription: String { description }
 }
 
-/// What transactions are told apart by, on the command line.
 struct SegmentArgument: ExpressibleByArgument {
     let segmentation: Segmentation
 
@@ -143,7 +135,7 @@ struct SegmentArgument: ExpressibleByArgument {
     }
 }
 
-/// Catches `--by` where a question has none, which would else be taken for a misspelt option.
+/// Catches `--by` for questions without it, which would otherwise look like a misspelt option.
 struct NoSegment: ParsableArguments {
     @Option(help: .hidden)
     var by: String?
@@ -156,7 +148,6 @@ struct NoSegment: ParsableArguments {
     }
 }
 
-/// What requests are told apart by, on the command line.
 enum GroupingArgument: String, ExpressibleByArgument, CaseIterable {
     case host, path, method
 
@@ -169,9 +160,8 @@ enum GroupingArgument: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// A sample on the command line, as `1/100`.
+/// A sample, as `1/100`.
 struct SampleArgument: ExpressibleByArgument {
-    /// Of a filter.
     let term: String
 
     init?(argument: String) {
@@ -183,7 +173,7 @@ struct SampleArgument: ExpressibleByArgument {
     }
 }
 
-/// A length of time on the command line, as `30s`, `10m`, `1h` or `7d`.
+/// A duration, as `30s`, `10m`, `1h` or `7d`.
 struct StepArgument: ExpressibleByArgument {
     let length: Duration
 

@@ -6,7 +6,6 @@ import WaybillCore
 import WaybillQueries
 
 extension Ask {
-    /// `waybill ask summary`.
     struct Summary: AskCommand {
         static let configuration = CommandConfiguration(
             abstract: "How often each use case was run, how it ended, and with which errors.")
@@ -25,7 +24,6 @@ extension Ask {
         func question() -> AnyQuestion { .summary(SummaryQuestion(step: every.length)) }
     }
 
-    /// `waybill ask duration`.
     struct DurationBetween: AskCommand {
         static let configuration = CommandConfiguration(
             commandName: AnyQuestion.Word.duration.rawValue,
@@ -53,7 +51,6 @@ extension Ask {
         }
     }
 
-    /// `waybill ask measure`.
     struct Measure: AskCommand {
         static let configuration = CommandConfiguration(
             abstract: "What a numeric attribute looks like: its percentiles, in all or by version.")
@@ -71,7 +68,6 @@ extension Ask {
         }
     }
 
-    /// `waybill ask transitions`.
     struct Transitions: AskCommand {
         static let configuration = CommandConfiguration(abstract: "How long it takes from each event to the next.")
 
@@ -82,7 +78,6 @@ extension Ask {
         func question() -> AnyQuestion { .transitions(TransitionsQuestion(filter: TransactionFilter())) }
     }
 
-    /// `waybill ask funnel`.
     struct Funnel: AskCommand {
         static let configuration = CommandConfiguration(abstract: "How many get how far, step by step.")
 
@@ -111,7 +106,6 @@ extension Ask {
         }
     }
 
-    /// `waybill ask dropoff`.
     struct DropOff: AskCommand {
         static let configuration = CommandConfiguration(
             commandName: AnyQuestion.Word.dropOff.rawValue, abstract: "What those did last who did not finish.",
@@ -124,7 +118,6 @@ extension Ask {
         func question() -> AnyQuestion { .dropOff(DropOffQuestion(filter: TransactionFilter())) }
     }
 
-    /// `waybill ask legs`.
     struct Legs: AskCommand {
         static let configuration = CommandConfiguration(
             abstract: "Where the time goes: client, network, server.",
@@ -142,7 +135,6 @@ extension Ask {
         }
     }
 
-    /// `waybill ask network`.
     struct Network: AskCommand {
         static let configuration = CommandConfiguration(
             abstract: "Which requests are made, how they end, and how long they take.",
@@ -168,7 +160,6 @@ extension Ask {
 }
 
 extension Ask {
-    /// `waybill ask compare`.
     struct Compare: AskCommand {
         static let configuration = CommandConfiguration(
             abstract: "Whether one group of transactions does better than another, or whether it is noise.",

@@ -1,8 +1,6 @@
-/// Removes the secrets from a body as it arrives, piece by piece. Its output can be stored.
-///
-/// The output doesn't depend on how the body is cut into pieces. A string, a line, a tag or a form member is kept in
-/// memory until its end is known. One of ``unitLimit`` bytes or more is hidden whole. A body that isn't valid JSON is
-/// read as text from the first invalid byte on. Redacting a redacted body changes nothing.
+/// Removes the secrets from a body piece by piece. Its output can be stored. The output does not depend on the pieces:
+/// the redactor buffers each string, line, tag or form member. It hides those of ``unitLimit`` bytes or more. From the
+/// first invalid byte on, it reads JSON as text. Redaction is idempotent.
 ///
 /// ## Usage
 ///
@@ -13,30 +11,21 @@
 /// kept += body.finish()
 /// ```
 package struct BodyRedactor: BodyReader {
-    /// A string, a line, a tag or a form member of this many bytes is hidden.
     package static let unitLimit = 64 << 10
-    /// The number of bytes to wait for the first one that isn't white space.
     private static let blankLimit = 256
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private let format: BodyFormat
     private let redactor: Redactor
     private let keepsBinary: Bool
-    /// The first bytes, until they have shown how to read the body.
     private var start: [UInt8] = []
     private var reader: (any BodyReader)?
 
-    /// Creates a redactor for one body.
-    ///
-    /// - Parameters:
-    ///   - contentType: The value of the `Content-Type` field; `nil` if there is none.
-    ///   - keepsBinary: Whether to keep a body that isn't text, without the parts that look like secrets. Otherwise, it
-    ///     is hidden whole.
+    /// `keepsBinary` keeps binary bodies, apart from recognized secrets, instead of hiding them as a whole.
     package init(contentType: String?, redactor: Redactor, keepsBinary: Bool = false) {
         self.init(BodyFormat(contentType: contentType), redactor: redactor, keepsBinary: keepsBinary)
     }
 
-    /// - Parameter nesting: The number of multipart bodies that this one is a part of.
     init(_ format: BodyFormat, redactor: Redactor, keepsBinary: Bool, nesting: Int = 0) {
         (self.format, self.redactor, self.keepsBinary) = (format, redactor, keepsBinary)
         switch format {
@@ -47,7 +36,6 @@ package struct BodyRedactor: BodyReader {
         }
     }
 
-    /// Reads bytes, and returns the output so far.
     package mutating func redact(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
@@ -55,10 +43,7 @@ package struct BodyRedactor: BodyReader {
         return output
     }
 
-    /// Returns the rest. Don't call other methods afterwards.
-    ///
-    /// - Parameter isWhole: `false` if the end of the body is missing. Then the last bytes are removed, because they may
-    ///   be the beginning of a secret.
+    /// Returns the rest. If the end of the body is missing, removes the last bytes, as a possible partial secret.
     package mutating func finish(isWhole: Bool = true) -> [UInt8] {
         var output: [UInt8] = []
         finish(isWhole: isWhole, into: &output)
@@ -67,7 +52,7 @@ package struct BodyRedactor: BodyReader {
 
     mutating func read(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var rest = bytes
-        // Read one byte at a time. Otherwise, the choice would depend on how the body is cut.
+        // Byte by byte, because the choice must not depend on the pieces.
         while reader == nil, let byte = rest.popFirst() {
             start.append(byte)
             if let choice { begin(choice, into: &output) }
@@ -88,7 +73,7 @@ package struct BodyRedactor: BodyReader {
 
     // MARK: The choice of a reader
 
-    /// The reader for a body that starts with these bytes, whatever type it is said to have; `nil` if more are needed.
+    /// The reader for a body that starts with these bytes, whatever its declared type; `nil` if more bytes are needed.
     private var choice: (any BodyReader)? {
         // UTF-16 and UTF-32 have a byte order mark, or zeros between ASCII characters.
         if start.count <= 4, start.last == 0 || start.first == 0xFE || start.first == 0xFF { return binary }
@@ -112,30 +97,25 @@ package struct BodyRedactor: BodyReader {
 }
 
 extension Redactor {
-    /// Returns a complete body without its secrets.
     package func body(_ bytes: [UInt8], contentType: String?, keepsBinary: Bool = false) -> [UInt8] {
         var body = BodyRedactor(contentType: contentType, redactor: self, keepsBinary: keepsBinary)
         return body.redact(bytes) + body.finish()
     }
 }
 
-/// How to read the bytes of a body when looking for secrets.
 package enum BodyFormat: Hashable, Sendable {
     /// RFC 8259, one value or several.
     case json
-    /// `application/x-www-form-urlencoded`.
     case form
     /// RFC 2046, section 5.1. The boundary doesn't include the two hyphens.
     case multipart(boundary: [UInt8])
-    /// XML and HTML.
     case markup
-    /// Lines of other text, in UTF-8 or in a superset of ASCII with one byte for each character.
+    /// Lines of other text, in UTF-8 or in a superset of ASCII with one byte per character.
     case text
     /// A format that can't be searched, such as images, archives and UTF-16.
     case binary
 
-    /// Reads the value of a `Content-Type` field (RFC 9110, section 8.3). `nil` and invalid types count as text, unless
-    /// the first bytes of the body say otherwise.
+    /// Parses a `Content-Type` field (RFC 9110, section 8.3). A missing or invalid type counts as text at first.
     package init(contentType: String?) {
         let parts = (contentType ?? "text/plain").split(separator: ";", omittingEmptySubsequences: false)
         let type = parts.first?.trimmed.lowercased() ?? ""
@@ -183,7 +163,6 @@ extension Substring {
         return text
     }
 
-    /// The text without the quotation marks of RFC 9110, section 5.6.4.
     fileprivate var unquoted: String {
         guard count > 1, first == "\"", last == "\"" else { return String(self) }
         return String(dropFirst().dropLast().filter { $0 != "\\" })

@@ -1,50 +1,36 @@
-/// Reads JSON, one token at a time. Values under the name of a secret are hidden whole, at any depth. Every other string
-/// and number is searched.
-///
-/// Members like `"name": "password", "value": "x"`, in either order, are read as a name and its value. So are elements
-/// like `["password", "x"]`.
+/// Reads JSON token by token. It hides the values of secret names as a whole, and searches all other strings and
+/// numbers. It also understands `"name": "password", "value": "x"`, in either order, and `["password", "x"]`.
 struct JSONBodyReader: BodyReader {
     private enum Expected { case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd }
     private enum Token { case none, name, string, word, hidden }
 
-    /// An object or an array that is open.
     private struct Level {
         var isObject: Bool
-        /// In an object: whether a member was the name of a secret, whose value is in the members called `value`. In an
-        /// array: whether the last element was the name of a secret.
+        /// Whether a secret's name was a value: of a member in an object, or of the last element in an array.
         var hasNamedSecret = false
     }
 
-    /// A value whose name may follow it.
     private struct Hold {
-        /// The depth of the object that the value is a member of.
         var level: Int
-        /// The value's place in ``held``.
         var start: Int?
         var end: Int?
         var isSecret = false
     }
 
     private let redactor: Redactor
-    /// The number of strings that this document is nested in.
     private let nesting: Int
     private var levels: [Level] = []
     private var expected = Expected.value
     private var token = Token.none
-    /// The string under way, as it is written, without quotation marks.
     private var string = BodyUnit()
     private var stringEnd = StringEnd()
-    /// The number or literal under way, with the white space behind it.
     private var word: [UInt8] = []
-    /// Where the reader is in a hidden value.
     private var hidden = (depth: 0, isString: false)
-    /// The meaning of the name for the next value, and whether that value is itself a name.
+    /// The meaning of the next value's name, and whether that value is a name.
     private var meaning = SensitiveNames.Meaning.harmless
     private var isNaming = false
-    /// The values whose names may follow, and the output since the first of them.
     private var holds: [Hold] = []
     private var held: [UInt8] = []
-    /// The reader that took over because the body isn't JSON.
     private var other: (any BodyReader)?
 
     private static let levelLimit = 256
@@ -60,7 +46,6 @@ struct JSONBodyReader: BodyReader {
         self.nesting = nesting
     }
 
-    /// Whether a text without white space begins like an object, or like an array of objects, arrays or strings.
     static func looksLikeJSON(_ significant: [UInt8]) -> Bool {
         guard significant.count > 1 else { return false }
         return switch significant[0] {
@@ -103,7 +88,6 @@ struct JSONBodyReader: BodyReader {
         var buffer: [UInt8] = []
         swap(&buffer, &held)
         if isWhole, other == nil { finishToken(into: &buffer) }
-        // Their names might have followed.
         hideHeldValues(in: &buffer)
         output += buffer
         other?.finish(isWhole: isWhole, into: &output)
@@ -120,7 +104,6 @@ struct JSONBodyReader: BodyReader {
 
     // MARK: Values before their names
 
-    /// Outputs the held values, as soon as it is known which of them are secrets.
     private mutating func release(_ buffer: inout [UInt8], into output: inout [UInt8]) {
         while let last = holds.last, last.isSecret || last.level > levels.count {
             if last.isSecret { hide(last, in: &buffer) }
@@ -134,7 +117,7 @@ struct JSONBodyReader: BodyReader {
         }
     }
 
-    /// Hides the values that still wait for a name, except arrays and objects, which don't get one.
+    /// Hides values that still wait for a name, except arrays and objects, which don't get one.
     private mutating func hideHeldValues(in buffer: inout [UInt8]) {
         for hold in holds.reversed() {
             guard let start = hold.start, start < buffer.count, !"[{".utf8.contains(buffer[start]) else { continue }
@@ -148,7 +131,6 @@ struct JSONBodyReader: BodyReader {
         buffer.replaceSubrange(start..<(hold.end ?? buffer.count), with: Self.hiddenValue)
     }
 
-    /// Notes the end of a value whose name may follow.
     private mutating func noteEnd(_ output: [UInt8]) {
         for index in holds.indices.reversed() where holds[index].level == levels.count {
             if holds[index].start != nil, holds[index].end == nil { holds[index].end = output.count }
@@ -165,7 +147,6 @@ struct JSONBodyReader: BodyReader {
         let isInObject = levels.last?.isObject
         switch Unicode.Scalar(byte) {
         case _ where byte.isBlank: output.append(byte)
-        // A byte order mark, or the separator of RFC 7464.
         case _ where levels.isEmpty && Self.separators.contains(byte): output.append(byte)
         case "\"" where expected == .name || expected == .nameOrEnd: token = .name
         case "\"" where isValue && isSecret: hide(depth: 0, into: &output)
@@ -191,7 +172,6 @@ struct JSONBodyReader: BodyReader {
     }
 
     private mutating func open(_ byte: UInt8, isObject: Bool, into output: inout [UInt8]) {
-        // An object under a name like `code` or `key` isn't hidden, because its members have names.
         if isSecret || meaning == .remark || !isObject && meaning != .harmless {
             hide(depth: 1, into: &output)
         } else if levels.count == Self.levelLimit {
@@ -205,18 +185,14 @@ struct JSONBodyReader: BodyReader {
         }
     }
 
-    /// Whether the next value is a secret, even if it is an object or an array.
     private var isSecret: Bool { meaning == .secret || meaning == .secrets || meaning == .word || isListedSecret }
 
-    /// Whether the next value follows the name of a secret in an array.
     private var isListedSecret: Bool { levels.last.map { !$0.isObject && $0.hasNamedSecret } ?? false }
 
-    /// - Parameter name: The meaning of the value if it is a name.
     private mutating func endValue(_ output: [UInt8], name: SensitiveNames.Meaning = .harmless) {
         token = .none
         noteEnd(output)
         if let last = levels.indices.last {
-            // An array of words may have one among them that isn't a name.
             if !levels[last].isObject { levels[last].hasNamedSecret = name == .secret || name == .secrets }
             if levels[last].isObject && isNaming && name != .harmless {
                 levels[last].hasNamedSecret = true
@@ -227,7 +203,7 @@ struct JSONBodyReader: BodyReader {
         expected = levels.isEmpty ? .value : .commaOrEnd
     }
 
-    /// Reads on as text, or hides the rest if it may be the value of a secret.
+    /// Continues as text, or hides the rest if it may be the value of a secret.
     private mutating func giveUp(_ byte: UInt8?, into output: inout [UInt8]) {
         other = meaning != .harmless || levels.last?.hasNamedSecret == true ? HiddenReader() : TextReader(redactor)
         holds = []
@@ -237,7 +213,6 @@ struct JSONBodyReader: BodyReader {
 
     // MARK: Tokens
 
-    /// - Parameter isClosed: `false` if the body ends inside the string.
     private mutating func endString(isClosed: Bool, into output: inout [UInt8]) {
         let meant = string.isTooLong ? [] : JSONEscapes.decoded(string.bytes)
         let isSecret = token == .string && redactor.names.hides(meant, as: meaning)
@@ -247,7 +222,6 @@ struct JSONBodyReader: BodyReader {
         if token == .name {
             endName(meant)
         } else {
-            // A sentence with such a word in it isn't a name.
             let isName = meant.count <= 64 && !meant.contains(UInt8(ascii: " "))
             endValue(output, name: isName ? redactor.names.meaning(of: meant) : .harmless)
         }
@@ -265,7 +239,6 @@ struct JSONBodyReader: BodyReader {
         expected = .colon
     }
 
-    /// Returns a string without its secrets, to be put between quotation marks.
     private func text(_ raw: [UInt8], _ meant: [UInt8]) -> [UInt8] {
         redactor.embeddedText(meant, nesting: nesting).map(JSONEscapes.encoded) ?? raw
     }
@@ -295,14 +268,12 @@ struct JSONBodyReader: BodyReader {
         endValue(output)
     }
 
-    /// Whether what came is a number or a literal.
     private var isWord: Bool {
         let word = word.prefix { !$0.isBlank }
         if word.first?.isLetter == true { return ["true", "false", "null"].contains { word.elementsEqual($0.utf8) } }
         return word.allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) } && word.contains(where: \.isDigit)
     }
 
-    /// Hides a string, or, from its first bracket on, an object or an array.
     private mutating func hide(depth: Int, into output: inout [UInt8]) {
         output += Self.hiddenValue
         token = .hidden
@@ -325,7 +296,7 @@ struct JSONBodyReader: BodyReader {
 }
 
 extension Redactor {
-    /// Returns a text inside a body without its secrets; `nil` if it has none. JSON in a string is read as JSON.
+    /// Returns a text inside a body without its secrets; `nil` if it has none. Reads JSON in a string as JSON.
     func embeddedText(_ text: [UInt8], nesting: Int = 0) -> [UInt8]? {
         let significant = Array(text.lazy.filter { !$0.isBlank }.prefix(2))
         guard JSONBodyReader.looksLikeJSON(significant) else { return SecretScanner.redacting(text, names: names) }

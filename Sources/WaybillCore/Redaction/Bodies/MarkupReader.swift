@@ -1,26 +1,18 @@
-/// Reads XML and HTML, one tag or run of text at a time. It hides the content of elements whose name, or whose attribute
-/// `name`, `key` or `id`, is the name of a secret. It also hides the element behind `<key>password</key>`, and fields for
-/// passwords.
+/// Hides elements whose name, or attribute `name`, `key` or `id`, names a secret, or after `<key>password</key>`.
 struct MarkupReader: BodyReader {
     private let redactor: Redactor
-    /// The tag or the text under way, with its marks.
     private var unit = BodyUnit()
     private var isTag = false
-    /// The quotation mark that ends the attribute's value.
     private var mark: UInt8?
-    /// The last three bytes, for the ends of comments and the like.
     private var last: (UInt8, UInt8, UInt8) = (0, 0, 0)
-    /// The element that is hidden, and how many elements of its name are open.
     private var hidden: (name: [UInt8], depth: Int)?
     private var hidesNextElement = false
     private var opened: [UInt8] = []
 
     private static let namingAttributes: Set<[UInt8]> = Set(["name", "property", "http-equiv"].map { Array($0.utf8) })
-    /// Attributes whose values may be names, among other words.
     private static let otherAttributes: Set<[UInt8]> = Set(["key", "id"].map { Array($0.utf8) })
     private static let fieldAttributes: Set<[UInt8]> = Set(["type", "autocomplete"].map { Array($0.utf8) })
     private static let namingElements: Set<[UInt8]> = Set(["key", "name"].map { Array($0.utf8) })
-    /// Elements of HTML without content and without an end tag.
     private static let voidElements: Set<[UInt8]> = Set(
         ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"].map {
             Array($0.utf8)
@@ -40,7 +32,6 @@ struct MarkupReader: BodyReader {
     }
 
     mutating func finish(isWhole: Bool, into output: inout [UInt8]) {
-        // The content of an unfinished tag can't be searched.
         guard !isTag else { return }
         endText(isWhole: isWhole, into: &output)
     }
@@ -57,9 +48,6 @@ struct MarkupReader: BodyReader {
         unit.append(byte)
     }
 
-    /// - Parameters:
-    ///   - isWhole: `false` if the text was cut off.
-    ///   - count: The number of bytes at the end that don't belong to the text.
     private mutating func endText(isWhole: Bool = true, droppingLast count: Int = 0, into output: inout [UInt8]) {
         defer { unit.clear() }
         guard hidden == nil else { return }
@@ -85,8 +73,7 @@ struct MarkupReader: BodyReader {
 
     private func isSecretName(_ name: ArraySlice<UInt8>) -> Bool { name.count <= 64 && redactor.names.contains(name) }
 
-    /// Whether the name of an element is the name of a secret. For `<code>`, `<key>` and `<tokenCount>`, that depends on
-    /// the text.
+    /// Whether an element's name is the name of a secret. For `<code>` and `<key>`, that depends on the text.
     private func isSecretElement(_ name: [UInt8]) -> Bool {
         switch redactor.names.meaning(of: name) {
         case .harmless, .remark, .code, .key, .protocols: false
@@ -94,7 +81,6 @@ struct MarkupReader: BodyReader {
         }
     }
 
-    /// Whether an attribute says that its element holds a secret.
     private func isName(_ attribute: [UInt8], _ value: ArraySlice<UInt8>, in element: [UInt8]) -> Bool {
         guard value.count <= 64 else { return false }
         switch redactor.names.meaning(of: value) {
@@ -108,7 +94,6 @@ struct MarkupReader: BodyReader {
         }
     }
 
-    /// Whether the text of an element like `<code>` or `<tokenCount>` is a secret. It can be one if it is a single word.
     private func isSecretText(_ text: [UInt8]) -> Bool {
         let meaning = redactor.names.meaning(of: opened)
         guard meaning == .code || meaning == .remark, !text.isEmpty,
@@ -124,7 +109,6 @@ struct MarkupReader: BodyReader {
     private mutating func readTag(_ byte: UInt8, into output: inout [UInt8]) {
         unit.append(byte)
         last = (last.1, last.2, byte)
-        // A comment or character data ends with this byte twice before the bracket.
         let doubled =
             unit.bytes.starts(with: "<!--".utf8)
             ? UInt8(ascii: "-") : unit.bytes.starts(with: Self.dataStart) ? UInt8(ascii: "]") : nil
@@ -180,14 +164,10 @@ struct MarkupReader: BodyReader {
     }
 }
 
-/// The parts of a tag.
 private struct Tag {
-    /// The name in lower case, without the prefix of its namespace.
     var name: [UInt8]
     var isClosing: Bool
-    /// Whether the tag is `<!...>` or `<?...>`.
     var isDeclaration: Bool
-    /// Whether the tag is like `<a/>`.
     var isEmptyElement: Bool
     private let written: ArraySlice<UInt8>
     private let rest: ArraySlice<UInt8>
@@ -204,10 +184,8 @@ private struct Tag {
         rest = body[written.endIndex...]
     }
 
-    /// Returns the tag with the placeholder in place of its attributes.
     func hidden(end: String) -> [UInt8] { Array("<".utf8) + written + " \(Redactor.placeholder)\(end)".utf8 }
 
-    /// The attributes, with names in lower case and values without their quotation marks.
     var attributes: [(name: [UInt8], value: ArraySlice<UInt8>)] {
         var result: [(name: [UInt8], value: ArraySlice<UInt8>)] = []
         var rest = rest
@@ -216,7 +194,6 @@ private struct Tag {
             let name = rest.prefix { !$0.isBlank && $0 != UInt8(ascii: "=") }
             rest = rest[name.endIndex...].drop(while: \.isBlank)
             guard rest.first == UInt8(ascii: "=") else {
-                // Skip a byte that can't be part of a name, to always make progress.
                 if name.isEmpty { rest = rest.dropFirst() }
                 continue
             }

@@ -1,7 +1,5 @@
-/// Reads a body of several parts (RFC 2046, section 5.1; RFC 7578). Each part is read by its own type, or hidden whole if
-/// its name is the name of a secret.
-///
-/// Bytes before the first delimiter and after the last one don't belong to a part. They are removed.
+/// Reads a multipart body (RFC 2046, section 5.1; RFC 7578). Each part has a reader for its type, or is hidden if its
+/// name is secret. Bytes outside the parts are removed.
 struct MultipartReader: BodyReader {
     private enum State { case outside, head, content, end }
 
@@ -10,16 +8,14 @@ struct MultipartReader: BodyReader {
     private let keepsBinary: Bool
     private let nesting: Int
     private var state = State.outside
-    /// The line under way, as long as it may be a delimiter. In the head of a part, the head so far.
+    /// The current line, while it may be a delimiter; or the current part's head.
     private var line: [UInt8] = []
     private var isMatching = true
     private var part: (any BodyReader)?
-    /// Whether the last byte in the output of the part ended a line.
     private var endsLine = true
 
     private static let headLimit = 16 << 10
     private static let nestingLimit = 4
-    /// The number of bytes of white space that may follow a delimiter.
     private static let padding = 64
 
     init(boundary: [UInt8], redactor: Redactor, keepsBinary: Bool, nesting: Int) {
@@ -47,7 +43,6 @@ struct MultipartReader: BodyReader {
 
     mutating func finish(isWhole: Bool, into output: inout [UInt8]) {
         guard state == .content else { return }
-        // The last delimiter may lack an end of line.
         if isMatching, isWhole, isDelimiter { return endPart(into: &output) }
         if isMatching { giveLine(into: &output) }
         part?.finish(isWhole: isWhole, into: &output)
@@ -80,13 +75,11 @@ struct MultipartReader: BodyReader {
         if part != nil, !endsLine { output += "\r\n".utf8 }
         part = nil
         output += line
-        // A last delimiter has hyphens behind the boundary.
         state = line.dropFirst(delimiter.count).starts(with: "--".utf8) ? .end : .head
         endsLine = true
         line.removeAll(keepingCapacity: true)
     }
 
-    /// Passes on a line that isn't a delimiter.
     private mutating func giveLine(into output: inout [UInt8]) {
         give(line[...], into: &output)
         line.removeAll(keepingCapacity: true)
@@ -101,7 +94,6 @@ struct MultipartReader: BodyReader {
     // MARK: The head of a part
 
     private mutating func readHead(into output: inout [UInt8]) {
-        // A head ends with an empty line.
         let isEnd =
             line.last == 0x0A
             && (line.count == 1 || line == [0x0D, 0x0A] || line.suffix(2) == [0x0A, 0x0A]
@@ -114,7 +106,6 @@ struct MultipartReader: BodyReader {
         (state, isMatching, endsLine) = (.content, true, true)
     }
 
-    /// Returns the lines of a head without secrets. If a file is a secret, its name is one, too.
     private func keptHead(_ head: Head) -> [UInt8] {
         let kept = SecretScanner.redacting(line, names: redactor.names) ?? line
         guard redactor.names.contains(head.name), head.hasFileName else { return kept }
@@ -134,7 +125,6 @@ struct MultipartReader: BodyReader {
     private struct Head {
         var contentType: String?
         var encoding: String?
-        /// The decoded name; empty if there is none.
         var name: [UInt8] = []
         var hasFileName = false
 
@@ -153,7 +143,6 @@ struct MultipartReader: BodyReader {
             }
         }
 
-        /// Returns the parameters `name` and `name*` (RFC 7578, section 4.2; RFC 8187), in any spelling.
         private static func name(in disposition: Substring) -> [UInt8] {
             let parameters = disposition.split(separator: ";").dropFirst().map { $0.drop { $0 == " " || $0 == "\t" } }
             let names = parameters.filter { $0.lowercased().hasPrefix("name") }.compactMap { parameter in

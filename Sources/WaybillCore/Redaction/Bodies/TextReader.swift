@@ -1,11 +1,9 @@
-/// Reads text, one line at a time. A secret continues on the next line if a quotation mark, a bracket, or the end of a
-/// block closes it.
+/// Reads text line by line. A secret can continue on the next lines until its quotation mark, bracket or block closes.
 struct TextReader: BodyReader {
     private let redactor: Redactor
     private var line: [UInt8] = []
     private var isTooLong = false
     private var openEnd: SecretScanner.OpenEnd?
-    /// The backslashes right before the next byte, inside a secret in quotation marks.
     private var backslashes: [UInt8] = []
 
     init(_ redactor: Redactor) { self.redactor = redactor }
@@ -18,7 +16,7 @@ struct TextReader: BodyReader {
                 continue
             }
             let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 }
-            // Stop at the limit. Otherwise, the output would depend on how the body is cut.
+            // Stop at the limit, because the output must not depend on the pieces.
             let piece = rest.prefix(
                 min((end ?? rest.endIndex) - rest.startIndex, isTooLong ? .max : BodyRedactor.unitLimit - line.count))
             rest = rest[piece.endIndex...]
@@ -40,7 +38,6 @@ struct TextReader: BodyReader {
         endLine(into: &output)
     }
 
-    /// Hides the beginning of a line that is too long to be searched.
     private mutating func hideBeginningOfLine(into output: inout [UInt8]) {
         if openEnd == .privateKey, SecretShapes.closing(line, from: 0) == nil { return }
         var next: SecretScanner.OpenEnd?
@@ -65,7 +62,6 @@ struct TextReader: BodyReader {
             if isTooLong || SecretScanner.isInBlock(line[...], of: column) {
                 let text = line.drop(while: \.isBlank)
                 if text.isEmpty && !isTooLong {
-                    // Keep blank lines before the first line of the value.
                     if !isSaid { output += line }
                 } else if !isSaid {
                     output += line[..<text.startIndex]
@@ -86,7 +82,6 @@ struct TextReader: BodyReader {
         self.openEnd = openEnd
     }
 
-    /// Skips a secret. The line continues behind its end.
     private mutating func skip(
         _ rest: inout ArraySlice<UInt8>, until end: SecretScanner.OpenEnd, into output: inout [UInt8]
     ) {
@@ -97,7 +92,6 @@ struct TextReader: BodyReader {
         let before = backslashes.count
         let bytes = backslashes + rest
         if let index = SecretScanner.endOfQuotation(bytes[...], mark, escapes: escapes) {
-            // Keep the backslashes of an escaped mark, including those from the previous piece.
             line = Array(bytes[index..<max(index, before)])
             rest = bytes[max(index, before)...]
             (openEnd, backslashes) = (nil, [])
@@ -107,8 +101,7 @@ struct TextReader: BodyReader {
         }
     }
 
-    /// Removes what may be the beginning of a secret from the end of a text that was cut off: the last word, and the
-    /// groups of digits before it.
+    /// Removes a possible partial secret from the end of a text: the last word, and the groups of digits before it.
     static func removeBeginningOfSecret(_ text: inout [UInt8]) {
         while let last = text.last, !last.isBlank { text.removeLast() }
         while let last = text.last, last.isDigit || " \t-".utf8.contains(last) { text.removeLast() }
@@ -116,7 +109,6 @@ struct TextReader: BodyReader {
 }
 
 extension SecretScanner.OpenEnd {
-    /// Whether the end is found in whole lines.
     fileprivate var isOfLines: Bool {
         switch self {
         case .privateKey, .indentation: true

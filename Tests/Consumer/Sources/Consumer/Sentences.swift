@@ -24,7 +24,7 @@ func sentences(_ transactions: TransactionManager, labels: [String: String], att
     upload.log(.requestSent, attributes: attributes)
     upload.link(to: upload.id, as: "retry of")
     upload.finish(error: ShopError.offline(URLError(.cancelled)))
-    transactions.begin(Login.self).finish(error: 503)
+    transactions.begin(Login.self).finish(code: 503)
     transactions.record(Upload.self, from: .distantPast, to: Date(), error: nil)
     try await transactions.perform(Upload.self) { _ in try await Task.sleep(for: took) }
     _ = Upload.current?.log(.requestSent)

@@ -15,9 +15,7 @@ struct Refused: Error {}
 struct CaptureTests {
     private let app = TransactionManager(store: .inMemory, correlatedHosts: ["api.example.com"])
     private let service: TransactionManager = {
-        var options = TransactionManager.Options()
-        options.useCases = [Login.code]
-        return TransactionManager(store: .inMemory, options: options)
+        TransactionManager(store: .inMemory) { $0.server.accepting = .only(Login.self) }
     }()
 
     private func client(_ handler: @escaping @Sendable (ToyRequest) async throws -> ToyResponse) -> RecordingClient {
@@ -26,7 +24,7 @@ struct CaptureTests {
     }
 
     private func only(_ manager: TransactionManager) async throws -> TransactionRecord {
-        let page = try await manager.find("beginner:any")
+        let page = try await manager.transactions(matching: "beginner:any").page()
         #expect(page.rows.count == 1)
         let id = try #require(page.rows.first).id
         return try #require(try await manager.transaction(id))
@@ -34,7 +32,7 @@ struct CaptureTests {
 
     @Test func bothSidesOfAnExchangeAreRecordedAndTied() async throws {
         let client = client { request in
-            Login.current?.log(.checked)
+            Login.log(.checked)
             return ToyResponse(
                 status: 201, headers: [("Content-Type", "text/plain"), ("Set-Cookie", "session=s3cret")],
                 body: [1, 2, 3])
@@ -91,7 +89,7 @@ struct CaptureTests {
     @Test func aRequestOfNoTransactionLeavesNoTraceOnTheServer() async throws {
         let client = client { _ in ToyResponse(status: 200) }
         _ = try await client.send(ToyRequest(method: "GET", target: "/health"))
-        #expect(try await service.list().rows.isEmpty)
+        #expect(try await service.transactions().page().rows.isEmpty)
         #expect(try await service.exchanges().rows.isEmpty)
         #expect(try await app.exchanges().rows.count == 1, "the client's side is recorded, outside any transaction")
     }

@@ -39,7 +39,7 @@ struct RecordingMiddleware: ToyMiddleware {
             headerFields: fields(request.headers), in: transaction)
         exchange.sends(byteCount: request.body.count)
         do {
-            let response = try await transaction.makingCurrent { try await next(request) }
+            let response = try await transaction.withCurrent { try await next(request) }
             exchange.responded(
                 ExchangeResponse(status: response.status, headerFields: fields(response.headers)), isTimed: false)
             exchange.received(byteCount: response.body.count)

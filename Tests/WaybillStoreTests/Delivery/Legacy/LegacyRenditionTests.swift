@@ -13,7 +13,7 @@ import WaybillCore
     private func rendition(_ openings: [FactID: Fact.Opened] = [:], _ sequences: ClosedRange<Int64>? = nil)
         -> LegacyRendition
     {
-        LegacyRendition(of: app.set(sequences).set, openings: openings)
+        LegacyRendition(of: app.set(sequences), openings: openings)
     }
 
     /// Breaks when servers of the first framework get something else than what was published. The golden files were
@@ -27,7 +27,7 @@ import WaybillCore
         )
         .standardizedFileURL
         func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: examples.appending(path: path))) }
-        let set = try TransactionSet.decode(bytes("valid/\(name).json")).set
+        let set = try TransactionSet.decode(bytes("valid/\(name).json"))
         let golden = try LegacySet.decode(bytes("legacy/from-\(name).json"))
         #expect(LegacyRendition(of: set, openings: [:]).set == golden)
     }
@@ -132,6 +132,6 @@ import WaybillCore
         #expect(rendition.rejections.first?.reason.contains("opening") == true)
         let (store, _) = try Store.inMemory()
         try store.register(app.source)
-        #expect(try store.openings(before: app.set(2...2).set).isEmpty)
+        #expect(try store.openings(before: app.set(2...2)).isEmpty)
     }
 }

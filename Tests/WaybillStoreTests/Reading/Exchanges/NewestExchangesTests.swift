@@ -24,7 +24,7 @@ import WaybillTesting
         var (recorded, now, count) = (0, FactWriter.wall, 0)
         for set in sets.sets(of: histories) {
             now += 1_000_000
-            _ = try store.ingest(DecodedSet(set: set), receivedAt: now)
+            _ = try store.ingest(set, receivedAt: now)
             if recorded < own.facts.count {
                 try store.append(
                     RecordedBatch(source: own.id, facts: [own.facts[recorded]], names: [], clocks: own.clocks))

@@ -180,6 +180,7 @@ import WaybillCore
 
     /// Breaks when old clients that send nonsense fill the disk.
     @Test func quarantineKeepsTheLatestWithinItsLimits() throws {
+        try Schema.makeLegacyTables(store.connection)
         let quarantine = LegacyQuarantine(connection: store.connection)
         let long = Array("[\(String(repeating: "\"ü\",", count: 20_000))0]".utf8)
         try quarantine.add(LegacySet.Unread(transaction: nil, reason: "long", json: long), redactor: Redactor(), at: 1)

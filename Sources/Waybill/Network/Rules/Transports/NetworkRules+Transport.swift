@@ -6,13 +6,7 @@ import FoundationNetworking
 #endif
 
 extension NetworkRules {
-    /// What carries a request: the rule that acts on it, or what would without one.
-    ///
-    /// - Parameters:
-    ///   - deadline: The longest it may take; nil: any time. What a rule alone makes longer ends there, by the clock that
-    ///     the rule waits by.
-    ///   - record: Told which rule it is.
-    ///   - transport: Makes what sends the request.
+    /// A rule's delay ends at the deadline.
     func transport(
         for outgoing: OutgoingRequest, deadline: Duration? = nil, record: ExchangeRecorder,
         else transport: @autoclosure () -> any HTTPTransport
@@ -42,8 +36,7 @@ extension NetworkRules {
         }
     }
 
-    /// What a WebSocket is carried by where a rule fails it; nil where none does, and for rules that have answers, which a
-    /// WebSocket has not.
+    /// Only rules that fail apply to WebSockets.
     func webSocket(for request: ExchangeRequest, record: ExchangeRecorder, tell diagnostics: Diagnostics)
         -> FailedWebSocket?
     {
@@ -58,7 +51,6 @@ extension NetworkRules {
 }
 
 extension NetworkRule.Action {
-    /// Whether the request never leaves the process.
     fileprivate var sendsNothing: Bool {
         switch self {
         case .mock, .fail: true
@@ -66,7 +58,6 @@ extension NetworkRule.Action {
         }
     }
 
-    /// How long it waits with this request.
     fileprivate var delay: Duration {
         switch self {
         case .mock(let mock): mock.delay.drawn(upTo: mock.longestDelay)
@@ -78,12 +69,11 @@ extension NetworkRule.Action {
 }
 
 extension NetworkRule.Response {
-    /// The answer as URLSession would give it.
     fileprivate func answer(to request: ExchangeRequest) -> MockTransport.Answer {
         let hasBody = request.method.uppercased() != "HEAD" && status != 204 && status != 304
         var fields: [String: String] = [:]
         for field in headerFields {
-            // One spelling for each name: a dictionary would have both.
+            // Use one spelling of each name, since a dictionary would keep both.
             let name = fields.keys.first { $0.caseInsensitiveCompare(field.name) == .orderedSame } ?? field.name
             fields[name] = fields[name].map { "\($0), \(field.value)" } ?? field.value
         }
@@ -102,7 +92,6 @@ extension NetworkRule.Response {
 }
 
 extension URLError {
-    /// As URLSession has it: with the URL that it is about.
     fileprivate init(_ code: Code, failing url: URL) {
         self.init(code, userInfo: [NSURLErrorFailingURLErrorKey: url])
     }

@@ -5,22 +5,18 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// Answers a request, or fails it, and sends nothing.
 final class MockTransport: HTTPTransport {
-    /// How it ends.
     typealias Answer = Result<(HTTPURLResponse, body: Data), URLError>
 
-    /// So that a mock of some size comes in pieces, as an answer from the network does.
+    /// A large mock arrives in pieces, as a response from the network does.
     private static let pieceByteCount = 65_536
 
     private let outgoing: OutgoingRequest
     private let answer: Answer
     private let delay: Duration
     private let schedule: any RuleSchedule
-    /// nil before the start and after the end.
     private let events = Locked<(any HTTPEvents)?>(nil)
 
-    /// - Parameter delay: From the start to the answer.
     init(_ outgoing: OutgoingRequest, answer: Answer, after delay: Duration, on schedule: any RuleSchedule) {
         self.outgoing = outgoing
         self.answer = answer
@@ -48,7 +44,6 @@ final class MockTransport: HTTPTransport {
         }
     }
 
-    /// Who is told, unless it was canceled meanwhile.
     private var wanted: (any HTTPEvents)? { events.withLock { $0 } }
 
     private func end(_ error: URLError?) {
@@ -61,17 +56,14 @@ final class MockTransport: HTTPTransport {
 }
 
 extension OutgoingRequest {
-    /// The length of the body; nil where there is none, or its length is not known.
     fileprivate var byteCount: Int64? {
         guard case .file(let file) = body else { return data.map { Int64($0.count) } }
         return (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize.map { Int64($0) }
     }
 }
 
-/// Carries a request by another transport, and loses the connection after some bytes of the answer's body.
 final class CutTransport: HTTPTransport, HTTPEvents {
     private struct State {
-        /// nil before the start and after the end.
         var events: (any HTTPEvents)?
         var remainingByteCount: Int64
     }
@@ -80,9 +72,7 @@ final class CutTransport: HTTPTransport, HTTPEvents {
     private let error: URLError
     private let state: Locked<State>
 
-    /// - Parameters:
-    ///   - byteCount: Of the body, decoded; with 0 the head still comes.
-    ///   - error: How it ends.
+    /// The number counts decoded bytes. With 0, the head still arrives.
     init(_ transport: any HTTPTransport, afterByteCount byteCount: Int64, with error: URLError) {
         self.transport = transport
         self.error = error
@@ -142,10 +132,7 @@ final class CutTransport: HTTPTransport, HTTPEvents {
     }
 }
 
-/// Carries a request by another transport, later, and tells what happens to it as slowly as a throttle says.
-///
-/// URLSession cannot be held on every platform, and its queue must not be: what it tells too early waits here, in
-/// memory and in order.
+/// URLSession can't pause on every platform, and its queue must not wait. Early events wait in memory, in order.
 final class ThrottleTransport: HTTPTransport, HTTPEvents {
     fileprivate enum Step {
         case sent(byteCount: Int64, expected: Int64?)
@@ -155,12 +142,10 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
     }
 
     private struct State {
-        /// nil before the start, after the end and once it is canceled.
         var events: (any HTTPEvents)?
         var hasStarted = false
         var isCanceled = false
         var steps: [Step] = []
-        /// Whether steps are being told, or are about to be.
         var isTelling = false
     }
 
@@ -207,7 +192,7 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
 
     func sent(byteCount: Int64, expected: Int64?) { add(.sent(byteCount: byteCount, expected: expected)) }
 
-    /// Not delayed: the caller waits for the answer, and nothing but bytes of the request's body can be waiting.
+    /// Not delayed: the caller waits for the result, and only bytes of the request's body can be waiting.
     func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
         state.withLock { $0.events }?.redirected(by: response, to: request)
     }
@@ -216,7 +201,7 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
 
     func received(_ bytes: Data) { add(.received(bytes)) }
 
-    /// Not delayed: it is about the network, and it takes no time.
+    /// Not delayed, since it takes no time.
     func measured(_ measurements: TransferMeasurements) { state.withLock { $0.events }?.measured(measurements) }
 
     func ended(_ error: URLError?) { add(.ended(error)) }
@@ -233,7 +218,6 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
         if begins { tellSteps() }
     }
 
-    /// Tells what can be told now, and comes back for what takes time.
     private func tellSteps() {
         while let step = nextStep() {
             if let rate = throttle.bytesPerSecond, let count = step.byteCount, count > 0 {
@@ -246,7 +230,7 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
         }
     }
 
-    /// Takes what is told next: of bytes no more than come in a tenth of a second, so that they flow.
+    /// Takes at most the bytes of a tenth of a second, for a steady flow.
     private func nextStep() -> Step? {
         let pieceByteCount = throttle.bytesPerSecond.map { Int(min(max(1, $0 / 10), 65_536)) } ?? .max
         return state.withLock { state in
@@ -275,7 +259,6 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
 }
 
 extension ThrottleTransport.Step {
-    /// The bytes that take time; nil for what takes none.
     fileprivate var byteCount: Int64? {
         switch self {
         case .sent(let count, _): count
@@ -284,7 +267,6 @@ extension ThrottleTransport.Step {
         }
     }
 
-    /// A piece of so many bytes, and the rest; nil where there is no rest.
     fileprivate func split(at count: Int) -> (Self, Self)? {
         guard let total = byteCount, total > Int64(count) else { return nil }
         switch self {
