@@ -38,9 +38,9 @@ public final class TransactionManager: Sendable {
         public var sourceAttributes: Attributes = [:]
         /// The name and form of the header field that carries the transaction. Default: `Waybill-Transaction`.
         public var header = TransactionHeader.Format.standard()
-        /// What this process accepts from the header fields of requests, as a server.
+        /// The limits on the header fields of requests to this process, as a server.
         public var server = Server()
-        /// What is redacted before it is recorded.
+        /// The names to redact before recording.
         public var privacy = Privacy()
         /// The number of facts that can wait in memory for the store, at least 16. Default: 16,384.
         public var memoryCapacity = 16_384
@@ -104,7 +104,7 @@ public final class TransactionManager: Sendable {
 
         package init() {}
 
-        /// What a process accepts from the header fields of requests, which anyone can forge.
+        /// The limits on the header fields of requests, which anyone can forge.
         public struct Server: Sendable {
             /// The use cases that a request's header field can name. Default: nothing.
             ///
@@ -139,7 +139,7 @@ public final class TransactionManager: Sendable {
             }
         }
 
-        /// What is redacted before it is recorded.
+        /// The names to redact before recording.
         public struct Privacy: Sendable {
             /// Names of header fields, query items and attributes to redact, in addition to the well-known ones.
             public var additionalSecretNames: [String] = []

@@ -1,4 +1,3 @@
-import Foundation
 import WaybillAtomics
 public import WaybillCore
 
@@ -182,10 +181,9 @@ enum MissingTransactions {
     /// Returns whether this was the first time for the use case.
     @usableFromInline static func note<U: UseCase>(_ useCase: U.Type) -> Bool {
         guard known.withLock({ $0.insert(ObjectIdentifier(U.self)).inserted }) else { return false }
-        FileHandle.standardError.write(
-            Data(
-                "waybill: `\(U.self).log` recorded nothing, because no transaction of it is current. Call it inside `perform` or `withCurrent`.\n"
-                    .utf8))
+        TransactionManager.Options().diagnostics(
+            "`\(U.self).log` recorded nothing, because no transaction of it is current. Call it inside `perform` or `withCurrent`."
+        )
         return true
     }
 }

@@ -20,8 +20,8 @@ extension Collector {
         if body.isLegacy { return try await addLegacySet(body.read(into: room), to: project) }
         // No variable holds the body, because its bytes must not outlive decoding.
         let decoded = try Self.decode(await body.read(into: room))
-        guard decoded.factCount + decoded.rejections.count <= limits.factsPerSet else {
-            throw Problem.tooMany(facts: decoded.factCount + decoded.rejections.count, limit: limits.factsPerSet)
+        guard decoded.sentFactCount <= limits.factsPerSet else {
+            throw Problem.tooMany(facts: decoded.sentFactCount, limit: limits.factsPerSet)
         }
         let received = ReceivedSet(set: redactor.redacted(decoded), atMicroseconds: clock.wallMicroseconds())
         var receipt = try await project.store.add(received)

@@ -68,7 +68,7 @@ struct Import: AsyncParsableCommand {
                 let decoded = try TransactionSet.decode(body)
                 return try await store.send(
                     OutgoingSet(
-                        id: decoded.id, body: body, factCount: decoded.factCount + decoded.rejections.count))
+                        id: decoded.id, body: body, factCount: decoded.sentFactCount))
             }
         case .place(let url): return Self.adding(to: try SQLiteStore(making: url, clock: CommandClock.current))
         case .database(let address): return Self.adding(to: try await Database(address).opened())

@@ -12,7 +12,7 @@ extension Fact {
         let start = reader.offset
         let kind = try kind(of: reader, at: start)
         var head = Head()
-        var content: Content
+        let content: Content
         switch kind {
         case "begun": content = .opened(try Opened.read(&reader, &head, start, &order.names))
         case "joined":
@@ -23,7 +23,8 @@ extension Fact {
         case "attributes_set": content = .attributesSet(try AttributesSet.read(&reader, &head))
         case "finished": content = .closed(try Closed.read(&reader, &head, start))
         case "exchange_begun": content = .exchangeOpened(try ExchangeOpened.read(&reader, &head, start))
-        case "exchange_finished": content = .exchangeClosed(try ExchangeClosed.read(&reader, &head, start, order))
+        case "exchange_finished":
+            content = .exchangeClosed(try ExchangeClosed.read(&reader, &head, start, order.exchange))
         default: content = .unknown(try Unknown.read(&reader, &head, start, kind))
         }
         let sequence = head.sequence ?? order.nextSequence
@@ -300,9 +301,9 @@ extension Fact.ExchangeOpened {
 
 extension Fact.ExchangeClosed {
     fileprivate static func read(
-        _ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int, _ order: FactOrder
+        _ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int, _ latest: Int64?
     ) throws(JSONFailure) -> Self {
-        var exchange: Int64?
+        var exchange = latest
         var state: ExchangeState?
         var content = Self(exchange: 0, state: .completed)
         try reader.beginObject()
@@ -326,104 +327,8 @@ extension Fact.ExchangeClosed {
             default: if try !content.transfer.read(key, &reader) { try head.read(key, &reader) }
             }
         }
-        content.exchange = try reader.required(
-            exchange ?? order.exchange, "exchange", at: start)
-        content.state = try reader.required(
-            state ?? (content.status == nil ? nil : .completed), "state", at: start)
+        content.exchange = try reader.required(exchange, "exchange", at: start)
+        content.state = try reader.required(state ?? (content.status == nil ? nil : .completed), "state", at: start)
         return content
-    }
-}
-
-extension JSONReader {
-    package mutating func integer<Number: FixedWidthInteger>(
-        in range: ClosedRange<Number>
-    ) throws(JSONFailure) -> Number {
-        let first = next
-        guard first == UInt8(ascii: "-") || first.isDigit else { throw unexpected("an integer") }
-        let start = offset
-        guard try scanNumber() else { throw JSONFailure(.invalid, at: start, "an integer was expected") }
-        guard let value = integer(from: start, to: offset).flatMap(Number.init(exactly:)), range.contains(value) else {
-            throw JSONFailure(
-                .invalid, at: start, "an integer from \(range.lowerBound) to \(range.upperBound) was expected")
-        }
-        return value
-    }
-
-    /// The text of a value of any type.
-    package mutating func valueText() throws(JSONFailure) -> String {
-        skipWhitespace()
-        let start = offset
-        try skipValue()
-        return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
-    }
-
-    /// The text of a number of any size.
-    package mutating func numberText() throws(JSONFailure) -> String {
-        let first = next
-        guard first == UInt8(ascii: "-") || first.isDigit else { throw unexpected("a number") }
-        let start = offset
-        _ = try scanNumber()
-        return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
-    }
-
-    /// Reads an integer from 0 to 2^53 - 1, or to the maximum of its type on this platform.
-    package mutating func count<Number: FixedWidthInteger>() throws(JSONFailure) -> Number {
-        try integer(in: 0...Number(clamping: Limits.largestInteger))
-    }
-
-    package mutating func string(limit: Int, atLeast minimum: Int = 0) throws(JSONFailure) -> String {
-        let text = try text()
-        if text.bytes.count <= limit, !text.isEscaped, text.bytes.count >= minimum { return text.string }
-        let string = text.string
-        guard !string.isLonger(than: limit) else { throw invalid(text, "longer than \(limit) characters") }
-        guard string.utf8.count >= minimum else { throw invalid(text, "empty") }
-        return string
-    }
-
-    package mutating func guid() throws(JSONFailure) -> GUID {
-        let text = try text()
-        guard let guid = text.isEscaped ? GUID(text.string) : GUID(utf8: text.bytes) else {
-            throw invalid(text, "a UUID of 36 characters was expected")
-        }
-        return guid
-    }
-
-    /// Reads a string, number or Boolean. A number with a fraction or an exponent is a double.
-    package mutating func attributeValue() throws(JSONFailure) -> AttributeValue {
-        switch next {
-        case UInt8(ascii: "\""): return .string(try string(limit: Limits.valueLength))
-        case UInt8(ascii: "t"), UInt8(ascii: "f"): return .bool(try bool())
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            let start = offset
-            if try scanNumber() {
-                guard let value = integer(from: start, to: offset), value.magnitude <= Limits.largestInteger
-                else {
-                    throw JSONFailure(.invalid, at: start, "an integer beyond 2^53")
-                }
-                return .integer(value)
-            }
-            let digits = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
-            guard let value = Double(digits), value.isFinite else {
-                throw JSONFailure(.invalid, at: start, "a number too large for a double")
-            }
-            return .double(value)
-        default: throw unexpected("a string, a number, true or false")
-        }
-    }
-
-    /// A failure at the start of a text, whose bytes begin after the quotation mark.
-    package func invalid(_ text: JSONText, _ message: String) -> JSONFailure {
-        let start = text.bytes.baseAddress.flatMap { text in bytes.baseAddress.map { text - $0 - 1 } } ?? offset
-        return JSONFailure(.invalid, at: start, message)
-    }
-
-    private func integer(from start: Int, to end: Int) -> Int64? {
-        let isNegative = bytes[start] == UInt8(ascii: "-")
-        let first = isNegative ? start + 1 : start
-        // 18 digits always fit; 2^53 has 16.
-        guard end - first <= 18 else { return nil }
-        var value: Int64 = 0
-        for index in first..<end { value = value &* 10 &+ Int64(bytes[index] &- UInt8(ascii: "0")) }
-        return isNegative ? -value : value
     }
 }

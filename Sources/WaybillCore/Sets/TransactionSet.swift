@@ -15,6 +15,9 @@ package struct TransactionSet: Hashable, Sendable {
 
     package var factCount: Int { sources.reduce(0) { $0 + $1.facts.count } }
 
+    /// The number of facts that were sent: those that were read, and the rejected ones.
+    package var sentFactCount: Int { factCount + rejections.count }
+
     package var rowCount: Int {
         sources.reduce(0) { $0 + 1 + $1.facts.count + $1.clocks.count + $1.names.count + $1.dropped.count }
     }

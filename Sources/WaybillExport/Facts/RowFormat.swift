@@ -253,7 +253,9 @@ struct StyledFacts {
             switch byte {
             case UInt8(ascii: ",") where !isQuoted: ends.append(row.count)
             case UInt8(ascii: "\n") where !isQuoted:
-                ends.append(row.count - 1)  // before the carriage return
+                // Another server's answer may have no carriage return.
+                if row.last == 0x0D { row.removeLast() }
+                ends.append(row.count)
                 write(to: &bytes)
                 row.removeAll(keepingCapacity: true)
                 ends.removeAll(keepingCapacity: true)

@@ -138,11 +138,12 @@ extension Schema {
         let (version, found) = try SchemaObject.all(connection)
         guard (1...self.version).contains(version) else { return }
         var missing = try made(version)
-        let legacy = try made(Self.version, and: Tables.legacy)
         for object in found {
             if let expected = missing.removeValue(forKey: object.key) {
                 guard object == expected else { throw foreign(object, in: connection) }
-            } else if object.type == "trigger" || legacy[object.key].map({ $0 != object }) == true {
+            } else if object.type == "trigger" {
+                throw foreign(object, in: connection)
+            } else if try isForeignLegacy(object) {
                 throw foreign(object, in: connection)
             }
         }
@@ -150,6 +151,14 @@ extension Schema {
         throw WaybillError(
             .damaged,
             "\(connection.place) is not a whole Waybill store: its \(object.type) “\(object.name)” is missing.")
+    }
+
+    /// Whether an object has the name of a table for sets of version 0.0.1, but isn't that table.
+    private static func isForeignLegacy(_ object: SchemaObject) throws(WaybillError) -> Bool {
+        // Most stores have no such tables, so an app's launch doesn't make them up for comparison.
+        guard object.table.lowercased().hasPrefix("legacy_") else { return false }
+        let expected = try made(version, and: Tables.legacy)[object.key]
+        return expected != nil && expected != object
     }
 
     private static func foreign(_ object: SchemaObject, in connection: Connection) -> WaybillError {

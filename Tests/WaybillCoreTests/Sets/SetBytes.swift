@@ -13,7 +13,7 @@ enum SetBytes {
     /// - Throws: Where what is written reads as another.
     static func check(_ bytes: [UInt8]) throws -> Bool {
         guard var decoded = try? TransactionSet.decode(bytes) else { return false }
-        guard decoded.factCount + decoded.rejections.count <= bytes.count else {
+        guard decoded.sentFactCount <= bytes.count else {
             throw Failure(text: "more facts than bytes")
         }
         let again = try TransactionSet.decode(decoded.encoded())

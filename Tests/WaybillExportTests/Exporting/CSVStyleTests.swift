@@ -68,6 +68,15 @@ import WaybillCore
                 """)
     }
 
+    /// Breaks when a collector that sends an empty line, or no carriage returns, ends the program that reads it.
+    @Test func linesOfAnotherServerAreRead() {
+        let columns = ExportColumns.all.map(\.description)
+        var styled = StyledFacts(style(iso: true))
+        let bytes = styled.next(Array("\n\(columns.joined(separator: ","))\nlast\n".utf8))
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 4 && lines[2].hasPrefix("last,"))
+    }
+
     @Test func aByteOrderMarkStandsOnceAtTheBeginning() {
         var facts = StyledFacts(style(bom: true))
         #expect(facts.next(Array("a".utf8)) + facts.next(Array("b".utf8)) == [0xEF, 0xBB, 0xBF] + "ab".utf8)

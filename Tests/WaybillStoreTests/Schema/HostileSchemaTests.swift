@@ -60,6 +60,7 @@ import WaybillCore
             "DROP TRIGGER bodies_go_with_their_exchange; CREATE TRIGGER bodies_go_with_their_exchange AFTER DELETE ON exchanges BEGIN DELETE FROM parts; END",
             "its trigger “bodies_go_with_their_exchange”"
         ),
+        ("CREATE VIEW legacy_quarantine AS SELECT 1 AS id", "its view “legacy_quarantine”"),
         ("DROP TABLE names", "its table “names” is missing"),
         ("DROP VIEW ledgers", "its view “ledgers” is missing"),
         ("PRAGMA user_version = -1", "is not a Waybill store"),
