@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo demo-cluster examples exports lake otlp answers look e2e hostile bench bench-check build-benchmarks bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz fuzz-extremes model mutate tsan apple lint format consumer schemas docs check elsewhere install installation interop integration clickhouse faults-cluster clean
+.PHONY: help setup build build-tests test test-busy demo demo-cluster sample-store examples exports lake otlp answers look e2e hostile bench bench-check build-benchmarks bench-cluster bench-inspector bench-peers faults chaos soak stress fuzz fuzz-extremes model mutate tsan apple lint format consumer schemas docs check elsewhere install installation interop integration clickhouse faults-cluster pictures screenshots nightly clean
 
 # What is behind traits needs macOS 15 on a Mac: see Package.swift.
 ifeq ($(shell uname),Darwin)
@@ -12,6 +12,7 @@ endif
 
 RUNS ?= 200
 SECONDS ?= 60
+SAMPLE = $(or $(STORE),.build/sample.sqlite)
 KILLS ?= 50
 STRICT := --explicit-target-dependency-import-check error
 PYTEST := Scripts/python -m pytest
@@ -50,6 +51,11 @@ demo: setup-build ## Run logins through client, server and collector; RUNS=200, 
 demo-cluster: setup ## Run logins through three collectors before a ClickHouse cluster, of which one and a replica are killed; RUNS=200, KEEP=1 leaves it running
 	$(if $(BUILT),,$(call built,--product waybill-cli) && swift build --traits All --product LoginServer $(STRICT) $(FLAGS) && swift build --traits All --product LoginClient $(STRICT) $(FLAGS))
 	@python3 Examples/Login/Cluster/demo.py --runs $(RUNS) $(if $(KEEP),--keep)
+
+sample-store: setup-build ## Write a store of two weeks of a shop, always the same; STORE=.build/sample.sqlite, SEED=n, AT=2026-03-01T12:00:00Z or now
+	$(call built,--product SampleReports)
+	@mkdir -p .build && rm -f $(SAMPLE) $(SAMPLE)-wal $(SAMPLE)-shm
+	@SEED=$(SEED) AT=$(AT) .build/debug/SampleReports $(SAMPLE)
 
 examples: setup ## Run every example, and compare what it prints with its README
 	$(built)
@@ -90,8 +96,8 @@ bench-check: build-benchmarks ## Measure the rows of Benchmarks/ratios.json, and
 build-benchmarks: setup-build
 	swift build -c release --scratch-path .build-library --product Benchmarks $(STRICT) $(FLAGS)
 
-bench-peers: setup-test ## The same logins through Waybill, swift-log, GRDB and by hand; LOGINS=100000, README=1 puts the table there; writes .build/bench-peers.json
-	@Benchmarks/Peers/measure --logins $(or $(LOGINS),100000) $(if $(README),--readme)
+bench-peers: setup-test ## The same logins through Waybill, swift-log, GRDB and by hand; LOGINS=100000, WRITE=1 puts the table into Figures.md; writes .build/bench-peers.json
+	@Benchmarks/Peers/measure --logins $(or $(LOGINS),100000) $(if $(WRITE),--write)
 
 stress: setup-build ## Cancel requests at any moment; no hang, no crash, every record closed; REQUESTS=8000
 	$(call built,--product TestProcess)
@@ -125,11 +131,13 @@ chaos: setup ## Twenty clients, a bad network, a collector killed again and agai
 tsan: setup-test ## Run the library's tests of what threads share under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer $(FLAGS)
 
-lint: ## Check format and style, that every test has a time limit, that no folders use each other in circles, how many types are public, and the workflow
+lint: ## Check format and style, that every test has a time limit, that no folders use each other in circles, how many types are public, the workflows, the prose and the picture of the targets
 	@Scripts/check-suites
 	@Scripts/check-workflow
 	@Scripts/folder-graph
 	@Scripts/public-types
+	@Scripts/plain-english
+	@Scripts/pictures --check
 	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
 apple: ## Type-check what an app links as iOS, macOS, tvOS, watchOS and visionOS compile it, on Linux, and that mistakes put in on purpose are found; PLATFORMS=iOS checks one
@@ -144,9 +152,9 @@ elsewhere: setup-test ## Show that a clone builds where packages have other comm
 consumer: setup-test ## Build and run an app that depends on the last commit by URL and tag; nothing else may be resolved
 	@Scripts/check-consumer $(FLAGS)
 
-docs: setup ## Make the documentation of all targets in .build/docs; a link that leads nowhere fails, and a public symbol without any; SERVE=1 serves it for reading
+docs: setup ## Make a site of the documentation of all targets in .build/docs; a link that leads nowhere fails, and a public symbol without any or that API.txt does not list; RENEW_API=1 writes that file, SERVE=1 serves the pages, BASE=waybill is their path on a host
 	$(built)
-	@Scripts/docs $(if $(SERVE),--serve)
+	@Scripts/docs $(if $(SERVE),--serve) $(if $(BASE),--base $(BASE))
 
 schemas: setup ## Validate golden files and the OpenAPI document with independent validators
 	@$(PYTEST) $(INTEGRATION)/test_schemas.py
@@ -162,6 +170,14 @@ e2e: setup ## Use the inspector in Chromium; screenshots in .build/e2e
 integration: setup ## All of these, from schemas to e2e, side by side; EXAMPLES=3 for each operation of `hostile`; SHORT=1 attacks with less
 	$(built)
 	@$(PYTEST) -n 2 $(INTEGRATION) --ignore $(INTEGRATION)/interop
+
+screenshots: setup ## Take the pictures of the inspector that README and guides show, light and dark
+	$(call built,--product waybill-cli)
+	$(call built,--product SampleReports)
+	@Scripts/python $(INTEGRATION)/inspector/screenshots.py
+
+pictures: ## Draw the targets and their dependencies, as Package.swift has them
+	@Scripts/pictures
 
 faults-cluster: setup ## Kill doors and replicas of a ClickHouse cluster, lose answers, count every fact; STAGE=one, folder; CASES=erasure, SCALE=1, SEED=n; writes .build/faults-cluster.json
 	$(call built,--product waybill-cli)
@@ -185,8 +201,11 @@ bench-cluster: setup ## Measure questions and ingest of one ClickHouse beside SQ
 	swift build -c release --traits Collector,ClickHouse --product Benchmarks $(STRICT)
 	@python3 Tests/ClickHouse/bench.py --events $(or $(EVENTS),1000000) $(if $(ROWS),--rows $(ROWS))
 
-check: setup ## All that CI checks; seconds of each step at the end
+check: setup ## All that CI checks for each change; seconds of each step at the end
 	@Scripts/check
+
+nightly: setup ## What CI checks once a night: the protocols, the thread sanitizer, and five processes of other stacks
+	@Scripts/check --nightly
 
 installation: setup ## Install into a folder of its own, and try what was installed
 	$(call built,--product waybill-cli)

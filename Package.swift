@@ -169,8 +169,8 @@ let package = Package(
         .target(
             name: "WaybillCollector",
             dependencies: [
-                "WaybillCore", "WaybillQueries", "WaybillExport", "WaybillInspector", "WaybillLegacy", "WaybillSpans",
-                "WaybillClickHouse", "CWaybillZlib",
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillQueries", "WaybillExport", "WaybillInspector",
+                "WaybillLegacy", "WaybillSpans", "WaybillClickHouse", "CWaybillZlib",
             ] + collector),
         .executableTarget(
             name: "WaybillCommand",
@@ -203,6 +203,11 @@ let package = Package(
         .executableTarget(
             name: "CheckoutServer", dependencies: ["Waybill", "WaybillHummingbird", "CheckoutShop"] + server,
             path: "Examples/Checkout/Server"),
+        // Compiled as a part of another package, which sees the public API alone.
+        .executableTarget(
+            name: "OwnCollector", dependencies: ["Waybill", "WaybillCollector"] + server,
+            path: "Examples/OwnCollector", exclude: ["README.md"],
+            swiftSettings: [.unsafeFlags(["-package-name", "own-collector"])]),
 
         // Programs that measure and break things.
         .executableTarget(
@@ -253,7 +258,7 @@ let package = Package(
         .testTarget(name: "WaybillQueriesTests", dependencies: testing),
         .testTarget(name: "WaybillExportTests", dependencies: testing + ["TestProcess"]),
         .testTarget(name: "WaybillInspectorTests", dependencies: testing + ["StoreConformance"]),
-        .testTarget(name: "WaybillUITests", dependencies: library + ["TestSupport", "LoginAppModel"]),
+        .testTarget(name: "WaybillUITests", dependencies: testing + ["LoginAppModel"]),
         .testTarget(name: "WaybillSpansTests", dependencies: testing),
         // Also a package of its own, for an iPhone simulator.
         .testTarget(
@@ -345,19 +350,24 @@ for target in package.targets where target.type != .system {
     if Context.environment["WAYBILL_WARNINGS_AS_ERRORS"] != nil {
         settings.append(.treatAllWarnings(as: .error))
     }
-    target.swiftSettings = settings
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
 }
 
 #if os(Linux)
-// What an app links is 40 % smaller so: `make bench ROWS=size`. With a section for each function, and without symbols
-// for other modules, the linker omits what an app doesn't call; Apple's linker does so without flags. `-gnone` omits
-// unwind tables, and with them the line numbers of Waybill's own frames. `-Osize` is for targets without hot loops;
-// hot functions in them are `@_optimize(speed)`.
+// What an app links is half as large so: `make bench ROWS=size`. With a section for each function, and without symbols
+// for other modules, the linker omits what an app doesn't call; Apple's linker does so without flags. `-gnone` and
+// `nounwind` omit unwind tables, and with them the line numbers of Waybill's own frames: Swift does not unwind the stack.
+// `-Osize` is for targets without hot loops; hot functions in them are `@_optimize(speed)`. No app prints a value of
+// `WaybillStore`, which has no public types (`Scripts/public-types`), so it needs no reflection metadata.
 for target in package.targets where target.type == .regular {
     let size = ["Waybill", "WaybillStore"].contains(target.name) ? ["-Osize"] : []
+    let reflection = target.name == "WaybillStore" ? ["-Xfrontend", "-disable-reflection-metadata"] : []
     target.swiftSettings?.append(
         .unsafeFlags(
-            ["-Xfrontend", "-function-sections", "-Xfrontend", "-internalize-at-link", "-Xfrontend", "-gnone"] + size,
+            [
+                "-Xfrontend", "-function-sections", "-Xfrontend", "-internalize-at-link", "-Xfrontend", "-gnone",
+                "-Xllvm", "-force-attribute=nounwind",
+            ] + size + reflection,
             .when(configuration: .release)))
 }
 #endif

@@ -1,10 +1,10 @@
--- What a ClickHouse database holds of Waybill; made by `waybill migrate clickhouse://host:8123/waybill`.
+-- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
 --
 -- Version 1. A version adds tables or columns, and changes none. On a cluster the engines are replicated; `facts` is then a
 -- Distributed table over `facts_local`, by cityHash64(tx), and every server has the other tables whole.
 -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
 -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
--- A row is there as often as it was inserted until parts are merged: who reads takes one of each key.
+-- Until parts are merged, a row appears as often as it was inserted. Read one row of each key.
 
 CREATE TABLE schema_versions ( -- which versions of this schema were made here
   version UInt32, -- from 1

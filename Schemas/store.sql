@@ -63,7 +63,7 @@ CREATE TABLE parts( -- one source's share in a transaction; part 0 holds what is
   closed_at_us INTEGER,
   error_code INTEGER,
   closed_detail TEXT, -- JSON: attributes, error_domain, error_text
-  outcome INTEGER NOT NULL, -- 0 open, 1 succeeded, 2 failed, 3 canceled, 4 abandoned; derived without a fact `closed`: 5 interrupted
+  outcome INTEGER NOT NULL, -- 0 open, 1 succeeded, 2 failed, 3 cancelled, 4 abandoned; derived without a fact `closed`: 5 interrupted
   listed_us INTEGER, -- derived: since 1970, when the transaction began; only in its leading part
   beyond INTEGER, -- derived: the highest sequence of its facts, where that is not `closed`
   beyond_at_us INTEGER, -- derived: their latest time, where that is not `closed_at_us`
@@ -118,7 +118,7 @@ CREATE TABLE exchanges( -- HTTP exchanges
   opened_detail TEXT, -- JSON: scheme, port, query, headers
   closed INTEGER, -- sequence of the fact `exchange_closed`; NULL: in progress
   closed_at_us INTEGER,
-  state INTEGER, -- 1 completed, 2 failed, 3 canceled
+  state INTEGER, -- 1 completed, 2 failed, 3 cancelled
   status INTEGER,
   first_byte_us INTEGER,
   sent_bytes INTEGER,
@@ -270,7 +270,7 @@ END;
 
 CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
 SELECT id, support_code, use_case, use_case_name,
-  CASE CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN 6 ELSE outcome END WHEN 0 THEN 'open' WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' WHEN 4 THEN 'abandoned' WHEN 5 THEN 'interrupted' WHEN 6 THEN 'timed_out' END AS outcome,
+  CASE CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN 6 ELSE outcome END WHEN 0 THEN 'open' WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'cancelled' WHEN 4 THEN 'abandoned' WHEN 5 THEN 'interrupted' WHEN 6 THEN 'timed_out' END AS outcome,
   (strftime('%Y-%m-%dT%H:%M:%S', begun_us / 1000000, 'unixepoch') || printf('.%06dZ', begun_us % 1000000)) AS begun, begun_us, duration_us,
   (strftime('%Y-%m-%dT%H:%M:%S', last_us / 1000000, 'unixepoch') || printf('.%06dZ', last_us % 1000000)) AS last_activity, last_us,
   error_domain, error_code, error_name, attributes, waiting_for_beginner, parent, source, app, app_version,
@@ -323,7 +323,7 @@ FROM (
   FROM parts p WHERE p.guid IS NOT NULL
   UNION ALL
   SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, p.closed, 'finished',
-    CASE p.outcome WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' WHEN 4 THEN 'abandoned' END, NULL, p.error_code, p.closed_detail,
+    CASE p.outcome WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'cancelled' WHEN 4 THEN 'abandoned' END, NULL, p.error_code, p.closed_detail,
     (p.closed_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = p.source AND c.at_us <= p.closed_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = p.source ORDER BY c.at_us LIMIT 1), 0))
   FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
   UNION ALL
@@ -336,7 +336,7 @@ FROM (
   FROM parts p JOIN exchanges l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.method IS NOT NULL
   UNION ALL
   SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.closed, 'exchange_finished',
-    ifnull(l.status, CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END), NULL, l.error_code, l.closed_detail, (l.closed_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = l.source AND c.at_us <= l.closed_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = l.source ORDER BY c.at_us LIMIT 1), 0))
+    ifnull(l.status, CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'cancelled' END), NULL, l.error_code, l.closed_detail, (l.closed_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = l.source AND c.at_us <= l.closed_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = l.source ORDER BY c.at_us LIMIT 1), 0))
   FROM parts p JOIN exchanges l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.closed IS NOT NULL
 ) f JOIN sources s ON s.id = f.source;
 
@@ -347,7 +347,7 @@ SELECT CASE WHEN p.guid IS NOT NULL THEN (substr(lower(hex(p.guid)), 1, 8) || '-
   ifnull(json_extract(l.opened_detail, '$.scheme') || '://', '') || ifnull(l.host, '') || ifnull(':' || json_extract(l.opened_detail, '$.port'), '')
     || l.path || ifnull('?' || json_extract(l.opened_detail, '$.query'), '') AS url,
   CASE WHEN l.state = 1 AND json_extract(l.closed_detail, '$.mocked') THEN 'mocked'
-    ELSE ifnull(CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END, CASE s.ended WHEN 0 THEN 'in_progress' ELSE 'interrupted' END) END AS state, l.status,
+    ELSE ifnull(CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'cancelled' END, CASE s.ended WHEN 0 THEN 'in_progress' ELSE 'interrupted' END) END AS state, l.status,
   l.closed_at_us - l.at_us AS duration_us, l.first_byte_us - l.at_us AS first_byte_after_us, l.sent_bytes, l.received_bytes,
   json_extract(l.closed_detail, '$.error_domain') AS error_domain, l.error_code,
   json_extract(l.closed_detail, '$.error_name') AS error_name,

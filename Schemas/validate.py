@@ -36,7 +36,7 @@ def bad_facts(document, validators):
 
 
 def fault(path, validators):
-    """What is wrong with the example as an example; None if nothing is."""
+    """The mistake of an example; None if it is right."""
     document = json.loads(path.read_text())
     is_receipt = path.name.startswith("receipt-")
     is_rules = path.parent.name.startswith("rules-")
@@ -55,7 +55,7 @@ def fault(path, validators):
 
 
 def legacy_fault(path, validators):
-    """What is wrong with a set of version 0.0.1 as an example; None if nothing is."""
+    """The mistake of an example of a set of version 0.0.1; None if it is right."""
     error = next(validators["legacy"].iter_errors(json.loads(path.read_text())), None)
     if path.parent.name == "legacy-invalid":
         return "fits, and must not" if error is None else None
@@ -63,7 +63,7 @@ def legacy_fault(path, validators):
 
 
 def export_fault(path, validators):
-    """What is wrong with an NDJSON export and the CSV beside it; None if nothing is."""
+    """The mistake of an NDJSON export or the CSV beside it; None if both are right."""
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     for number, row in enumerate(rows, 1):
         error = next(validators["export"].iter_errors(row), None)

@@ -12,7 +12,7 @@ extension AnswerQuestion {
         }
     }
 
-    private static let outcomes = ["succeeded", "failed", "canceled", "abandoned"]
+    private static let outcomes = ["succeeded", "failed", "cancelled", "abandoned"]
 
     private static func summary(_ facts: String) -> String {
         """

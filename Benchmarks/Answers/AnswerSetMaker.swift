@@ -137,7 +137,7 @@ struct AnswerSetMaker {
         }
         event(5, after: 30_000, &client, part: part)
         client.now += pause(4_000)
-        client.add(.closed(Fact.Closed(outcome: random.oneIn(25) ? .canceled : .succeeded)), part: part)
+        client.add(.closed(Fact.Closed(outcome: random.oneIn(25) ? .cancelled : .succeeded)), part: part)
     }
 
     /// Given up, or killed.

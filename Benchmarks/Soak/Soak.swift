@@ -38,7 +38,7 @@ struct Soak {
             store: .directory(folder), delivery: .transport(AcceptingTransport())
         ) { options in
             // full within the first minutes, so that what comes after shows whether it holds
-            options.retention.maximumBytes = 4 << 20
+            options.retention.maximumByteCount = 4 << 20
         }
         let flushing = Task {
             while !Task.isCancelled {

@@ -46,7 +46,7 @@ struct SyncNotes {
             print("The notes could not be synced. For support: \(sync.supportCode)")
         }
 
-        // Nothing to flush to: what was recorded is safe, and goes out with a later run.
+        // Without a collector, the facts stay in the store, and a later run delivers them.
         guard transactions.delivery != nil else { return }
         let report = await transactions.flush(deadline: .seconds(5))
         print("\(report.delivered) facts delivered, \(report.pending) kept for the next time.")

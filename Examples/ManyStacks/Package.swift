@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, because gRPC's transport brings a second BoringSSL and more, which nobody else who builds Waybill
-// needs. It depends on Waybill as your package would, but for the path.
+// A separate package, because gRPC's transport brings a second BoringSSL and more, and Waybill's other builds don't need
+// them. It depends on Waybill as your package would, except for the path.
 let package = Package(
     name: "many-stacks",
     platforms: [.macOS(.v15)],
@@ -17,7 +17,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
     ],
     targets: [
-        // What the three processes share.
+        // Shared by the three processes.
         .target(name: "Shop", dependencies: [.waybill("Waybill"), .grpc], path: "Shop"),
         .executableTarget(
             name: "ShopClient",

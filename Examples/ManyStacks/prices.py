@@ -25,7 +25,7 @@ FIELD = TraceContextTextMapPropagator()
 
 
 class TransactionIDs(RandomIdGenerator):
-    """What begins here is a transaction: the ID of its trace is a UUIDv7."""
+    """Makes the ID of a new trace a UUIDv7, so it can be a transaction's ID."""
 
     def generate_trace_id(self):
         value = (time.time_ns() // 1_000_000) << 80 | random.getrandbits(80)
@@ -60,7 +60,7 @@ def serve(collector):
             number = self.path.rpartition("/")[2]
             with tracer.start_as_current_span(f"GET {self.path}", context, SpanKind.SERVER, attributes) as span:
                 with tracer.start_as_current_span("look it up", attributes={"number": number}):
-                    # Whoever asks is asked back. Behind a gateway of your own: the header field is not to be believed otherwise.
+                    # Calls the gateway back. Trust this header field only behind your own gateway.
                     currency = get(tracer, f"http://{self.headers['X-Forwarded-Host']}/currency/{number}")
                 span.set_attribute("http.response.status_code", 200)
             answer = f"3 {currency}".encode()

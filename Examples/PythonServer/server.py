@@ -5,12 +5,15 @@ import json
 import logging
 import signal
 import sys
+import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from waybill import Waybill
+import deliver
+import waybill
 
+SOURCE = {"app": "notes-server", "app_version": "1.0.0"}
 # The clients use the same codes, here Examples/CommandLineTool.
 SYNC = 7
 SERVER_STARTED = {"event": 10, "name": "serverStarted"}
@@ -20,13 +23,13 @@ NOTES = {"shopping": "bread, cheese", "ideas": "write less code"}
 
 
 class NotesHandler(BaseHTTPRequestHandler):
-    waybill: Waybill
+    undelivered: Path
 
     def do_GET(self) -> None:
         # Two fields, joined by a comma, are malformed.
         field = ", ".join(self.headers.get_all("Waybill-Transaction", []))
         path = urlsplit(self.path).path
-        with self.waybill.join(field, "GET", path) as (record, response):
+        with waybill.join(field, "GET", path, SOURCE, {SYNC}, self.undelivered) as (record, response):
             record("event", **SERVER_STARTED)
             if path == "/notes":
                 record("event", **NOTES_READ, attributes={"count": len(NOTES)})
@@ -53,17 +56,18 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8080, help="0 for any free port")
     parser.add_argument("--collector", required=True, metavar="URL")
     parser.add_argument("--token-file", type=Path, help="a file with the collector's token")
-    parser.add_argument("--undelivered", type=Path, metavar="FOLDER", help="the folder for sets that were not delivered")
+    parser.add_argument("--undelivered", type=Path, default=Path("undelivered"), metavar="FOLDER",
+                        help="keeps sets until they are delivered")
     arguments = parser.parse_args()
     logging.basicConfig(format="%(message)s")
 
     headers = {"Content-Type": "application/vnd.waybill.transaction-set.v1+json"}
     if arguments.token_file:
         headers["Authorization"] = f"Bearer {arguments.token_file.read_text().strip()}"
-    if arguments.undelivered:
-        arguments.undelivered.mkdir(parents=True, exist_ok=True)
-    source = {"app": "notes-server", "app_version": "1.0.0"}
-    waybill = NotesHandler.waybill = Waybill(arguments.collector, source, {SYNC}, headers, arguments.undelivered)
+    folder = NotesHandler.undelivered = arguments.undelivered
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ended = threading.Event()
+    threading.Thread(target=deliver.deliver, args=(folder, arguments.collector, headers, ended)).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         with NotesServer(("127.0.0.1", arguments.port), NotesHandler) as server:
@@ -72,7 +76,7 @@ def main() -> None:
     except KeyboardInterrupt:
         pass
     finally:
-        waybill.close()
+        ended.set()
 
 
 if __name__ == "__main__":

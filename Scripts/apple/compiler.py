@@ -6,8 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from apple import numbers
-from apple.platforms import C_TARGETS, DECLARATIONS, LIBRARIES, OWN_TARGETS, ROOT, TARGET, Failure, Platform, decided_c
+from apple import numbers, twins
+from apple.platforms import C_TARGETS, DECLARATIONS, LIBRARIES, OWN_TARGETS, ROOT, TARGET, TESTS, TRAITS, Failure, Platform, decided_c
 
 FEATURES = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault"]
 
@@ -125,8 +125,9 @@ class Compiler:
     def run(self, module: Module, *arguments: str) -> subprocess.CompletedProcess:
         self.runs += 1
         seen = [word for other in module.seen for word in ("-I", str(other.folder))]
-        own = ["-package-name", "waybill"] if module.name in LIBRARIES else []
+        own = ["-package-name", "waybill"] if module.name in LIBRARIES or module.name in TESTS else []
         own += ["-target", OWN_TARGETS.get(module.name, TARGET)]
+        own += ["-D", TRAITS[module.name]] if module.name in TRAITS else []
         return subprocess.run(
             ["swiftc", "-frontend", *self.flags, *own, *seen, "-module-name", module.name, *arguments],
             cwd=module.copy(), capture_output=True, text=True, errors="replace")
@@ -156,7 +157,7 @@ class Compiler:
         found = findings(run.stderr)
         if run.returncode and not re.search("^.*error: ", run.stderr, flags=re.M):
             found.append(f"{module.name}: the compiler failed with {run.returncode}: {run.stderr[-2000:]}")
-        return found + numbers.findings(run.stdout)
+        return found + numbers.findings(run.stdout) + [line for path in paths for line in twins.findings(path, module.files[path])]
 
     def begin_looking(self, module: Module, paths: list[str], flags: list[str]) -> None:
         """Has those files looked into that have not been yet; what is found is waited for in `found`."""

@@ -46,14 +46,22 @@ VARIANTS = [
 
 # The oldest system that Package.swift names. The others are of the same year, and have the same standard library.
 TARGET = "arm64-apple-ios16.0"
+# The targets behind traits that an app may link, and the module of another package that each uses.
+TRAITS = {"WaybillLogging": "Logging"}
 # What an app links, in the order of Package.swift, and an app: each knows only those above it.
 LIBRARIES = [
     "WaybillAtomics", "WaybillCore", "WaybillStore", "Waybill", "WaybillQueries", "WaybillExport", "WaybillInspector", "WaybillUI",
-    "WaybillLegacy", "WaybillSpans", "WaybillTesting",
+    "WaybillLegacy", "WaybillSpans", "WaybillTesting", *TRAITS,
 ]
-TARGETS = {name: f"Sources/{name}" for name in LIBRARIES} | {"LoginApp": "Examples/LoginApp"}
+# What only Apple's platforms run of the tests and the guides.
+TESTS = {
+    "CaptureTests": "Tests/WaybillTests/Capture/Darwin", "SimulatorTests": "Tests/Simulator/Tests/SimulatorTests",
+    "GuideTests": "Tests/WaybillTests/Guides/Apple",
+}
+ALSO = {name: ["Tests/WaybillTests/UseCases.swift"] for name in ["CaptureTests", "GuideTests"]}
+TARGETS = {name: f"Sources/{name}" for name in LIBRARIES} | {"LoginApp": "Examples/LoginApp"} | TESTS
 # The example is an app for phones, and of a later one (Examples/LoginApp/project.yml).
-SYSTEMS = {"LoginApp": {"iOS"}}
+SYSTEMS = {"LoginApp": {"iOS"}, "GuideTests": {"iOS"}}
 OWN_TARGETS = {"LoginApp": "arm64-apple-ios17.0"}
 C_TARGETS = ["CWaybillSQLite", "CWaybillZlib", "CAtomicWords", "CJournal"]
 
@@ -61,11 +69,12 @@ C_TARGETS = ["CWaybillSQLite", "CWaybillZlib", "CAtomicWords", "CJournal"]
 # some first; those of the toolchain need none.
 ALL = {"iOS", "macOS", "tvOS", "watchOS", "visionOS"}
 STUBS = {
-    "ObjectiveC": ALL, "Darwin": ALL, "Foundation": ALL, "UIKit": ALL - {"macOS"}, "AppKit": {"macOS"}, "WebKit": {"iOS", "macOS", "visionOS"},
-    "SwiftUI": ALL,
+    "ObjectiveC": ALL, "Darwin": ALL, "Foundation": ALL, "Security": {"macOS"}, "UIKit": ALL - {"macOS"}, "AppKit": {"macOS"}, "WebKit": {"iOS", "macOS", "visionOS"},
+    "SwiftUI": ALL, "BackgroundTasks": {"iOS", "tvOS", "visionOS"}, "Testing": ALL, "TestSupport": ALL, "Logging": ALL,
+    "os": ALL, "Network": ALL, "MetricKit": {"iOS", "macOS", "visionOS"},
 }
 # What is for the screen alone: what does not import it does not depend on how platforms differ in it.
-SCREEN = re.compile(r"^[a-z @]*\bimport (UIKit|AppKit|WebKit|SwiftUI)\b", re.M)
+SCREEN = re.compile(r"^[a-z @]*\bimport (UIKit|AppKit|WebKit|SwiftUI|BackgroundTasks)\b", re.M)
 TOOLCHAIN = {"Dispatch": ALL, "Observation": ALL}
 # Testing comes with Xcode, for tests: without it WaybillTesting has no trait.
 ABSENT = {name: set() for name in ["Testing", "FoundationNetworking", "Glibc", "Musl", "Android", "Bionic", "WinSDK", "WASILibc", "CRT"]}
@@ -88,6 +97,11 @@ def decided(text: str, platform: Platform, path: str) -> str:
         condition = re.sub(r"\bos\((\w+)\)", lambda m: "true" if m[1] == platform.os else "false", condition)
         return re.sub(r"\btargetEnvironment\((\w+)\)", lambda m: "true" if m[1] == platform.environment else "false", condition)
 
+    # The macros of tests are functions.
+    text = re.sub(r"@(?:Test|Suite)\b(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?", "", text)
+    text = re.sub(r"#(expect|require)\(", r"\1(", text)
+    # A preview is a macro of Xcode's: its body is checked as a view of its own.
+    text = re.sub(r"^#Preview {$", "@MainActor @ViewBuilder private var preview: some View {", text, flags=re.M)
     return re.sub(r"^[ \t]*#(?:if|elseif)\b.*$", line, text, flags=re.M)
 
 
@@ -107,7 +121,8 @@ def sources() -> dict[str, dict[str, str]]:
     """The text of each file of each target, by its path."""
     found = {}
     for target, folder in TARGETS.items():
-        files = sorted((ROOT / folder).rglob("*.swift"))
+        files = [file for file in sorted((ROOT / folder).rglob("*.swift")) if ".docc/" not in str(file)]  # a tutorial's files are no sources
+        files += [ROOT / path for path in ALSO.get(target, [])]
         found[target] = {str(file.relative_to(ROOT)): file.read_text() for file in files}
         for assets in ["Assets", "Report/Assets"]:
             if (ROOT / folder / assets).is_dir():

@@ -105,6 +105,14 @@ static inline void waybill_caught(int signal, siginfo_t *info, void *context) {
         sigaction(signal, &plain, NULL);
         // A fault recurs as soon as this returns, and keeps its core dump. A signal that was sent must be raised again.
         int is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
+#ifdef __APPLE__
+#if defined(__aarch64__)
+        // A trap of Swift is the instruction `brk` there.
+        is_fault = is_fault || signal == SIGTRAP;
+#endif
+        // The codes of sent signals are positive there: SI_USER and those after it.
+        if (info != NULL && info->si_code >= SI_USER) is_fault = 0;
+#endif
         if (!is_fault || info == NULL || info->si_code <= 0) raise(signal);
     }
     // If the signal now has a handler, the process continues.

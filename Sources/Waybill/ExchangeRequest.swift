@@ -64,6 +64,6 @@ public struct ExchangeResponse: Hashable, Sendable {
 extension [HeaderField] {
     /// Sorts by name, since a dictionary has no order.
     init(byName fields: [AnyHashable: Any]) {
-        self = fields.map { HeaderField(name: "\($0.key)", value: "\($0.value)") }.sorted { $0.name < $1.name }
+        self = fields.map { HeaderField(name: "\($0.key)", value: "\($0.value)") }.ordered { $0.name < $1.name }
     }
 }

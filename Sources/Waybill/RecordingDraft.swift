@@ -6,6 +6,8 @@ public import WaybillCore
 /// ``TransactionManager/Options/willRecord`` receives it and returns it, changed or not, or `nil`. You can change the
 /// `var` properties. Waybill redacts the result and cuts it to the limits.
 ///
+/// A collector's `willStore` receives the same drafts, of the facts that arrive there.
+///
 /// ## Usage
 ///
 /// ```swift

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 package import WaybillCore
 package import WaybillStore
 
@@ -26,7 +26,14 @@ package struct RecordingSettings: Sendable {
     package var writesByItself = true
     package var recording = RecordingHealth.Mode.on
     package var mark: RecordingMark?
-    package var offErasesPending = false
+    package var erasesPendingWhenOff = false
+    #if canImport(Darwin)
+    var mirrorsEvents = false
+    var marksDeviceState = false
+    #endif
+    #if os(iOS) || os(macOS) || os(visionOS)
+    var joinsCrashReports = false
+    #endif
     package var describe: @Sendable (GUID) -> SourceIdentity
     package var problems: [WaybillError] = []
     var truncatedAttributes = 0
@@ -50,8 +57,15 @@ package struct RecordingSettings: Sendable {
         clock = options.clock
         canFlush = options.canFlush
         willRecord = options.willRecord
-        offErasesPending = options.offErasesPending
+        erasesPendingWhenOff = options.erasesPendingWhenOff
         catchesSignals = options.catchesSignals
+        #if canImport(Darwin)
+        mirrorsEvents = options.mirrorsEvents
+        marksDeviceState = options.marksDeviceState
+        #endif
+        #if os(iOS) || os(macOS) || os(visionOS)
+        joinsCrashReports = options.joinsCrashReports
+        #endif
         let (attributes, truncated) = redactor.attributes(options.sourceAttributes)
         truncatedAttributes = truncated
         let (app, appVersion) = (options.app, options.appVersion)
@@ -120,15 +134,15 @@ package struct RecordingSettings: Sendable {
 
     private mutating func decideRetention(_ asked: Retention) {
         retention = asked
-        if asked.maximumBytes < Retention.leastBytes {
-            retention.maximumBytes = Retention.leastBytes
+        if asked.maximumByteCount < Retention.leastBytes {
+            retention.maximumByteCount = Retention.leastBytes
             problems.append(
                 WaybillError(
                     .setting,
-                    "A store of \(asked.maximumBytes) bytes is too small; \(Retention.leastBytes) bytes are used."))
+                    "A store of \(asked.maximumByteCount) bytes is too small; \(Retention.leastBytes) bytes are used."))
         }
-        if let count = asked.maximumTransactions, count < 1 {
-            retention.maximumTransactions = nil
+        if let count = asked.maximumTransactionCount, count < 1 {
+            retention.maximumTransactionCount = nil
             problems.append(
                 WaybillError(.setting, "A limit of \(count) transactions would keep nothing; they are not counted."))
         }
@@ -192,6 +206,36 @@ struct LaunchSettings {
         problems.append(
             WaybillError(
                 .setting, "WAYBILL_\(name.uppercased()) (or -Waybill\(name)) must be \(expected); it is ignored."))
+    }
+}
+
+extension TransactionManager {
+    /// Returns launch arguments for an app whose manager obeys them (``Options/obeysLaunchSettings``).
+    ///
+    /// A UI test chooses the store, and reads what the app recorded. App and test share folders in a simulator and on a
+    /// Mac, but not on a device.
+    ///
+    /// ```swift
+    /// app.launchArguments += TransactionManager.launchArguments(store: folder, hosts: ["127.0.0.1"])
+    /// app.launch()
+    /// app.buttons["Log in"].tap()
+    /// let transactions = TransactionManager(store: .directory(folder))
+    /// #expect(try transactions.last(Login.self)?.outcome == .succeeded)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - store: The folder of the store; `nil` keeps the app's.
+    ///   - hosts: The correlated hosts; `nil` keeps the app's.
+    ///   - collector: The collector; `nil` keeps the app's delivery.
+    ///   - recording: Whether the app records; `nil` lets the app decide.
+    public static func launchArguments(
+        store: URL? = nil, hosts: [String]? = nil, collector: URL? = nil, recording: RecordingHealth.Mode? = nil
+    ) -> [String] {
+        let values = [
+            "Store": store?.path(percentEncoded: false), "Hosts": hosts?.joined(separator: ","),
+            "Collector": collector?.absoluteString, "Recording": recording?.rawValue,
+        ]
+        return values.compactMapValues(\.self).sorted { $0.key < $1.key }.flatMap { ["-Waybill\($0)", $1] }
     }
 }
 

@@ -3,12 +3,12 @@ public import WaybillCore
 /// The share of each use case's transactions that is delivered.
 ///
 /// Waybill chooses whole transactions by their IDs, and a client and server with the same rate choose the same ones.
-/// Others are recorded on the device and wait for their end. Those that failed, timed out, were abandoned, interrupted
-/// or slow are then delivered. The rest is dropped for the reason `sampled`. Queries scale their counts by the rate.
+/// Others wait on the device for their end, which decides between delivery and the drop reason `sampled`: <doc:Deliver>
+/// has the rules. Queries scale their counts by the rate.
 ///
 /// ```swift
-/// options.sampling.rate(0.1, for: Login.self, slowerThan: .seconds(5))
-/// options.sampling.rate(0.5)  // all other use cases
+/// options.sampling.setRate(0.1, for: Login.self, slowerThan: .seconds(5))
+/// options.sampling.setRate(0.5)  // all other use cases
 /// ```
 ///
 /// A child is chosen by the ID of its root, so the same rate delivers both. Exchanges outside transactions are always
@@ -30,7 +30,8 @@ public struct Sampling: Hashable, Sendable {
     /// Whether to apply the rates in a collector's receipts to new transactions. Default: false.
     ///
     /// A rate for a use case precedes one for all others, and the collector's precedes the app's. Rates apply until the
-    /// next receipt or launch. ``TransactionManager/health`` lists invalid ones, which are ignored.
+    /// next receipt or launch. ``TransactionManager/health`` lists invalid ones, which are ignored. Whoever controls the
+    /// collector can then stop the delivery of successful transactions, but of no others.
     public var acceptsRatesFromCollector = false
 
     /// Creates a sampling that delivers everything.
@@ -38,17 +39,18 @@ public struct Sampling: Hashable, Sendable {
 
     /// Sets the rate of a use case from 0 to 1; rates above 0 are at least 0.0001. Transactions that take longer than
     /// `duration` are always delivered.
-    public mutating func rate<U: UseCase>(_ rate: Double, for useCase: U.Type, slowerThan duration: Duration? = nil) {
-        self.rate(rate, forCode: U.code, slowerThan: duration)
+    public mutating func setRate<U: UseCase>(_ rate: Double, for useCase: U.Type, slowerThan duration: Duration? = nil)
+    {
+        setRate(rate, forCode: U.code, slowerThan: duration)
     }
 
     /// Sets the rate of a use case that has a code but no Swift type.
-    public mutating func rate(_ rate: Double, forCode code: Int, slowerThan duration: Duration? = nil) {
+    public mutating func setRate(_ rate: Double, forCode code: Int, slowerThan duration: Duration? = nil) {
         rules[code] = Rule(rate: rate, slow: duration)
     }
 
     /// Sets the rate of all use cases without a rate.
-    public mutating func rate(_ rate: Double, slowerThan duration: Duration? = nil) {
+    public mutating func setRate(_ rate: Double, slowerThan duration: Duration? = nil) {
         other = Rule(rate: rate, slow: duration)
     }
 
@@ -88,7 +90,7 @@ public struct Sampling: Hashable, Sendable {
             rule.rate = 1
         }
         check(&checked.other, "")
-        for (code, var rule) in rules.sorted(by: { $0.key < $1.key }) {
+        for (code, var rule) in rules.ordered(by: { $0.key < $1.key }) {
             check(&rule, " for use case \(code)")
             checked.rules[code] = rule
         }

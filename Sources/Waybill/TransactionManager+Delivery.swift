@@ -17,14 +17,14 @@ extension TransactionManager {
     /// (`performExpiringActivity`). The system usually grants 30 seconds.
     ///
     /// - Parameter deadline: The time after which it returns. Default: 20 seconds. It returns earlier when the system's
-    ///   time is up, or when the calling task is canceled meanwhile. A task that is already canceled can still flush.
+    ///   time is up, or when the calling task is cancelled meanwhile. A task that is already cancelled can still flush.
     @discardableResult
     public func flush(deadline: Duration = .seconds(20)) async -> FlushReport {
-        let (end, wasCanceled) = (FlushEnd(), Task.isCancelled)
+        let (end, wasCancelled) = (FlushEnd(), Task.isCancelled)
         return await withTaskCancellationHandler {
             await flush(deadline: deadline, until: end)
         } onCancel: {
-            if !wasCanceled { end.end() }
+            if !wasCancelled { end.end() }
         }
     }
 
@@ -37,7 +37,7 @@ extension TransactionManager {
     /// - Returns: A closure that ends the flush early.
     @discardableResult
     public func flush(
-        deadline: Duration = .seconds(20), completion: @escaping @Sendable (FlushReport) -> Void = { _ in }
+        deadline: Duration = .seconds(20), completion: @escaping @Sendable (FlushReport) -> Void
     ) -> @Sendable () -> Void {
         let end = FlushEnd()
         Task { completion(await flush(deadline: deadline, until: end)) }
@@ -79,7 +79,7 @@ extension TransactionManager {
             Task {
                 let report = await task.value
                 timer.cancel()
-                // A canceled flush has an error that says less than the report of the deadline.
+                // A cancelled flush has an error that says less than the report of the deadline.
                 if report.error == nil || !end.hasEnded { first.take()?.resume(returning: report) }
             }
         }
@@ -102,7 +102,7 @@ extension TransactionManager {
     /// Stops the delivery that ``startDelivery(every:)`` started, after a last flush that it does not wait for.
     public func stopDelivery() { flusher.stopTurns(of: sources) }
 
-    /// Delivers regularly until the calling task is canceled, and then flushes once more, for at most 20 seconds.
+    /// Delivers regularly until the calling task is cancelled, and then flushes once more, for at most 20 seconds.
     ///
     /// After failures it pauses for a random time: up to 10 seconds after the first, later up to an hour. Pauses
     /// outlive the process. If everything was delivered, it waits for the next fact.

@@ -27,7 +27,7 @@ extension TransactionManager {
 
     /// Begins a transaction, makes it current while a closure runs, and finishes it.
     ///
-    /// The outcome is succeeded if the closure returns; canceled for `CancellationError` or `URLError.cancelled`, also
+    /// The outcome is succeeded if the closure returns; cancelled for `CancellationError` or `URLError.cancelled`, also
     /// as an underlying error; failed for other errors. A `finish` inside wins. Nested transactions have independent
     /// outcomes.
     @discardableResult

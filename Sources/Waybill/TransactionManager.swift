@@ -1,5 +1,5 @@
 public import WaybillCore
-public import WaybillStore
+package import WaybillStore
 
 #if canImport(FoundationNetworking)
 import Foundation
@@ -61,7 +61,7 @@ public final class TransactionManager: Sendable {
         /// Whether later launches remember ``TransactionManager/recording``, in the store's folder. Default: false.
         public var remembersRecording = false
         /// Whether turning recording off also erases transactions with undelivered facts. Default: false.
-        public var offErasesPending = false
+        public var erasesPendingWhenOff = false
         /// Whether the environment and launch arguments override these options, for test builds only. Default: false.
         ///
         /// The variables are `WAYBILL_RECORDING` (`on` or `off`, not remembered), `WAYBILL_COLLECTOR` (a URL),
@@ -97,10 +97,32 @@ public final class TransactionManager: Sendable {
         /// The clocks used for timestamps.
         public var clock: any TransactionClock = SystemClock()
         /// A closure that receives each message for the developer once: problems, and hints about likely mistakes. It
-        /// runs on its own serial queue and may use the manager. Default: writes to standard error.
+        /// runs on its own serial queue and may use the manager. Default: writes to standard error, and on Apple platforms
+        /// to the system's log, too.
         public var diagnostics: @Sendable (String) -> Void = {
+            #if canImport(Darwin)
+            SystemLog.tell($0)
+            #endif
             FileHandle.standardError.write(Data("waybill: \($0)\n".utf8))
         }
+
+        #if canImport(Darwin)
+        /// Whether the system's log also gets each event: its names and codes are public, its attributes private.
+        /// Default: false.
+        public var mirrorsEvents = false
+        /// Whether transactions have the device's state as attributes, from when it changes. Default: false.
+        ///
+        /// The attributes are `device.thermal` (`fair`, `serious` or `critical`), `device.low_power` and
+        /// `network.low_data`. They are absent in the normal state.
+        public var marksDeviceState = false
+        #endif
+        #if os(iOS) || os(macOS) || os(visionOS)
+        /// Whether MetricKit's crash reports say how earlier launches ended. Default: false.
+        ///
+        /// A transaction that a crash interrupted then ended by `SIGSEGV`, or by the system's code, such as
+        /// `system_0x8badf00d`. If a report could be of several launches, it is ignored.
+        public var joinsCrashReports = false
+        #endif
 
         package init() {}
 
@@ -227,6 +249,18 @@ public final class TransactionManager: Sendable {
         rules = NetworkRules(canBeOn: settings != nil) { clock ?? DispatchSchedule() }
         passiveCapture = PassiveCapture(sources: sources)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
+        #if canImport(Darwin)
+        if settings?.marksDeviceState == true {
+            let watch = DeviceWatch(context)
+            companions.withLock { $0[ObjectIdentifier(DeviceWatch.self)] = watch }
+        }
+        #endif
+        #if os(iOS) || os(macOS) || os(visionOS)
+        if settings?.joinsCrashReports == true {
+            let reports = SystemReports(sources)
+            companions.withLock { $0[ObjectIdentifier(SystemReports.self)] = reports }
+        }
+        #endif
         guard let truncated = settings?.truncatedAttributes, truncated > 0 else { return }
         sources.counters.add(truncated, to: \.truncated)
         self.diagnostics.note(.cutSourceAttributes, count: Int64(truncated))
@@ -240,7 +274,7 @@ public final class TransactionManager: Sendable {
     /// Whether the manager records. Set it at any time, from any thread.
     ///
     /// Calls that begin after you turn it off record nothing. Facts recorded before stay, and the next flush delivers
-    /// them, unless you set ``Options/offErasesPending``. When you turn it on again, earlier handles resume.
+    /// them, unless you set ``Options/erasesPendingWhenOff``. When you turn it on again, earlier handles resume.
     /// Transactions that began meanwhile stay unrecorded, and those that finished meanwhile have no outcome.
     public var recording: RecordingHealth.Mode {
         get { sources.mode }
@@ -269,6 +303,31 @@ public final class TransactionManager: Sendable {
     {
         CapturedSession(configuration: configuration, sources: sources, rules: rules, traceContext: traceContext)
     }
+
+    #if !canImport(FoundationNetworking)
+    /// Returns a session that asks a closure about authentication challenges, for certificate pinning and client
+    /// certificates. The closure also gets challenges that the system would decide itself.
+    ///
+    /// ```swift
+    /// let session = transactions.session(configuration: .default) { challenge in
+    ///     guard let trust = challenge.protectionSpace.serverTrust, isPinned(trust) else {
+    ///         return (.cancelAuthenticationChallenge, nil)
+    ///     }
+    ///     return (.useCredential, URLCredential(trust: trust))
+    /// }
+    /// ```
+    public func session(
+        configuration: URLSessionConfiguration, traceContext: TraceContextPolicy? = nil,
+        challenge:
+            @escaping @Sendable (URLAuthenticationChallenge) async -> (
+                URLSession.AuthChallengeDisposition, URLCredential?
+            )
+    ) -> CapturedSession {
+        CapturedSession(
+            configuration: configuration, sources: sources, rules: rules, traceContext: traceContext,
+            challenge: challenge)
+    }
+    #endif
 
     /// The state of recording and delivery. Reading it waits for the store's thread, usually a few milliseconds.
     public var health: RecordingHealth {

@@ -80,7 +80,7 @@ extension HTTPClientRequest {
         guard exchange.isRecorded, let body, let length = body.statedLength else { return self }
         var copy = self
         switch length {
-        case .bytes(0): exchange.sends(byteCount: 0)
+        case .bytes(0): exchange.expectToSend(byteCount: 0)
         case .bytes(let count):
             copy.body = .stream(
                 CountedRequestBody(base: body, exchange: exchange, isFirst: isFirst), length: .known(count))
@@ -124,14 +124,14 @@ extension Error {
     var recorded: any Error { (self as? HTTPClientError).map(NamedClientError.init) ?? self }
 }
 
-private struct NamedClientError: TransactionError, CustomStringConvertible {
+private struct NamedClientError: RecordableError, CustomStringConvertible {
     static let recordedDomain = "AsyncHTTPClient.HTTPClientError"
 
     let error: HTTPClientError
 
     var description: String { error.description }
     var recordedCode: Int { 0 }
-    var recordedAsCanceled: Bool { error == .cancelled }
+    var recordedAsCancelled: Bool { error == .cancelled }
 
     /// For example, `deadlineExceeded`, without the values in parentheses.
     var recordedName: String? {

@@ -21,7 +21,7 @@ extension HTTPClient {
     /// as `HTTPClient.shared` does, requests carry no header field, and `health.hints` reports that.
     ///
     /// The exchange counts bytes in both directions, and ends with the response's body. It fails with the body's error,
-    /// and is canceled if the task is canceled or the rest is not read.
+    /// and is cancelled if the task is cancelled or the rest is not read.
     ///
     /// - Parameters:
     ///   - request: The request.

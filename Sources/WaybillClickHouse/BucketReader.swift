@@ -270,7 +270,7 @@ private struct FactBatch {
     }
 }
 
-/// Checks with one bit per fact that all expected facts exist. A sample could not check the others.
+/// Checks with one bit per fact that all expected facts exist.
 struct FactCounter {
     private struct Marks {
         var expected: SequenceRanges

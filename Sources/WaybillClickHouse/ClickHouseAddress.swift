@@ -19,11 +19,9 @@ public struct ClickHouseAddress: Sendable, Hashable {
     /// The number of replicas that must store an insert. Default: 2 with a cluster, 1 without.
     public var quorum: Int
 
-    /// The names of the environment variables for the user and the password.
-    public static let variables = (user: "WAYBILL_CLICKHOUSE_USER", password: "WAYBILL_CLICKHOUSE_PASSWORD")
+    package static let variables = (user: "WAYBILL_CLICKHOUSE_USER", password: "WAYBILL_CLICKHOUSE_PASSWORD")
 
-    /// Returns whether a text begins with `clickhouse:`.
-    public static func isMeant(by text: String) -> Bool { text.lowercased().hasPrefix("clickhouse:") }
+    package static func isMeant(by text: String) -> Bool { text.lowercased().hasPrefix("clickhouse:") }
 
     /// Parses an address.
     ///

@@ -6,7 +6,7 @@ import WaybillCore
 enum ClickHouseSchema {
     static let version: UInt32 = 1
 
-    /// Returns the statements that create missing tables. `isCurrent` says whether the server supports codecs.
+    /// `isCurrent` says whether the server supports codecs.
     static func statements(isCurrent: Bool, database: String, cluster: String?) -> [String] {
         let tables = tables.map { table in table.statements(isCurrent, database, cluster) }
         let noted = "INSERT INTO \(database).schema_versions(version) VALUES (\(version))"
@@ -72,13 +72,13 @@ enum ClickHouseSchema {
 
     static func published() -> String {
         let head = """
-            -- What a ClickHouse database holds of Waybill; made by `waybill migrate clickhouse://host:8123/waybill`.
+            -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
             --
             -- Version \(version). A version adds tables or columns, and changes none. On a cluster the engines are replicated; `facts` is then a
             -- Distributed table over `facts_local`, by cityHash64(tx), and every server has the other tables whole.
             -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
             -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
-            -- A row is there as often as it was inserted until parts are merged: who reads takes one of each key.
+            -- Until parts are merged, a row appears as often as it was inserted. Read one row of each key.
 
 
             """

@@ -1,45 +1,25 @@
 #if ClickHouse
-package import Foundation
 package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
-import WaybillStore
+package import WaybillStore
 
-extension ClickHouseStore: RecordStore {
-    package func add(_ set: ReceivedSet) async throws -> Receipt { try await queue.add(set) }
-
-    package func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
-        TransactionSummary
-    > {
-        try await reading { try await $0.transactions(request, within: budget) }
+extension ClickHouseStore: BrowsableStore {
+    package func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value
+    {
+        try await reading { try await $0.read(body) }
     }
+
+    package func version() async throws -> Int64 {
+        let state = try await loader.current().state
+        return state.lastArrival &+ Int64(bitPattern: state.bookCount) &+ Int64(bitPattern: state.tombstoneCount)
+    }
+
+    package func add(_ set: ReceivedSet) async throws -> Receipt { try await queue.add(set) }
 
     package func transaction(_ key: String) async throws -> TransactionRecord {
         if try await isReadInPieces(), let transaction = try await transactionInMemory(key) { return transaction }
         return try await reading { try await $0.transaction(key) }
-    }
-
-    package func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord>
-    {
-        try await reading { try await $0.exchanges(request, within: budget) }
-    }
-
-    package func exchange(_ key: String) async throws -> ExchangeRecord {
-        try await reading { try await $0.exchange(key) }
-    }
-
-    package func bodies(of exchanges: [FactID], limit: Int) async throws -> (
-        bodies: [FactID: ExchangeBodies], isCut: Bool
-    ) {
-        try await reading { try await $0.bodies(of: exchanges, limit: limit) }
-    }
-
-    package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
-        try await reading { try await $0.sources(request) }
-    }
-
-    package func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
-        try await reading { try await $0.nameConflicts(request) }
     }
 
     /// - Returns: `nil` if too many related facts are needed.
@@ -79,14 +59,7 @@ extension ClickHouseStore: RecordStore {
         }
         let now = clock.wallMicroseconds()
         return try await queue.retire(
-            { store throws(WaybillError) in
-                var count = 0
-                if let age = limits.maximumAge { count += try store.retire(receivedBefore: now - age.microseconds) }
-                if let transactions = limits.maximumTransactionCount {
-                    count += try store.retire(beyondTransactions: transactions)
-                }
-                return count
-            }, at: now)
+            { store throws(WaybillError) in try store.retire(limits, now: now) }, at: now)
     }
 
     package func verify() async throws -> StoreVerification {
@@ -94,45 +67,6 @@ extension ClickHouseStore: RecordStore {
         // The size of the copy is not the size of the database.
         verification.tables = []
         return verification
-    }
-}
-
-extension ClickHouseStore: BrowsableStore {
-    package func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails] {
-        try await reading { try await $0.details(of: sources, upTo: limits) }
-    }
-
-    package func source(_ key: String) async throws -> SourceRecord { try await reading { try await $0.source(key) } }
-
-    package func apps(limit: Int) async throws -> [String] { try await reading { try await $0.apps(limit: limit) } }
-
-    package func names() async throws -> [RecordedName] { try await reading { try await $0.names() } }
-
-    package func nameConflictCount() async throws -> Int { try await reading { try await $0.nameConflictCount() } }
-
-    package func firstStarts() async throws -> [AppVersion: Date] { try await reading { try await $0.firstStarts() } }
-
-    package func version() async throws -> Int64 {
-        let state = try await loader.current().state
-        return state.lastArrival &+ Int64(bitPattern: state.bookCount) &+ Int64(bitPattern: state.tombstoneCount)
-    }
-
-    package func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
-        try await reading { try await $0.errorCounts(of: transactions) }
-    }
-
-    package func neighbors(of transaction: GUID) async throws -> (
-        before: TransactionSummary?, after: TransactionSummary?
-    ) {
-        try await reading { try await $0.neighbors(of: transaction) }
-    }
-
-    package func delivery(hours: Int) async throws -> DeliveryState {
-        try await reading { try await $0.delivery(hours: hours) }
-    }
-
-    package func quarantined(limit: Int) async throws -> [QuarantinedFact] {
-        try await reading { try await $0.quarantined(limit: limit) }
     }
 }
 
@@ -145,16 +79,6 @@ extension ClickHouseStore: ExportingStore {
             defer { withExtendedLifetime(replica) {} }
             return try await export.next()
         }
-    }
-
-    package func export(
-        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
-    ) async throws -> (factCount: Int, note: String?) {
-        try await reading { try await $0.export(exchanges, as: document, to: put) }
-    }
-
-    package func report(_ request: ListRequest) async throws -> TransactionReport {
-        try await reading { try await $0.report(request) }
     }
 }
 #endif

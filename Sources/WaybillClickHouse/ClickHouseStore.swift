@@ -25,7 +25,7 @@ package struct ClickHouseStore: Sendable {
     package var readLimit: Duration?
     /// The reader, because each one has a share of all reads; `nil` counts as one reader.
     package var asker: String?
-    /// The maximum number of facts in memory for a question. A copy answers if there are fewer.
+    /// The maximum number of facts in memory for a question.
     var factsPerBucket = BucketReader.factCount
     var isCopyPreferred = true
     let tables: ClickHouseTables
@@ -121,10 +121,6 @@ package struct ClickHouseStore: Sendable {
         return (replica, store)
     }
 
-    package func names(including words: [String]) async throws -> [RecordedName] {
-        try await reading { store in try await store.read { reader in try reader.names(including: words) } }
-    }
-
     package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
         try await reading { try await $0.copy(facts, to: file) }
     }
@@ -132,7 +128,7 @@ package struct ClickHouseStore: Sendable {
     package func checkWriting() async throws { _ = try await loader.current() }
 }
 
-extension ClickHouseStore: ExplorableStore {
+extension ClickHouseStore {
     /// Answers from a copy if there is one or the database is small, and from buckets otherwise.
     package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
         -> AnyAnswer
@@ -143,11 +139,7 @@ extension ClickHouseStore: ExplorableStore {
         return try await reading { try await $0.answer(question, where: parameters) }
     }
 
-    package func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
-        try await reading { try await $0.seenValues(useCase: useCase, limit: limit) }
-    }
-
-    /// - Returns: `nil` if the question needs related transactions, which may be in different buckets.
+    /// - Returns: `nil` if the question needs related transactions, which may be in different buckets, or all ledgers.
     private func answerByBuckets(_ question: AnyQuestion, where parameters: [(name: String, value: String)])
         async throws -> AnyAnswer?
     {
@@ -155,7 +147,7 @@ extension ClickHouseStore: ExplorableStore {
         let meant = try await BucketReader.readNames(tables) { reader in
             try question.meant(by: parameters, reader, now: now)
         }
-        guard !meant.looksAtFamilies else { return nil }
+        guard !meant.looksAtFamilies, !meant.isCertified else { return nil }
         let sampled = meant.readsOneIn
         let answer = try await answer(meant, readingOneIn: sampled, now: now)
         // A sample can't explain an empty answer.
@@ -180,8 +172,7 @@ extension ClickHouseStore: ExplorableStore {
 }
 
 extension ClickHouseStore {
-    /// Copies a store in SQLite, except facts that exist here already. So a second run resumes an interrupted copy.
-    /// Returns the number of facts written.
+    /// Copies a store in SQLite, except facts that exist here already. Returns the number of facts written.
     package func take(
         from store: SQLiteStore, progress: @escaping @Sendable (Int64, Int64) -> Void
     ) async throws -> Int64 {
@@ -234,7 +225,7 @@ extension ClickHouseStore {
         return written
     }
 
-    /// The size of a write. Each write makes files on the servers, and needs another query.
+    /// The size of a write.
     private static let (factsPerWrite, sourcesPerWrite): (Int64, Int) = (50_000, 1_000)
 
     private func take(_ pieces: [SourceBooks], at wall: Int64) async throws -> Int64 {

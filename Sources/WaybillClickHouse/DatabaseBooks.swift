@@ -14,7 +14,6 @@ struct DatabaseBooks: Sendable {
     struct Source: Sendable {
         var books: SourceBooks
         var first: Int64
-        /// Facts that must exist.
         var expected = SequenceRanges()
         /// Facts that arrived, including those that were removed later.
         var known: SequenceRanges { SequenceRanges(books.arrivals).union(books.retired).union(erased) }

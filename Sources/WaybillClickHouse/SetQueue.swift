@@ -34,7 +34,7 @@ final class SetQueue: Sendable {
     func add(_ arrival: ReceivedSet) async throws(WaybillError) -> Receipt {
         try await withCheckedContinuation { answer in
             waiting.withLock { $0.append(Waiting(arrival: arrival, answer: answer)) }
-            // Detached, because other sets may be written with this one after its request is canceled.
+            // Detached, because other sets may be written with this one after its request is cancelled.
             Task.detached { try? await self.turns.run { await self.writeSome() } }
         }.get()
     }

@@ -12,7 +12,7 @@ extension Collector {
     /// - Parameters:
     ///   - database: The database. Create its tables with ``WaybillClickHouse/ClickHouseAddress/createTables()``.
     ///   - folder: The folder of the file `tokens`, which must be the same for all collectors.
-    ///   - access: The clients that may use the collector.
+    ///   - access: The clients that may use the collector. All of them must belong to the project `waybill`.
     ///   - limits: The limits on requests and stored data.
     /// - Throws: An error if the database is unreachable or lacks the tables, or if the tokens can't be read or belong
     ///   to other projects.
@@ -31,7 +31,7 @@ extension Collector {
             guard name == .standard else {
                 throw WaybillError(
                     .setting,
-                    "A database holds the project \(ProjectName.standard) alone, and there is a token for \(name).")
+                    "A database holds the project \(ProjectName.standard) alone, and a client belongs to \(name).")
             }
             return project
         }

@@ -10,7 +10,7 @@ import WaybillExport
 ///
 /// ```swift
 /// let collector = try Collector(folder: URL(filePath: "collected"), access: .tokens)
-/// collector.addRoutes(to: router)                              // to a router of your own
+/// collector.addRoutes(to: router)                              // to your router
 /// try await Application(router: collector.router()).runService()  // or alone
 /// ```
 ///
@@ -31,20 +31,51 @@ public struct Collector: Sendable {
 
     /// Opens the stores in a folder, and creates missing ones.
     ///
+    /// `willStore` is called once for each new fact of sets, OTLP spans and sets of version 0.0.1, after redaction. The
+    /// collector redacts its result again. All writes of the project wait for it, so it must be quick, and it must not
+    /// use the collector. If a write fails and is repeated, so are the calls.
+    ///
+    /// - A withheld fact is a dropped one in the ledger, with the reason ``WaybillCore/Ledger/DropReason/withheld``.
+    ///   The receipt counts it as accepted, or as known if it arrives again. `willStore` isn't asked again.
+    /// - If an opening is withheld, the collector withholds all facts of that part or exchange, and deletes those that
+    ///   arrived earlier. The parts of other processes stay, unless you withhold their openings, too.
+    /// - If a fact arrives before the opening of its part, its transaction may be unknown. The draft then has an ID of
+    ///   zeros and the use case -1. The request of an exchange can be empty for the same reason.
+    /// - Facts of kinds that this version of Waybill doesn't know are stored without a call.
+    /// - A span arrives as an opening, an event or an exchange, and its end. For up to a minute, a span without its
+    ///   parent is in the store as it arrived. The collector doesn't keep spans in their original form, so exports omit
+    ///   what facts don't have, such as links.
+    ///
+    /// `didStore` is called after the commit, in order, on a separate thread, so neither answers nor writes wait for
+    /// it. It is never called twice for a fact. It isn't called if the process ends first, or if the calls are a
+    /// thousand behind (`waybill_missed_notices_total`). So it suits notifications and hints to a queue. To process
+    /// every fact, read `/v1/export` with a cursor.
+    ///
     /// - Parameters:
     ///   - folder: The folder, with a file for each project, e.g. `waybill.sqlite`, and the file `tokens`.
     ///   - access: The clients that may use the collector.
     ///   - limits: The limits on requests and stored data.
+    ///   - willStore: Returns the draft to store, changed or not. `nil`, or another case, withholds the fact. Default:
+    ///     all facts are stored unchanged.
+    ///   - didStore: Receives the stored facts of a commit. Default: no call.
     /// - Throws: An error if the folder can't be written, the tokens can't be read, or a store is invalid, damaged, or
     ///   written by a newer version.
-    public init(folder: URL, access: Access, limits: CollectorLimits = CollectorLimits()) throws(WaybillError) {
-        try self.init(folder: folder, access: access, limits: limits, clock: SystemClock())
+    public init(
+        folder: URL, access: Access, limits: CollectorLimits = CollectorLimits(), willStore: WillStore? = nil,
+        didStore: DidStore? = nil
+    ) throws(WaybillError) {
+        try self.init(
+            folder: folder, access: access, limits: limits, clock: SystemClock(), willStore: willStore,
+            didStore: didStore)
     }
 
-    package init(folder: URL, access: Access, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError)
-    {
+    package init(
+        folder: URL, access: Access, limits: CollectorLimits, clock: any TransactionClock,
+        willStore: WillStore? = nil, didStore: DidStore? = nil
+    ) throws(WaybillError) {
+        let host = HostHooks(willStore, didStore)
         try self.init(tokens: folder, access: access, limits: limits, clock: clock) { name throws(WaybillError) in
-            try Project(name, in: folder, limits: limits, clock: clock)
+            try Project(name, in: folder, limits: limits, clock: clock, host)
         }
     }
 
@@ -58,8 +89,7 @@ public struct Collector: Sendable {
         _ = try ProjectSamplingRates(limits.samplingRates)
         redactor = limits.redactor
         self.clock = clock
-        self.access = try AccessControl(
-            access, TokenFile(folder: folder), limits: limits, clock: clock)
+        self.access = try AccessControl(access, in: folder, limits: limits, clock: clock)
         projects = try Projects(self.access.projects(), project)
         pendingBytes = SharedBudget(
             limit: limits.pendingByteCount, largest: limits.bodyByteCount + limits.decompressedByteCount)
@@ -71,7 +101,6 @@ public struct Collector: Sendable {
         router(isForLoopback: false, BasicRequestContext.self)
     }
 
-    /// - Parameter isForLoopback: Whether to refuse requests for other hosts.
     @available(macOS 14, iOS 17, tvOS 17, *)
     package func router<Context: RequestContext>(isForLoopback: Bool, _ context: Context.Type) -> Router<Context> {
         let router = Router(context: context)

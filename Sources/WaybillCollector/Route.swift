@@ -29,7 +29,7 @@ package enum Route: String, CaseIterable, Sendable {
 
     package var path: String { String(rawValue.drop { $0 != "/" }) }
 
-    /// The role that the route requires; `nil` if it needs no token, because probes have none.
+    /// The role that the route requires; `nil` if it needs no identity, because probes have none.
     package var role: Role? {
         switch self {
         case .addSet, .addSpans: .ingest
@@ -44,11 +44,13 @@ package enum Route: String, CaseIterable, Sendable {
     var methodsOfPath: [HTTPRequest.Method] { Self.allCases.filter { $0.path == path }.flatMap(\.methods) }
 }
 
-/// The rights of a token within its project.
-package enum Role: String, Sendable, Hashable, CaseIterable {
-    /// Sends sets and spans, and nothing else. Users can extract such a token from an app.
+/// The rights of a client within its project.
+public enum Role: String, Sendable, Hashable, CaseIterable {
+    /// Sends sets and spans, and nothing else. Users can extract the secret of such a client from an app.
     case ingest
+    /// Reads everything that ``ingest`` clients sent, and sees the inspector's pages.
     case read
+    /// Has the rights of ``ingest`` and ``read``, and erases transactions.
     case admin
 
     func includes(_ role: Role) -> Bool { self == role || self == .admin }
@@ -64,16 +66,16 @@ public struct CollectorLimits: Sendable, Hashable {
     public var decompressedByteCount = 16 << 20
     /// The maximum bytes of all bodies being read, decoded or committed. Further requests get 503. Default: 48 MiB.
     ///
-    /// A token gets at most half of these bytes, and a project three quarters.
+    /// A client gets at most half of these bytes, and a project three quarters.
     public var pendingByteCount = 48 << 20
     /// The maximum number of facts in a set. Larger sets get 413. Default: 50,000.
     public var factsPerSet = 50_000
     /// The maximum number of facts in a transaction, over all sources. Others are rejected. Default: 100,000.
     public var factsPerTransaction = 100_000
-    /// The requests per second of a token, with bursts of twice as many. Further requests get 429. Default: 500.
+    /// The requests per second of a client, with bursts of twice as many. Further requests get 429. Default: 500.
     public var requestsPerSecond = 500
     /// The duration of a login to the inspector. Default: 12 hours.
-    public var sessionTime = Duration.seconds(12 * 3600)
+    public var sessionDuration = Duration.seconds(12 * 3600)
     /// The time limit of a list, a question, or a piece of an export. Longer ones get 422. Default: 30 s.
     ///
     /// A request that waits as long for its turn gets 503.

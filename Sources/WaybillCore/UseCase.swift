@@ -19,8 +19,8 @@
 /// values, and never reuse a code or a name. Give every case of an `Int` use case an explicit raw value.
 public protocol UseCase: RawRepresentable, CaseIterable, Hashable, Sendable {
     /// The number of this use case: 0 or greater, and unique in the project. Default: derived from ``name``. The
-    /// derived code has 52 bits, or 30 bits if `Int` has 32 bits, as on older watches. Declare a `code` if such watches
-    /// share the use case with other devices.
+    /// derived code has 49 bits, or 31 bits if `Int` has 32 bits, as on older watches. Declare a `code` if such watches
+    /// share the use case with other devices. A request's header field carries codes below 10^15.
     static var code: Int { get }
     /// The displayed name. Default: the type's name with a lowercase first letter, `login`.
     static var name: String { get }
@@ -70,8 +70,8 @@ package enum NameCode {
         var hash = SipHash(key: (0, 0))
         var name = name
         name.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
-        // The number of bits that a code can have: 30 on platforms with 32-bit integers.
-        let bits = min(52, Int.bitWidth - 2)
+        // An integer of a header field has at most 15 digits (RFC 9651). 32-bit integers have room for 30 bits.
+        let bits = min(48, Int.bitWidth - 2)
         return 1 << bits | Int(truncatingIfNeeded: hash.value.0 & (1 << UInt64(bits) - 1))
     }
 }

@@ -1,6 +1,6 @@
-public import Foundation
-public import WaybillCore
-public import WaybillQueries
+package import Foundation
+package import WaybillCore
+package import WaybillQueries
 import WaybillStore
 
 /// A store that exports facts for other programs.
@@ -18,12 +18,10 @@ package protocol ExportingStore: RecordStore {
     func report(_ request: ListRequest) async throws -> TransactionReport
 }
 
-/// The facts that an export contains.
-public enum ExportedFacts: Sendable, Hashable {
+package enum ExportedFacts: Sendable, Hashable {
     /// The facts of all transactions that match, regardless of the page. A request without conditions exports
     /// everything, including exchanges outside transactions.
     case of(ListRequest)
-    /// The facts of one transaction.
     case transaction(GUID)
     /// The facts that follow the cursor of an earlier export.
     case after(String)
@@ -32,28 +30,25 @@ public enum ExportedFacts: Sendable, Hashable {
 }
 
 /// An export as text, read on demand in pieces of whole lines.
-public struct ExportStream: Sendable {
+package struct ExportStream: Sendable {
     /// The position after the last fact; pass it to the next export.
-    public let cursor: String
+    package let cursor: String
     /// Returns the next piece, or `nil` after the last one.
-    public let next: @Sendable () async throws -> Piece?
+    package let next: @Sendable () async throws -> Piece?
 
     /// A piece of whole lines.
-    public struct Piece: Sendable {
-        /// The text in UTF-8.
-        public var bytes: [UInt8]
+    package struct Piece: Sendable {
+        package var bytes: [UInt8]
         /// The number of facts in the piece; 0 if unknown.
-        public var factCount = 0
+        package var factCount = 0
 
-        /// Creates a piece.
-        public init(bytes: [UInt8], factCount: Int = 0) {
+        package init(bytes: [UInt8], factCount: Int = 0) {
             self.bytes = bytes
             self.factCount = factCount
         }
     }
 
-    /// Creates an export from a cursor and a closure that returns the next piece.
-    public init(cursor: String, pieces next: @escaping @Sendable () async throws -> Piece?) {
+    package init(cursor: String, pieces next: @escaping @Sendable () async throws -> Piece?) {
         self.cursor = cursor
         self.next = next
     }
@@ -200,6 +195,23 @@ extension ExportingStore {
     }
 }
 
+extension ExportingStore where Self: BrowsableStore {
+    package func export(
+        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
+    ) async throws -> (factCount: Int, note: String?) {
+        let factCount = try await read(exchanges) { (reader, filter: ExchangeFilter, now) in
+            try document.write(reader.exchanges(matching: filter, now: now), to: put)
+        }
+        return (factCount, nil)
+    }
+
+    package func report(_ request: ListRequest) async throws -> TransactionReport {
+        try await read(request) { (reader, filter: TransactionFilter, now) in
+            try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
+        }
+    }
+}
+
 extension SQLiteStore: ExportingStore {
     package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         let scope = try await scope(facts)
@@ -217,21 +229,6 @@ extension SQLiteStore: ExportingStore {
         }
         return ExportStream(cursor: cursor.description) {
             try await thread.run(until: interruption()) { try $0.piece(until: $1) }
-        }
-    }
-
-    package func export(
-        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
-    ) async throws -> (factCount: Int, note: String?) {
-        let factCount = try await read(exchanges) { (reader, filter: ExchangeFilter, now) in
-            try document.write(reader.exchanges(matching: filter, now: now), to: put)
-        }
-        return (factCount, nil)
-    }
-
-    package func report(_ request: ListRequest) async throws -> TransactionReport {
-        try await read(request) { (reader, filter: TransactionFilter, now) in
-            try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
         }
     }
 

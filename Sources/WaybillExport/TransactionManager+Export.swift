@@ -14,7 +14,8 @@ extension TransactionManager {
     /// ```
     ///
     /// - Parameters:
-    ///   - format: One row per fact (`.ndjson`, `.csv`), OpenTelemetry spans (`.otlp`), or an SQLite store (`.sqlite`).
+    ///   - format: One row per fact (`.ndjson`, `.csv`), OpenTelemetry spans (`.otlp`), a trace
+    ///     (`.perfetto`), or an SQLite store (`.sqlite`).
     ///   - filter: The transactions. The default exports everything, including exchanges outside transactions.
     ///   - file: The destination. An existing file is replaced.
     ///   - isCompressed: Whether to compress text with gzip; `nil` compresses if the file name ends with `.gz`.
@@ -53,7 +54,7 @@ extension TransactionManager {
     /// ```
     ///
     /// - Parameters:
-    ///   - format: `.har`, `.curl`, `.text` or `.json`.
+    ///   - format: `.har`, `.curl`, `.rules`, `.text` or `.json`.
     ///   - filter: The exchanges; all by default.
     ///   - file: The destination. An existing file is replaced. A name that ends with `.gz` selects compression.
     /// - Throws: ``WaybillCore/WaybillError``: `.setting` if the file can't be written, `.notFound` if nothing matches,

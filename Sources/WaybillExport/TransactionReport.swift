@@ -6,8 +6,8 @@ package import WaybillStore
 
 /// Transactions as one HTML file to share. It works without script or network, and its content is escaped and redacted.
 ///
-/// The newest transaction is first. Each expands to a waterfall of its events and exchanges, a timeline, and its
-/// requests as cURL commands. A script adds search, a filter by outcome, and copy buttons.
+/// The newest transaction is first. Each opens to a waterfall of its events and exchanges, and each exchange opens to
+/// its fields and its cURL command. A script adds search, a filter by outcome, and copy buttons.
 ///
 /// ## Usage
 ///
@@ -73,7 +73,6 @@ extension TransactionReport: Redactable {
 }
 
 extension TransactionReport {
-    /// The maximum number of transactions in a readable report.
     package static let limit = 2_000
 
     package static let thereAreMore = "These are the newest \(limit); there are more."

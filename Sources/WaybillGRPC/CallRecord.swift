@@ -8,10 +8,10 @@ import WaybillCore
 enum CallEnd {
     case completed(Metadata)
     case failed(any Error)
-    case canceled
+    case cancelled
 }
 
-/// A call in progress, on either side. It records one end: canceled, unless it learns of another.
+/// A call in progress, on either side. It records one end: cancelled, unless it learns of another.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class CallRecord: Sendable {
     private struct State {
@@ -29,23 +29,23 @@ final class CallRecord: Sendable {
     /// The server's part, which ends with the call; `nil` on a client.
     private let joined: UseCaseTransaction<Int>?
     private let deadline: CallDeadline?
-    private let isCanceled: @Sendable () -> Bool
+    private let isCancelled: @Sendable () -> Bool
     private let state = Locked(State())
 
-    /// `isCanceled` returns whether the other side has stopped waiting.
+    /// `isCancelled` returns whether the other side has stopped waiting.
     init(
         _ event: String, _ method: MethodDescriptor, metadata: Metadata, _ exchange: ExchangeRecorder, part: OpenPart?,
         closing joined: UseCaseTransaction<Int>? = nil,
-        isCanceled: @escaping @Sendable () -> Bool = { Task.isCancelled }
+        isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled }
     ) {
         (self.event, self.method, self.exchange, self.part) = (
             event, method, exchange, exchange.isRecorded ? part : nil
         )
-        (self.joined, self.isCanceled) = (joined, isCanceled)
+        (self.joined, self.isCancelled) = (joined, isCancelled)
         deadline = CallDeadline(metadata)
     }
 
-    deinit { end(.canceled) }
+    deinit { end(.cancelled) }
 
     func sent(_ count: Int) { state.withLock { $0.requestCount += Int64(count) } }
 
@@ -71,7 +71,7 @@ final class CallRecord: Sendable {
             exchange.responded(ExchangeResponse(status: 200, headerFields: fields + [status]), isTimed: false)
             exchange.finish(error: error)
         case .lost(_, let error): exchange.fail(error)
-        case .canceled: exchange.cancel()
+        case .cancelled: exchange.cancel()
         }
         report(result, last)
         close(result)
@@ -81,12 +81,12 @@ final class CallRecord: Sendable {
         case answered(code: Int, error: (any Error)?, trailers: Metadata)
         /// No server answered, or the client stopped waiting.
         case lost(code: Int, error: any Error)
-        case canceled
+        case cancelled
 
         var code: Int {
             switch self {
             case .answered(let code, _, _), .lost(let code, _): code
-            case .canceled: RPCError.Code.cancelled.rawValue
+            case .cancelled: RPCError.Code.cancelled.rawValue
             }
         }
 
@@ -94,20 +94,20 @@ final class CallRecord: Sendable {
             switch self {
             case .answered(_, let error, _): error
             case .lost(_, let error): error
-            case .canceled: nil
+            case .cancelled: nil
             }
         }
     }
 
     private func result(of end: CallEnd, isAnswered: Bool) -> Result {
-        let isCanceled = isCanceled()
-        let hasRunOut = isCanceled && deadline?.hasPassed == true
+        let isCancelled = isCancelled()
+        let hasRunOut = isCancelled && deadline?.hasPassed == true
         switch end {
         // A client has this result; a server's late result reaches nobody. A server that shuts down also cancels its
         // calls, but the clients receive their results.
         case .completed(let trailers) where joined == nil || !hasRunOut:
             return .answered(code: 0, error: nil, trailers: trailers)
-        case .failed(let error) where !isCanceled && !error.isCancellation:
+        case .failed(let error) where !isCancelled && !error.isCancellation:
             let status = (error as? any RPCErrorConvertible).map { RPCError($0) }
             let code = status?.code ?? .unknown
             // A transport reports an unreachable server like a server's status, but with a cause.
@@ -115,9 +115,9 @@ final class CallRecord: Sendable {
             return isClients || code == .unavailable || code == .deadlineExceeded
                 ? .lost(code: code.rawValue, error: error)
                 : .answered(code: code.rawValue, error: error, trailers: status?.metadata ?? [:])
-        case .completed, .failed, .canceled:
+        case .completed, .failed, .cancelled:
             // Deadlines and cancellations end a call in the same way; only the time distinguishes them.
-            guard deadline?.hasPassed == true else { return .canceled }
+            guard deadline?.hasPassed == true else { return .cancelled }
             let error = RPCError(code: .deadlineExceeded, message: "")
             return .lost(code: error.code.rawValue, error: error)
         }
@@ -137,7 +137,7 @@ final class CallRecord: Sendable {
     private func close(_ result: Result) {
         guard let joined else { return }
         switch result {
-        case .canceled: joined.finish(.canceled)
+        case .cancelled: joined.finish(.cancelled)
         case .answered, .lost:
             if GRPCStatus.isServerFailure(result.code) {
                 joined.finish(.failed, error: result.error)
@@ -242,11 +242,11 @@ extension Metadata {
 
 /// Recorded by its status: the domain `grpc`, the code, and a name such as `DEADLINE_EXCEEDED`.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-extension RPCError: TransactionError {
+extension RPCError: RecordableError {
     public static var recordedDomain: String { GRPCStatus.domain }
     public var recordedCode: Int { code.rawValue }
     public var recordedName: String? { GRPCStatus.name(of: code.rawValue) }
     public var recordedUnderlying: (any Error)? { cause }
-    public var recordedAsCanceled: Bool { code == .cancelled || cause is CancellationError }
+    public var recordedAsCancelled: Bool { code == .cancelled || cause is CancellationError }
 }
 #endif

@@ -8,7 +8,7 @@ import WaybillCore
 ///
 /// A call is recorded as a `POST` of `/service/method`, with its redacted metadata as header fields. Each attempt is a
 /// call. A status other than `OK` is the exchange's error, with the domain `grpc` and the status code. A call fails
-/// with `DEADLINE_EXCEEDED` after its deadline. It is canceled if the app cancels it or stops reading responses.
+/// with `DEADLINE_EXCEEDED` after its deadline. It is cancelled if the app cancels it or stops reading responses.
 /// Messages and their byte counts are not recorded.
 ///
 /// At the end of each call, the transaction gets an event `grpc.call`. Its attributes are `rpc.method`,
@@ -108,8 +108,8 @@ private struct CountedParts<Message: Sendable>: AsyncSequence, Sendable {
             switch part {
             case .message: call.received(1)
             case .trailingMetadata(let metadata): call.end(.completed(metadata))
-            // A canceled reader receives the end of the sequence without trailers.
-            case nil: call.end(.canceled)
+            // A cancelled reader receives the end of the sequence without trailers.
+            case nil: call.end(.cancelled)
             }
             return part
         }

@@ -9,7 +9,7 @@ import WaybillCore
 /// is not in the manager's `options.server.accepting` are not recorded either.
 ///
 /// The interceptor closes the part after the last response. It failed with a status that is the server's fault
-/// (`UNKNOWN`, `DEADLINE_EXCEEDED`, `UNIMPLEMENTED`, `INTERNAL`, `UNAVAILABLE`, `DATA_LOSS`), is canceled if the call
+/// (`UNKNOWN`, `DEADLINE_EXCEEDED`, `UNIMPLEMENTED`, `INTERNAL`, `UNAVAILABLE`, `DATA_LOSS`), is cancelled if the call
 /// was, and succeeded otherwise. A `finish` in a handler has precedence. After its deadline, a call fails with
 /// `DEADLINE_EXCEEDED` whatever the handler returns. The part's last event is `grpc.handled`, with the attributes of
 /// `grpc.call` at ``TransactionClientInterceptor``.
@@ -51,7 +51,7 @@ public struct TransactionServerInterceptor: ServerInterceptor {
             in: transaction)
         let call = CallRecord(
             "grpc.handled", context.descriptor, metadata: request.metadata, exchange, part: transaction.part,
-            closing: transaction, isCanceled: { context.cancellation.isCancelled })
+            closing: transaction, isCancelled: { context.cancellation.isCancelled })
         var request = request
         request.messages = RPCAsyncSequence(
             wrapping: request.messages.map { message in

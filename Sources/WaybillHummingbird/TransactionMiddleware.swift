@@ -49,7 +49,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
         let exchange = transactions.openServerExchange(
             method: request.method.rawValue, authority: request.head.authority, target: request.uri.string,
             headerFields: fields(request.headers), in: transaction)
-        exchange.sends(byteCount: request.headers[.contentLength].flatMap { Int64($0) })
+        exchange.expectToSend(byteCount: request.headers[.contentLength].flatMap { Int64($0) })
         do {
             let response = try await transaction.withCurrent { try await next(request, context) }
             exchange.responded(
@@ -61,7 +61,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch {
             if error.isCancellation {
                 exchange.fail(error)
-                transaction.finish(.canceled)
+                transaction.finish(.cancelled)
             } else {
                 let status = (error as? any HTTPResponseError)?.status.code ?? 500
                 let recorded = recorded(error)
@@ -85,7 +85,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
 
     /// Returns the error to record. The code of an error that is a response is its status, unless it has its own.
     private func recorded(_ error: any Error) -> any Error {
-        guard let response = error as? any HTTPResponseError, !(error is any TransactionError) else { return error }
+        guard let response = error as? any HTTPResponseError, !(error is any RecordableError) else { return error }
         let keepsTexts = transactions.sources.settings?.keepsErrorTexts ?? false
         var recorded = RecordedError(error, includingText: keepsTexts)
         recorded.code = Int64(response.status.code)

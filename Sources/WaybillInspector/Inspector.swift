@@ -30,7 +30,6 @@ public struct Inspector: Sendable {
     /// - Throws: ``WaybillCore/WaybillError`` if the store is missing, is invalid, or was written by a newer version.
     public init(file: URL) throws(WaybillError) { try self.init(file: file, clock: SystemClock()) }
 
-    /// - Parameter readLimit: The time limit of a page; `nil` for no limit.
     package init(
         file: URL, clock: any TransactionClock = SystemClock(), readLimit: Duration? = .seconds(30),
         redactor: Redactor = Redactor()
@@ -49,18 +48,20 @@ public struct Inspector: Sendable {
 
     /// Returns the response to a request. Errors are pages, too.
     ///
-    /// - Parameter request: The request of a browser.
     /// - Returns: The response; for `HEAD` the same as for `GET`.
     public func respond(to request: InspectorRequest) async -> InspectorResponse {
         guard let route = InspectorRoute(request), !route.isControl || access.controls != nil else {
-            return .nothing(at: request.root + request.path)
+            return .message(
+                .notFound("There is nothing at \(request.root)\(request.path)."),
+                depth: request.path.count { $0 == "/" },
+                hasControls: access.controls != nil)
         }
         do {
             return try await response(to: request, route)
         } catch let failure as QueryFailure {
             return message(InspectorProblem(access.redactor.redacted(failure)), route)
         } catch let problem as InspectorProblem {
-            return problem.status == 401 ? askToken(for: request, route) : message(problem, route)
+            return problem.status == 401 && access.hasLogin ? askToken(for: request, route) : message(problem, route)
         } catch let error as WaybillError where error.code == .deadline {
             return message(.deadline(error), route)
         } catch is CancellationError {
@@ -73,7 +74,10 @@ public struct Inspector: Sendable {
     }
 
     private func message(_ problem: InspectorProblem, _ route: InspectorRoute) -> InspectorResponse {
-        .message(problem, depth: route.depth, hasControls: access.controls != nil)
+        var response = InspectorResponse.message(problem, depth: route.depth, hasControls: access.controls != nil)
+        response.fields.merge(problem.fields) { ours, _ in ours }
+        response.failure = problem.failure
+        return response
     }
 
     private func response(to request: InspectorRequest, _ route: InspectorRoute) async throws -> InspectorResponse {
@@ -81,7 +85,12 @@ public struct Inspector: Sendable {
         let items = request.items
         let components = request.components
         let (key, file) = (components.dropFirst().first ?? "", components.dropFirst(2).first ?? "")
-        func store() async throws -> InspectedStore { try await access.store(for: request) }
+        if let response = try request.choosingZone(route) { return response }
+        func store() async throws -> InspectedStore {
+            var store = try await access.store(for: request)
+            (store.zone, store.items) = (request.zone, items)
+            return store
+        }
         func controls() throws -> InspectorControls {
             guard let controls = access.controls else {
                 throw InspectorProblem.notFound("Nothing can be changed here.")
@@ -91,21 +100,27 @@ public struct Inspector: Sendable {
         return switch route {
         case .home: .seeOther(request.root + "/transactions")
         case .loadAsset: try .asset(key)
-        case .askToken: .page(LoginPage(to: LoginDestination(items).path).html)
-        case .logIn: try logIn(request)
+        case .askToken: try loginPage(items)
+        case .logIn: try await logIn(request)
         case .logOut: try logOut(request)
         case .listTransactions: try await store().transactionsPage(items)
         case .downloadTransactions: try await store().transactionsFile(items)
         case .showTransaction: try await store().transactionPage(key, items)
         case .compareTransactions: try await store().comparisonPage(items)
+        case .listSessions: try await store().sessionsPage(items)
         case .downloadTransaction: try await store().download(key, as: file)
         case .listTerms: try await store().terms(items)
         case .listExchanges: try await store().exchangesPage(items)
         case .showExchange: try await store().exchangePage(key)
         case .downloadExchange: try await store().file(of: key, named: file)
+        case .listEndpoints: try await store().endpointsPage(items)
+        case .downloadEndpoints: try await store().endpointsFile(items)
+        case .showEndpoint: try await store().endpointPage(items)
         case .listUseCases: try await store().useCasesPage(items)
         case .downloadUseCases: try await store().useCasesFile(items)
         case .showUseCase, .askUseCase: try await store().useCasePage(key, file, items)
+        case .listErrors: try await store().errorsPage(items)
+        case .downloadErrors: try await store().errorsFile(items)
         case .listSources: try await store().sourcesPage(items)
         case .showSource: try await store().sourcePage(key)
         case .showDelivery: try await store().deliveryPage()
@@ -134,14 +149,20 @@ extension Inspector {
         return .seeOther("\(root)login?to=\(ListAddress.encoded(destination.path))")
     }
 
-    private func logIn(_ request: InspectorRequest) throws -> InspectorResponse {
+    private func loginPage(_ items: [(name: String, value: String)]) throws(InspectorProblem) -> InspectorResponse {
+        guard access.hasLogin else { throw .loginIsElsewhere }
+        return .page(LoginPage(to: LoginDestination(items).path).html)
+    }
+
+    private func logIn(_ request: InspectorRequest) async throws -> InspectorResponse {
+        guard access.hasLogin else { throw InspectorProblem.loginIsElsewhere }
         try request.checkOrigin()
         let form = request.formItems
         let destination = LoginDestination(form)
         let token = (form.last { $0.name == "token" }?.value ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
         do {
             var response = InspectorResponse.seeOther(destination.path)
-            if let session = try access.logIn(token: token) {
+            if let session = try await access.logIn(token: token) {
                 response.fields["Set-Cookie"] = request.sessionCookie(session)
             }
             return response
@@ -208,10 +229,13 @@ package protocol InspectorAccess: Sendable {
     func store(for request: InspectorRequest) async throws -> InspectedStore
 
     /// Returns the ID of a session; `nil` if no login is required. Throws ``InspectorProblem`` for an invalid token.
-    func logIn(token: String) throws -> String?
+    func logIn(token: String) async throws -> String?
 
     /// Ends a session. Unknown sessions are ignored.
     func logOut(session: String)
+
+    /// Whether the inspector asks unknown users for a token. If not, they see the problem. Default: true.
+    var hasLogin: Bool { get }
 
     /// The redactor of all pages. Default: well-known names only.
     var redactor: Redactor { get }
@@ -223,7 +247,13 @@ package protocol InspectorAccess: Sendable {
 extension InspectorAccess {
     package var redactor: Redactor { Redactor() }
 
+    package var hasLogin: Bool { true }
+
     package var controls: InspectorControls? { nil }
+}
+
+extension InspectorProblem {
+    fileprivate static let loginIsElsewhere = notFound("There are no tokens here. Log in to the service itself.")
 }
 
 /// The `Host` check prevents DNS rebinding, which would let a foreign page read the store.

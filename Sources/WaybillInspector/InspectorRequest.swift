@@ -75,7 +75,7 @@ public struct InspectorResponse: Sendable {
     public enum Body: Sendable {
         /// A complete body. For `HEAD` it equals that for `GET`, and the server must omit it.
         case bytes([UInt8])
-        /// An endless body with a piece per change. It ends when the reading task is canceled.
+        /// An endless body with a piece per change. It ends when the reading task is cancelled.
         case stream(AsyncThrowingStream<[UInt8], any Error>)
     }
 
@@ -88,7 +88,6 @@ public struct InspectorResponse: Sendable {
     /// The internal error for a log; `nil` if there is none. Don't show it to readers, since it may contain paths.
     public var failure: (any Error)?
 
-    /// - Parameter type: The media type with its charset; `nil` without a body.
     init(_ status: Int = 200, type: String?, _ body: Body = .bytes([])) {
         self.status = status
         self.body = body

@@ -18,7 +18,7 @@ import WaybillCore
 /// | `waybill_pending_facts` | facts not delivered yet |
 /// | `waybill_delivered_facts` | facts |
 /// | `waybill_quarantined_facts` | facts that the collector rejected |
-/// | `waybill_dropped_facts`, by `reason`: `quota`, `age`, `erased`, `damaged`, `sampled` | facts dropped early |
+/// | `waybill_dropped_facts`, by `reason`: `quota`, `age`, `erased`, `damaged`, `sampled`, `withheld` | facts dropped early |
 ///
 /// The counts of this process since its start, explained at ``Waybill/RecordingHealth``:
 ///
@@ -32,7 +32,7 @@ import WaybillCore
 /// | `waybill_malformed_headers`, `waybill_mismatched_use_cases` | received requests |
 /// | `waybill_unknown_use_cases`, `waybill_refused_joins` | received requests |
 ///
-/// There are always 21 series.
+/// There are always 22 series.
 public struct TransactionMetrics: Sendable {
     private let transactions: TransactionManager
     private let factory: any MetricsFactory
@@ -53,7 +53,7 @@ public struct TransactionMetrics: Sendable {
         if let ledger = try? await transactions.ledger() { tell(ledger) }
     }
 
-    /// Updates the gauges until the task is canceled.
+    /// Updates the gauges until the task is cancelled.
     ///
     /// - Parameter interval: The time between updates, at least a second.
     public func run(every interval: Duration = .seconds(10)) async {

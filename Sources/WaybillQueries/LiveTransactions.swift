@@ -138,7 +138,7 @@ extension LiveTransactions {
             sources.current?.writer.watchOthers()
         }
 
-        /// Returns the current state, then each changed one; `nil` if the manager is gone or the task is canceled.
+        /// Returns the current state, then each changed one; `nil` if the manager is gone or the task is cancelled.
         public mutating func next() async -> State? { await next(isolation: nil) }
 
         /// Works as ``next()``, on the caller's actor.

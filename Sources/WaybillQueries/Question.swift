@@ -5,7 +5,8 @@ package import WaybillStore
 /// A question about many transactions or exchanges, for any store or, as JSON, for a collector.
 ///
 /// The questions are ``SummaryQuestion``, ``DurationQuestion``, ``MeasureQuestion``, ``TransitionsQuestion``,
-/// ``FunnelQuestion``, ``DropOffQuestion``, ``LegsQuestion``, ``NetworkQuestion`` and ``CompareQuestion``.
+/// ``FunnelQuestion``, ``DropOffQuestion``, ``LegsQuestion``, ``NetworkQuestion``, ``CompareQuestion``,
+/// ``ErrorsQuestion`` and ``WhyQuestion``.
 public protocol Question<Answer>: Hashable, Sendable, Codable {
     /// The type of the answer.
     associatedtype Answer: QuestionAnswer
@@ -33,6 +34,8 @@ public struct AnswerContext {
     let now: Int64
     /// Whether other stores have some of the transactions.
     var isPartial = false
+    /// For bounds; `nil` unless the question is certified.
+    var owed: OwedFacts?
     var soonRead = 5_000
 
     var connection: Connection { reader.connection }

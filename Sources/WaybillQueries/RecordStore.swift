@@ -1,4 +1,3 @@
-package import Foundation
 package import WaybillCore
 
 /// A store of facts from several sources: an SQLite file, a collector over HTTP, or a ClickHouse database.
@@ -23,6 +22,9 @@ package protocol RecordStore: Sendable {
     func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord>
 
     func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict>
+
+    /// Parameters that are not empty replace the question's own filter, about exchanges for the network question.
+    func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer
 
     /// Erases facts including the bytes on the disk, transactions always whole, and rejects their later facts.
     ///
@@ -112,93 +114,4 @@ package struct PageCount {
         last = next
         return next
     }
-}
-
-package protocol BrowsableStore: RecordStore {
-    func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails]
-
-    func source(_ key: String) async throws -> SourceRecord
-
-    func apps(limit: Int) async throws -> [String]
-
-    /// Returns the recorded names; if there are very many, those of use cases with transactions.
-    func names() async throws -> [RecordedName]
-
-    func nameConflictCount() async throws -> Int
-
-    func firstStarts() async throws -> [AppVersion: Date]
-
-    /// Returns a number that differs after each change.
-    func version() async throws -> Int64
-
-    func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int]
-
-    func neighbors(of transaction: GUID) async throws -> (before: TransactionSummary?, after: TransactionSummary?)
-
-    func delivery(hours: Int) async throws -> DeliveryState
-
-    func quarantined(limit: Int) async throws -> [QuarantinedFact]
-}
-
-package struct SourceDetails: Sendable {
-    package var clocks: SourceClocks?
-    package var gaps: [GapTime]
-    package var transactions: [TransactionSummary]
-    /// The time of the latest fact; `nil` without one. For received sources, only with transactions.
-    package var latestFact: Date?
-    /// The first arrival of new facts; `nil` for the store's own sources, and without transactions.
-    package var firstArrival: Date?
-
-    package init(
-        clocks: SourceClocks?, gaps: [GapTime], transactions: [TransactionSummary], latestFact: Date?,
-        firstArrival: Date?
-    ) {
-        self.clocks = clocks
-        self.gaps = gaps
-        self.transactions = transactions
-        self.latestFact = latestFact
-        self.firstArrival = firstArrival
-    }
-
-    package struct GapTime: Hashable, Sendable {
-        package var gap: SourceRecord.Gap
-        package var after: Date?
-        package var before: Date?
-
-        package init(gap: SourceRecord.Gap, after: Date?, before: Date?) {
-            self.gap = gap
-            self.after = after
-            self.before = before
-        }
-    }
-
-    package struct Limits: Sendable, Hashable {
-        package var clocks: Int
-        package var gaps: Int
-        package var transactions: Int
-
-        package init(clocks: Int, gaps: Int = 0, transactions: Int = 0) {
-            self.clocks = clocks
-            self.gaps = gaps
-            self.transactions = transactions
-        }
-    }
-}
-
-extension SourceDetails: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var details = self
-        details.clocks = clocks.redacted(by: redactor)
-        details.transactions = transactions.redacted(by: redactor)
-        return details
-    }
-}
-
-package protocol AnsweringStore: RecordStore {
-    /// Parameters that are not empty replace the question's own filter, about exchanges for the network question.
-    func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer
-}
-
-package protocol ExplorableStore: AnsweringStore, BrowsableStore {
-    func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues
 }

@@ -28,16 +28,22 @@ package struct SQLiteStore: Sendable {
         try self.init(ResolvedLocation(path: url.path(percentEncoded: false)), clock: clock)
     }
 
+    /// Stores the journals that programs left in a folder when they ended.
+    package static func recoverJournals(in url: URL, clock: any TransactionClock) throws(WaybillError) {
+        try Store.recoverJournals(at: ResolvedLocation(path: url.path(percentEncoded: false)), clock: clock)
+    }
+
     /// Opens a store for writing and reading, creates it if necessary, and blocks until it is open.
     package init(
         making name: String = "waybill", in folder: URL, factsPerTransaction: Int? = nil,
-        clock: any TransactionClock = SystemClock(),
+        clock: any TransactionClock = SystemClock(), hooks: IngestHooks = IngestHooks(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) throws(WaybillError) {
         // Opening it as a folder creates the folder.
         let place =
             name == "waybill" ? ResolvedLocation.folder(folder) : .file(folder.appending(path: "\(name).sqlite"))
-        let writer = SetWriter(place, factsPerTransaction: factsPerTransaction, committed: committed)
+        let writer = SetWriter(
+            place, factsPerTransaction: factsPerTransaction, hooks: hooks, committed: committed)
         try writer.open()
         try self.init(place, clock: clock, writer)
     }
@@ -66,114 +72,30 @@ package struct SQLiteStore: Sendable {
         try await lists.run(for: asker, within: readLimit, by: clock, body)
     }
 
-    /// Reads on the one thread whose ``StoreReader/version()`` is comparable with earlier ones.
-    func watch<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value {
-        try await watcher.run(for: asker, within: readLimit, by: clock, body)
-    }
-
     package func ask<Value: Sendable>(_ body: @escaping @Sendable (StoreReader, _ now: Int64) throws -> Value)
         async throws -> Value
     {
         let now = clock.wallMicroseconds()
         return try await questions.run(for: asker, within: readLimit, by: clock) { reader in try body(reader, now) }
     }
-
-    package func read<Filter: ListFilter, Value: Sendable>(
-        _ request: ListRequest, _ body: @escaping @Sendable (StoreReader, Filter, Int64) throws -> Value
-    ) async throws -> Value {
-        let now = clock.wallMicroseconds()
-        return try await read { reader in try body(reader, reader.filter(request, now: now), now) }
-    }
 }
 
-extension StoreReader {
-    package func filter<Filter: ListFilter>(_ request: ListRequest, now: Int64) throws -> Filter {
-        let called = try request.names(about: Filter.subject)
-        return try request.filter(names: called.isEmpty ? [] : names(including: called), now: now)
-    }
-}
-
-extension SQLiteStore: RecordStore {
-    package func add(_ set: ReceivedSet) async throws -> Receipt { try await writer.add(set) }
-
-    package func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
-        TransactionSummary
-    > {
-        try await read(request) { (reader, filter: TransactionFilter, now) in
-            if request[.after] != nil { return try reader.changes(request, filter, now: now) }
-            let (limit, cursor, search) = (try request.pageSize(), request[.cursor], budget.map(SearchBudget.lasting))
-            return try QueryFailure.ofCursor {
-                var page: RecordPage<TransactionSummary>
-                if let search {
-                    let found = try reader.transactions(
-                        matching: filter, limit: limit, after: cursor, now: now, budget: search)
-                    page = found.page
-                    page.progress = found.progress
-                } else {
-                    page = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now)
-                }
-                if page.rows.isEmpty, page.progress == nil, cursor == nil {
-                    page.whyEmpty = try reader.whyEmpty(filter, now: now, budget: search)
-                }
-                return page
-            }
-        }
+extension SQLiteStore: BrowsableStore {
+    /// Reads on the one thread whose ``StoreReader/version()`` is comparable with earlier ones.
+    package func version() async throws -> Int64 {
+        try await watcher.run(for: asker, within: readLimit, by: clock) { reader in try reader.version() }
     }
 
-    package func transaction(_ key: String) async throws -> TransactionRecord {
-        let now = clock.wallMicroseconds()
-        return try await read { reader in try reader.transaction(called: key, now: now) }
-    }
-
-    package func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord>
+    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
+        -> AnyAnswer
     {
-        try await read(request) { (reader, filter: ExchangeFilter, now) in
-            let (limit, cursor) = (try request.pageSize(), request[.cursor])
-            return try QueryFailure.ofCursor {
-                var page: RecordPage<ExchangeRecord>
-                if let budget {
-                    let found = try reader.exchanges(
-                        matching: filter, limit: limit, after: cursor, now: now, budget: .lasting(budget))
-                    page = found.page
-                    page.progress = found.progress
-                } else {
-                    page = try reader.exchanges(matching: filter, limit: limit, after: cursor, now: now)
-                }
-                if page.rows.isEmpty, page.progress == nil, cursor == nil {
-                    page.whyEmpty = try reader.whyEmpty(filter)
-                }
-                return page
-            }
+        try await ask { reader, now in
+            let meant = try question.meant(by: parameters, reader, now: now)
+            return try QueryFailure.ofQuestion { try meant.answer(by: reader, now: now) }
         }
     }
 
-    package func exchange(_ key: String) async throws -> ExchangeRecord {
-        try await read { reader in try reader.exchange(key: key) }
-    }
-
-    package func bodies(of exchanges: [FactID], limit: Int) async throws -> (
-        bodies: [FactID: ExchangeBodies], isCut: Bool
-    ) {
-        try await read { reader in try reader.bodies(of: exchanges, limit: limit) }
-    }
-
-    package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
-        let (filter, limit, cursor) = (try request.sourceFilter(), try request.pageSize(), request[.cursor])
-        return try await read { reader in
-            try QueryFailure.ofCursor {
-                var page = try reader.sources(matching: filter, limit: limit, after: cursor)
-                if page.rows.isEmpty, cursor == nil { page.whyEmpty = try reader.whyEmpty(filter) }
-                return page
-            }
-        }
-    }
-
-    package func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
-        let (limit, cursor) = (try request.pageSize(), request[.cursor])
-        return try await read { reader in
-            try QueryFailure.ofCursor { try reader.nameConflicts(limit: limit, after: cursor) }
-        }
-    }
+    package func add(_ set: ReceivedSet) async throws -> Receipt { try await writer.add(set) }
 
     package func erase(_ scope: ErasureScope) async throws -> Erasure {
         let wall = clock.wallMicroseconds()
@@ -182,18 +104,8 @@ extension SQLiteStore: RecordStore {
 
     package func retire(_ limits: RetirementLimits) async throws -> Int {
         let now = clock.wallMicroseconds()
-        return try await writer.run { store throws(WaybillError) in
-            var count = 0
-            if let age = limits.maximumAge { count += try store.retire(receivedBefore: now - age.microseconds) }
-            if let byteCount = limits.maximumByteCount { count += try store.retire(beyond: byteCount) }
-            if let transactions = limits.maximumTransactionCount {
-                count += try store.retire(beyondTransactions: transactions)
-            }
-            return count
-        }
+        return try await writer.run { store throws(WaybillError) in try store.retire(limits, now: now) }
     }
-
-    package func verify() async throws -> StoreVerification { try await read { reader in try reader.verify() } }
 
     package func warnings() async -> [String] { (try? await read { reader in reader.warnings }) ?? [] }
 
@@ -205,65 +117,12 @@ extension SQLiteStore: RecordStore {
     }
 }
 
-extension QueryFailure {
-    fileprivate static func ofCursor<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as WaybillError where error.code == .format {
-            throw QueryFailure.parameter("cursor", error.message)
-        }
-    }
-}
-
-extension StoreReader {
-    fileprivate func changes(_ request: ListRequest, _ filter: TransactionFilter, now: Int64) throws -> RecordPage<
-        TransactionSummary
-    > {
-        let (position, limit, cursor) = (try request.position(), try request.pageSize(), request[.cursor])
-        do throws(WaybillError) {
-            return try changes(after: position, matching: filter, limit: limit, after: cursor, now: now)
-        } catch {
-            guard error.code == .format else { throw error }
-            throw QueryFailure.parameter(cursor == nil ? "after" : "cursor", error.message)
-        }
-    }
-
-    package func transaction(called key: String, now wall: Int64) throws -> TransactionRecord {
-        let id = try id(of: key)
-        guard let record = try transaction(id, now: wall) else {
-            throw QueryFailure.notFound("There is no transaction \(id) here.")
-        }
-        return record
-    }
-
-    private func id(of key: String) throws -> GUID {
-        if let id = GUID(key) { return id }
-        guard let code = SupportCode(key) else {
-            throw QueryFailure.notFound("“\(key)” is neither an ID of 36 characters nor a support code of 8.")
-        }
-        let transactions = try transactionIDs(with: code, limit: QueryFailure.namedTransactions + 1)
-        switch transactions.count {
-        case 0: throw QueryFailure.notFound("There is no transaction with the support code \(code) here.")
-        case 1: return transactions[0]
-        default: throw QueryFailure.ambiguous(code, transactions)
-        }
-    }
-
-    /// Returns the exchange `<source>:<sequence>`. The source is an ID, a support code, or a prefix of that.
-    fileprivate func exchange(key: String) throws -> ExchangeRecord {
-        guard let colon = key.lastIndex(of: ":"), let sequence = FactID.sequence(key[key.index(after: colon)...])
-        else {
-            throw QueryFailure.notFound(
-                "“\(key)” is no exchange: one is called like K7QD-3M2X:17, or by its source's whole ID.")
-        }
-        let source = key[..<colon]
-        let sources = try GUID(source).map { [$0] } ?? sources(withCode: source)
-        var found: [ExchangeRecord] = []
-        for source in sources {
-            if let record = try exchange(FactID(source: source, sequence: sequence)) { found.append(record) }
-        }
-        switch found.count {
-        case 0: throw QueryFailure.notFound("There is no exchange \(key) here.")
-        case 1: return found[0]
-        default: throw QueryFailure.ambiguousExchange(key, found.map(\.id))
-        }
+extension Store {
+    package func retire(_ limits: RetirementLimits, now: Int64) throws(WaybillError) -> Int {
+        var count = 0
+        if let age = limits.maximumAge { count += try retire(receivedBefore: now - age.microseconds) }
+        if let byteCount = limits.maximumByteCount { count += try retire(beyond: byteCount) }
+        if let transactions = limits.maximumTransactionCount { count += try retire(beyondTransactions: transactions) }
+        return count
     }
 }

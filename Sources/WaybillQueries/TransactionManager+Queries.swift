@@ -1,7 +1,7 @@
 public import Foundation
 public import Waybill
 public import WaybillCore
-public import WaybillStore
+import WaybillStore
 
 // Queries include everything recorded up to the call, and don't block recording.
 extension TransactionManager {
@@ -27,7 +27,7 @@ extension TransactionManager {
     /// Reads a filter, with the names of the store and with times like `since:24h` relative to now.
     ///
     /// - Throws: ``WaybillQueries/FilterMistake``; ``WaybillCore/WaybillError`` if the store can't be read.
-    public func filter(_ text: String) async throws -> TransactionFilter { try await filter(text, .transactions) }
+    public func filter(parsing text: String) async throws -> TransactionFilter { try await filter(text, .transactions) }
 
     private func filter<Filter: ListFilter>(_ text: String, _ subject: FilterExpression.Subject) async throws -> Filter
     {
@@ -62,8 +62,10 @@ extension TransactionManager {
 
     /// Reads a filter of exchanges, `host:api.example.com status:5xx`, with the names of the store.
     ///
-    /// - Throws: As ``filter(_:)``.
-    public func exchangeFilter(_ text: String) async throws -> ExchangeFilter { try await filter(text, .exchanges) }
+    /// - Throws: As ``filter(parsing:)``.
+    public func exchangeFilter(parsing text: String) async throws -> ExchangeFilter {
+        try await filter(text, .exchanges)
+    }
 
     /// Returns a network exchange; `nil` if it is unknown.
     ///
@@ -75,7 +77,7 @@ extension TransactionManager {
     /// The numbers of open and failed transactions and of pending facts.
     ///
     /// - Throws: ``WaybillCore/WaybillError`` if the store can't be read.
-    public var summary: TransactionCounts {
+    public var counts: TransactionCounts {
         get async throws(WaybillError) {
             try await read { reader, now in try reader.counts(now: now) } ?? TransactionCounts()
         }
@@ -143,7 +145,7 @@ extension TransactionManager {
     /// - Returns: The number of facts that are pending again.
     /// - Throws: ``WaybillCore/WaybillError`` if the store can't be written.
     @discardableResult
-    public func sendQuarantinedAgain(_ ids: Set<FactID>? = nil) async throws(WaybillError) -> Int {
+    public func resendQuarantined(_ ids: Set<FactID>? = nil) async throws(WaybillError) -> Int {
         guard let source = await sources.drainedSource() else { return 0 }
         defer { sources.changes.ring() }
         return try await source.writer.run { _, store in try store.releaseQuarantined(ids) }
@@ -200,7 +202,7 @@ public struct MatchingTransactions: AsyncSequence, Sendable {
     private func filter() async throws -> TransactionFilter {
         switch condition {
         case .filter(let filter): filter
-        case .text(let text): try await manager.filter(text)
+        case .text(let text): try await manager.filter(parsing: text)
         }
     }
 
@@ -242,7 +244,7 @@ public struct MatchingTransactions: AsyncSequence, Sendable {
 /// The changes of transactions by this process and others. The sequence ends with the manager.
 ///
 /// It watches from its creation on. Changes while its reader is busy are merged, into
-/// ``WaybillStore/TransactionChange/reload`` if they are many. Ask the manager for one sequence per reader.
+/// ``WaybillCore/TransactionChange/reload`` if they are many. Ask the manager for one sequence per reader.
 public struct TransactionChanges: AsyncSequence, Sendable {
     public typealias Failure = Never
 
@@ -258,7 +260,7 @@ public struct TransactionChanges: AsyncSequence, Sendable {
         let watcher: ChangeWatcher
         let bell: AsyncStream<Void>
 
-        /// Returns the changes since the last call; `nil` when the manager is gone or the task is canceled.
+        /// Returns the changes since the last call; `nil` when the manager is gone or the task is cancelled.
         public mutating func next() async -> TransactionChange? { await next(isolation: nil) }
 
         /// Works as ``next()``, on the caller's actor.

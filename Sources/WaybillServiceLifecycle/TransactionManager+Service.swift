@@ -18,7 +18,7 @@ extension TransactionManager: Service {
 
     func serve(lastFlush: Duration) async {
         startDelivery()
-        // Throws if the task is canceled, which also ends the service.
+        // Throws if the task is cancelled, which also ends the service.
         try? await gracefulShutdown()
         stopDelivery()
         await flush(deadline: lastFlush)

@@ -19,6 +19,7 @@ package import WaybillCore
 package final class Store {
     package let connection: Connection
     private let lock: FileLock?
+    private let hold: AnyObject?
     private let place: ResolvedLocation
     let file: StoreFile?
     let identity: StoreFile.Identity?
@@ -28,6 +29,10 @@ package final class Store {
     var bodyByteCount: Int64?
     /// `nil` until this connection counts the names, and after a rollback.
     package var nameCount: Int?
+    package var hooks = IngestHooks()
+    package var stored: [StoredFacts] = []
+    /// The transactions that the current write finished, for ``hooks``.
+    package var finished: [FinishedTransaction] = []
     /// The store accepts no more names from other sources beyond this number.
     var nameLimit = Limits.names
 
@@ -45,13 +50,17 @@ package final class Store {
     package convenience init(
         _ place: ResolvedLocation, commitsAreSynced: Bool = false, clock: any TransactionClock = SystemClock()
     ) throws(WaybillError) {
-        try self.init(place, lock: nil, commitsAreSynced: commitsAreSynced, clock: clock)
+        let hold = try place.hold(by: .system)
+        try self.init(place, lock: nil, hold: hold, commitsAreSynced: commitsAreSynced, clock: clock)
     }
 
+    /// - Parameter hold: Prevents suspension while the store is open; `nil` if the caller does that.
     init(
-        _ place: ResolvedLocation, lock: FileLock?, commitsAreSynced: Bool = false, clock: any TransactionClock
+        _ place: ResolvedLocation, lock: FileLock?, hold: AnyObject? = nil, commitsAreSynced: Bool = false,
+        clock: any TransactionClock
     ) throws(WaybillError) {
         self.place = place
+        self.hold = hold
         file = place.path.map { StoreFile(path: $0) }
         if let file {
             if let folder = place.folder { try StoreFolder.make(folder) }
@@ -83,6 +92,7 @@ package final class Store {
     init(again place: ResolvedLocation, lock: FileLock) throws(WaybillError) {
         self.place = place
         self.lock = lock
+        hold = nil
         file = place.path.map { StoreFile(path: $0) }
         identity = file?.identity
         connection = try Connection(place.uri(), .readWrite, at: place.description, patience: lock.patience)
@@ -157,6 +167,7 @@ package final class Store {
     }
 
     /// Runs `body` in a transaction under the lock between processes. A nested call joins the transaction.
+    @_semantics("optimize.sil.specialize.generic.never")
     package func write<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         guard !connection.isInTransaction else { return try body() }
         return try locked { () throws(WaybillError) in
@@ -176,7 +187,16 @@ package final class Store {
             } catch {
                 // The rollback also undid names that were counted.
                 nameCount = nil
+                (stored, finished) = ([], [])
                 throw error
+            }
+            if !stored.isEmpty {
+                hooks.didStore?(stored)
+                stored = []
+            }
+            if !finished.isEmpty {
+                hooks.didFinish?(finished)
+                finished = []
             }
             checkpointIfDue()
             return result
@@ -247,6 +267,7 @@ package final class Store {
         #endif
     }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     private func locked<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         try lock?.acquire()
         defer { lock?.release() }

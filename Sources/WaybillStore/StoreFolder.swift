@@ -30,9 +30,17 @@ package enum StoreFolder {
         return parents
     }
 
-    /// Excludes a new item from Apple's backups. Do not call it for a file that SQLite has open: closing the file here
-    /// would drop SQLite's locks.
+    /// Excludes a new item from Apple's backups, and lets the app use it while the device is locked. Do not call it for a
+    /// file that SQLite has open: closing the file here would drop SQLite's locks.
+    ///
+    /// The folder may be the app's, of a stricter class. A mapped file of that class ends the process with SIGBUS when the
+    /// device is locked.
     package static func excludeFromBackup(_ url: URL) {
+        #if canImport(Darwin) && !os(macOS)
+        try? FileManager.default.setAttributes(
+            [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
+            ofItemAtPath: url.path(percentEncoded: false))
+        #endif
         #if canImport(Darwin)
         var url = url
         var values = URLResourceValues()
@@ -60,7 +68,7 @@ struct StoreFiles: Hashable {
     }
 }
 
-package enum ResolvedLocation: Sendable, Hashable {
+package enum ResolvedLocation: Sendable, Equatable {
     /// A folder that contains `waybill.sqlite`.
     ///
     /// - own: A private folder for journals and their locks. With it, other processes can use the store while this one
@@ -81,9 +89,28 @@ package enum ResolvedLocation: Sendable, Hashable {
     var journalFolder: URL? { if case .folder(let url, let own) = self { own ?? url } else { nil } }
 
     /// Whether processes that the system may suspend share the store.
-    package var isShared: Bool { if case .folder(_, _?) = self { true } else { false } }
+    package var isShared: Bool {
+        if case .folder(_, _?) = self { return true }
+        #if canImport(Darwin) && !os(macOS)
+        return path.map(Self.isInGroupContainer) ?? false
+        #else
+        return false
+        #endif
+    }
 
-    /// The path of the database file; `nil` in memory.
+    /// Whether a path is in the container of an app group on a device or in a simulator.
+    package static func isInGroupContainer(_ path: String) -> Bool { path.contains("/Containers/Shared/AppGroup/") }
+
+    /// Keeps the process running while the result lives; `nil` if the store isn't shared, or if no system suspends it.
+    ///
+    /// - Throws: `.store` if the process is about to be suspended.
+    func hold(by activity: ExpiringActivity?) throws(WaybillError) -> AnyObject? {
+        guard isShared, let activity else { return nil }
+        if let hold = activity.hold("use what was recorded") { return hold }
+        throw WaybillError(
+            .store, "The system is about to suspend this process, so it can't use a shared store. Try again later.")
+    }
+
     package var path: String? {
         switch self {
         case .folder(let url, _): url.appending(path: "waybill.sqlite").path(percentEncoded: false)

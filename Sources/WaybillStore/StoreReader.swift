@@ -7,6 +7,7 @@ package import WaybillCore
 package final class StoreReader {
     package let connection: Connection
     private let place: ResolvedLocation
+    private let hold: AnyObject?
     /// Sentences to read before trusting the data.
     package let warnings: [String]
     package let newestExchanges = NewestExchanges()
@@ -14,10 +15,14 @@ package final class StoreReader {
     /// Opens a store for reading.
     ///
     /// - Throws: `.notFound` if there is no store; `.store` if it cannot be read or comes from a newer version.
-    package convenience init(_ place: ResolvedLocation) throws(WaybillError) { try self.init(place, patience: nil) }
+    package convenience init(_ place: ResolvedLocation) throws(WaybillError) {
+        try self.init(place, patience: nil, activity: .system)
+    }
 
-    init(_ place: ResolvedLocation, patience: Patience?) throws(WaybillError) {
+    /// While the reader of a shared store lives, `activity` prevents suspension.
+    init(_ place: ResolvedLocation, patience: Patience?, activity: ExpiringActivity?) throws(WaybillError) {
         self.place = place
+        hold = try place.hold(by: activity)
         guard let path = place.path else {
             connection = try Connection(place.uri(), .readOnly, at: place.description)
             warnings = []
@@ -63,7 +68,7 @@ package final class StoreReader {
             let journalCount = LockedJournalFile.sources(in: folder).count
             let journals =
                 journalCount == 0
-                ? "" : " Its \(journalCount) journals hold what short programs recorded; the next launch stores it."
+                ? "" : " Its \(journalCount) journals hold recorded facts that no program has stored yet."
             throw WaybillError(
                 .notFound,
                 "The folder \(folder.path(percentEncoded: false)) holds no Waybill store: there is no \(URL(filePath: path).lastPathComponent) in it.\(journals)"

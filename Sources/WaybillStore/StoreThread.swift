@@ -57,7 +57,7 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
     }
 }
 
-/// A timer for delayed work; tests pass their own and advance time by hand.
+/// A timer for delayed work.
 package protocol StoreTimer: Sendable {
     func run(after delay: Duration, on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void)
 }

@@ -9,7 +9,7 @@ struct ConformanceSets {
     let large = Self.set(
         Self.facts(2_000, attributes: { ["padding": .string(String(repeating: "\($0) ", count: 40))] }))
     let several = (1...8).map { Self.set(Self.facts($0)) }
-    let canceled = Self.set(Self.facts(2))
+    let cancelled = Self.set(Self.facts(2))
     let late = Self.set(Self.facts(1))
 
     init() {

@@ -56,7 +56,7 @@ public final class ManualClock: TransactionClock {
     }
 
     /// Moves the wall clock forward or back, as a user or a time server does. The other clock keeps its time.
-    public func jumpWall(by duration: Duration) {
+    public func adjustWallClock(by duration: Duration) {
         time.withLock { $0.wall += duration.microseconds }
     }
 }

@@ -54,7 +54,7 @@ public struct TransportConformance: Sendable {
         await trial.send(sets.odd, "Texts of all kinds are taken.")
         await trial.send(sets.large, "A set of 2,000 facts and half a megabyte is taken.")
         await trial.sendAtOnce(sets.several, "Sets that are sent at the same time get each their own receipt.")
-        await trial.sendCanceled(sets.canceled)
+        await trial.sendCancelled(sets.cancelled)
         if let arrived { await trial.compare(arrived) }
         if let breakDown { await trial.send(sets.late, after: breakDown) }
         return trial.findings
@@ -98,13 +98,13 @@ private struct Trial {
         }
     }
 
-    /// A canceled task may throw. If it returns a receipt, the facts must have arrived.
-    mutating func sendCanceled(_ set: TransactionSet) async {
+    /// A cancelled task may throw. If it returns a receipt, the facts must have arrived.
+    mutating func sendCancelled(_ set: TransactionSet) async {
         let (transport, outgoing) = (transport, OutgoingSet(set))
         let task = Task { try await transport.send(outgoing) }
         task.cancel()
         if case .success(let receipt) = await task.result {
-            check(receipt, of: set, "A canceled task fails, or gets the receipt of its set.")
+            check(receipt, of: set, "A cancelled task fails, or gets the receipt of its set.")
         }
     }
 

@@ -145,7 +145,7 @@ final class SpanRecord: Sendable {
 
     private func end(_ exchange: ExchangeRecorder, _ last: State, _ response: SpanResponse) {
         if let count = last.attributes.integer("http.request.body.size", "http.request_content_length") {
-            exchange.sends(byteCount: Int64(count))
+            exchange.expectToSend(byteCount: Int64(count))
         }
         if let count = last.attributes.integer("http.response.body.size", "http.response_content_length") {
             exchange.received(byteCount: Int64(count))
@@ -159,7 +159,7 @@ final class SpanRecord: Sendable {
     }
 
     private func finish(_ joined: UseCaseTransaction<Int>, _ last: State, _ response: SpanResponse) {
-        if last.error?.isCancellation == true { return joined.finish(.canceled) }
+        if last.error?.isCancellation == true { return joined.finish(.cancelled) }
         guard response.isFailure ?? (last.error != nil || last.status?.code == .error) else { return joined.finish() }
         if let error = last.error ?? response.error { return joined.finish(.failed, error: error) }
         joined.finish(.failed, code: response.status ?? 0)

@@ -8,7 +8,6 @@ import WaybillCore
 public struct TransactionSpan: Tracing.Span {
     /// The context that propagates the transaction to child spans.
     public let context: ServiceContext
-    /// `nil` if the span is not recorded.
     let record: SpanRecord?
 
     /// Whether the span is recorded: by a transaction, or by the forwarding tracer.

@@ -4,7 +4,6 @@
 
 // Foundation has them, on Macs alone; here, so that Foundation is the same on all platforms.
 public typealias NSRect = CGRect
-@objc public enum NSRectEdge: UInt, Sendable { case minX = 0, minY, maxX, maxY }
 
 @MainActor open class NSResponder: NSObject {
     public override init() {}
@@ -14,6 +13,7 @@ public typealias NSRect = CGRect
     public required init?(coder: NSCoder) { nil }
     open var bounds: NSRect = .zero
     open var frame: NSRect = .zero
+    open var window: NSWindow? { nil }
 }
 @MainActor open class NSViewController: NSResponder {
     public init(nibName: String?, bundle: Bundle?) {}
@@ -23,7 +23,22 @@ public typealias NSRect = CGRect
     open func presentAsSheet(_ controller: NSViewController) {}
     open func dismiss(_ controller: NSViewController) {}
 }
-@MainActor open class NSSharingServicePicker: NSObject {
-    public init(items: [Any]) {}
-    open func show(relativeTo rect: NSRect, of view: NSView, preferredEdge: NSRectEdge) {}
+@MainActor open class NSWindow: NSResponder {}
+@MainActor open class NSApplication: NSResponder {
+    public struct ModalResponse: RawRepresentable, Hashable, Sendable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+        public static let OK = ModalResponse(rawValue: 1), cancel = ModalResponse(rawValue: 0)
+    }
+}
+@MainActor open class NSSavePanel: NSObject {
+    public override init() {}
+    open var nameFieldStringValue: String { get { "" } set {} }
+    open var url: URL? { nil }
+    open func beginSheetModal(for window: NSWindow) async -> NSApplication.ModalResponse { .OK }
+    open func begin() async -> NSApplication.ModalResponse { .OK }
+}
+@MainActor open class NSAlert: NSObject {
+    public convenience init(error: any Error) { fatalError() }
+    @discardableResult open func runModal() -> NSApplication.ModalResponse { .OK }
 }

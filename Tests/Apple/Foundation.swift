@@ -14,6 +14,23 @@ extension NSObject {
     public func perform(_ selector: Selector, on thread: Thread, with argument: Any?, waitUntilDone: Bool) {}
 }
 
+public struct NSKeyValueObservingOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let new = NSKeyValueObservingOptions(rawValue: 1)
+    public static let initial = NSKeyValueObservingOptions(rawValue: 4)
+}
+public struct NSKeyValueObservedChange<Value> { public let newValue: Value? }
+open class NSKeyValueObservation: NSObject { open func invalidate() {} }
+public protocol _KeyValueCodingAndObserving {}
+extension NSObject: _KeyValueCodingAndObserving {}
+extension _KeyValueCodingAndObserving {
+    public func observe<Value>(
+        _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
+    ) -> NSKeyValueObservation { fatalError() }
+}
+
 // MARK: - Values that are objects in Objective-C
 
 open class NSString: NSObject, @unchecked Sendable {}
@@ -22,7 +39,7 @@ open class NSDictionary: NSObject, @unchecked Sendable {}
 open class NSData: NSObject, @unchecked Sendable {}
 open class NSURL: NSObject, @unchecked Sendable {}
 open class NSDate: NSObject, @unchecked Sendable {}
-open class NSNumber: NSObject, @unchecked Sendable {}
+open class NSNumber: NSObject, @unchecked Sendable { open var intValue: Int { 0 }; open var int32Value: Int32 { 0 } }
 open class NSURLRequest: NSObject, @unchecked Sendable {}
 open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {}
 
@@ -242,13 +259,13 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     open var originalRequest: URLRequest? { nil }
     open var currentRequest: URLRequest? { nil }
     open var response: URLResponse? { nil }
-    open var delegate: (any URLSessionTaskDelegate)?
+    @objc open dynamic var delegate: (any URLSessionTaskDelegate)?
     open var countOfBytesReceived: Int64 { 0 }
     open var countOfBytesSent: Int64 { 0 }
     open var countOfBytesExpectedToSend: Int64 { 0 }
     open var countOfBytesExpectedToReceive: Int64 { 0 }
     open var taskDescription: String?
-    open var state: State { .running }
+    @objc open dynamic var state: State { .running }
     open var error: (any Error)? { nil }
     open var priority: Float = 0.5
     open func cancel() {}
@@ -330,7 +347,10 @@ open class URLProtectionSpace: NSObject, @unchecked Sendable {
     open var port: Int { 0 }
     open var authenticationMethod: String { "" }
 }
-open class URLCredential: NSObject, @unchecked Sendable {}
+open class URLCredential: NSObject, @unchecked Sendable {
+    public enum Persistence: UInt, Sendable { case none, forSession, permanent, synchronizable }
+    public init(user: String, password: String, persistence: Persistence) {}
+}
 open class OperationQueue: NSObject, @unchecked Sendable {
     open class var main: OperationQueue { fatalError() }
     open var maxConcurrentOperationCount = -1
@@ -353,6 +373,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     open func invalidateAndCancel() {}
     open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
     open func dataTask(with url: URL) -> URLSessionDataTask { fatalError() }
+    open func dataTask(with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void) -> URLSessionDataTask { fatalError() }
+    public func upload(for request: URLRequest, from data: Data) async throws -> (Data, URLResponse) { fatalError() }
     open func uploadTask(with request: URLRequest, from data: Data) -> URLSessionUploadTask { fatalError() }
     open func uploadTask(with request: URLRequest, fromFile file: URL) -> URLSessionUploadTask { fatalError() }
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask { fatalError() }
@@ -480,6 +502,7 @@ extension URL {
     public static var applicationSupportDirectory: URL { fatalError() }
     public static var cachesDirectory: URL { fatalError() }
 }
+extension FileProtectionType: @retroactive Hashable {}
 extension FileManager {
     public func fileExists(atPath path: String, isDirectory: UnsafeMutablePointer<ObjCBool>?) -> Bool { false }
     public func containerURL(forSecurityApplicationGroupIdentifier identifier: String) -> URL? { nil }
@@ -504,6 +527,9 @@ open class NSNotification: NSObject {
 }
 open class NotificationCenter: NSObject, @unchecked Sendable {
     open class var `default`: NotificationCenter { fatalError() }
+    open func addObserver(
+        forName name: NSNotification.Name?, object: Any?, queue: OperationQueue?, using block: @escaping @Sendable (NSNotification) -> Void
+    ) -> any NSObjectProtocol { fatalError() }
     open func addObserver(_ observer: Any, selector: Selector, name: NSNotification.Name?, object: Any?) {}
     open func removeObserver(_ observer: Any) {}
 }
@@ -519,6 +545,8 @@ open class NSCoder: NSObject {}
 open class Bundle: NSObject, @unchecked Sendable {
     open class var main: Bundle { fatalError() }
     open var bundleIdentifier: String? { nil }
+    open var bundlePath: String { "" }
+    open var appStoreReceiptURL: URL? { nil }
     open var infoDictionary: [String: Any]? { nil }
 }
 open class DateFormatter: NSObject, @unchecked Sendable {
@@ -628,6 +656,14 @@ public struct CGRect: Hashable, Sendable {
 }
 
 // MARK: - Processes
+
+extension ProcessInfo {
+    public enum ThermalState: Int, Sendable { case nominal = 0, fair, serious, critical }
+    public var thermalState: ThermalState { .nominal }
+    public var isLowPowerModeEnabled: Bool { false }
+    public static let thermalStateDidChangeNotification = NSNotification.Name(rawValue: "")
+}
+extension NSNotification.Name { public static let NSProcessInfoPowerStateDidChange = NSNotification.Name(rawValue: "") }
 
 #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
 extension ProcessInfo {

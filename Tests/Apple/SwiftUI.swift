@@ -80,6 +80,14 @@ extension Binding: @unchecked Sendable where Value: Sendable {}
     public var projectedValue: Binding { fatalError() }
     public struct Binding {}
 }
+extension View {
+    public nonisolated func focused<V: Hashable>(_ binding: FocusState<V?>.Binding, equals value: V) -> some View { self }
+}
+public struct SubmitLabel: Sendable { public static let next = Self(), go = Self(), done = Self() }
+@available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
+public enum AccessibilityNotification {
+    public struct Announcement { public init(_ announcement: String) {}; public func post() {} }
+}
 @propertyWrapper public struct AppStorage<Value> {
     public init(wrappedValue: Value, _ key: String) where Value == Bool {}
     public init(wrappedValue: Value, _ key: String) where Value == String {}
@@ -87,11 +95,23 @@ extension Binding: @unchecked Sendable where Value: Sendable {}
     public var wrappedValue: Value { get { fatalError() } nonmutating set {} }
     public var projectedValue: SwiftUI.Binding<Value> { fatalError() }
 }
+public protocol EnvironmentKey {
+    associatedtype Value
+    static var defaultValue: Value { get }
+}
 public struct EnvironmentValues {
+    public subscript<K: EnvironmentKey>(key: K.Type) -> K.Value { get { fatalError() } set {} }
     public var scenePhase: ScenePhase { .active }
     public var dismiss: DismissAction { fatalError() }
+    #if os(macOS) || os(iOS) || os(visionOS)
+    public var openWindow: OpenWindowAction { fatalError() }
+    #endif
 }
 @MainActor public struct DismissAction { public func callAsFunction() {} }
+@MainActor public struct OpenWindowAction { public func callAsFunction(id: String) {} }
+extension View {
+    public nonisolated func environment<V>(_ path: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some View { self }
+}
 public enum ScenePhase: Comparable, Sendable { case background, inactive, active }
 
 // MARK: - Apps
@@ -102,14 +122,57 @@ public enum ScenePhase: Comparable, Sendable { case background, inactive, active
     @MainActor @preconcurrency init()
 }
 extension App { @MainActor public static func main() {} }
-@MainActor @preconcurrency public protocol Scene {}
-@resultBuilder public enum SceneBuilder {
-    public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
+@MainActor @preconcurrency public protocol Scene {
+    associatedtype Body: Scene
+    @SceneBuilder @MainActor @preconcurrency var body: Body { get }
 }
-public struct WindowGroup<Content: View>: Scene { public nonisolated init(@ViewBuilder content: () -> Content) {} }
+extension Never: Scene {}
+public protocol PrimitiveScene: Scene where Body == Never {}
+extension PrimitiveScene { public var body: Never { fatalError() } }
+@resultBuilder public enum SceneBuilder {
+    public static func buildExpression<Content: Scene>(_ content: Content) -> Content { content }
+    public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
+    public static func buildBlock<C0: Scene, C1: Scene>(_ c0: C0, _ c1: C1) -> some Scene { c0 }
+}
+#if os(macOS)
+public struct Window<Content: View>: PrimitiveScene { public nonisolated init(_ title: LocalizedStringKey, id: String, @ViewBuilder content: () -> Content) {} }
+@MainActor @preconcurrency public protocol Commands {}
+@resultBuilder public enum CommandsBuilder {
+    public static func buildBlock<Content: Commands>(_ content: Content) -> Content { content }
+}
+public struct CommandGroupPlacement: Sendable { public static let help = CommandGroupPlacement() }
+public struct CommandGroup<Content: View>: Commands { public nonisolated init(after group: CommandGroupPlacement, @ViewBuilder addition: () -> Content) {} }
+extension Scene {
+    public nonisolated func commands<Content: Commands>(@CommandsBuilder content: () -> Content) -> some Scene { self }
+}
+#endif
+#if os(macOS) || os(iOS) || os(visionOS)
+public struct EventModifiers: OptionSet, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    public static let command = Self(rawValue: 16), option = Self(rawValue: 8), shift = Self(rawValue: 2)
+}
+public struct KeyEquivalent: ExpressibleByExtendedGraphemeClusterLiteral, Sendable { public init(extendedGraphemeClusterLiteral: Character) {} }
+extension View {
+    public nonisolated func keyboardShortcut(_ key: KeyEquivalent, modifiers: EventModifiers = .command) -> some View { self }
+}
+#endif
+extension Scene {
+    public nonisolated func onChange<V: Equatable>(of value: V, perform action: @escaping (V) -> Void) -> some Scene { self }
+}
+public struct WindowGroup<Content: View>: PrimitiveScene { public nonisolated init(@ViewBuilder content: () -> Content) {} }
 extension Scene {
     @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
     public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping (V, V) -> Void) -> some Scene { self }
+}
+
+public struct BackgroundTask<Request, Response>: Sendable {
+    public static func appRefresh(_ identifier: String) -> BackgroundTask<Void, Void> where Request == Void, Response == Void { .init() }
+    public static func urlSession(_ identifier: String) -> BackgroundTask<Void, Void> where Request == Void, Response == Void { .init() }
+}
+extension Scene {
+    public nonisolated func backgroundTask<D: Sendable, R: Sendable>(_ task: BackgroundTask<D, R>, action: @escaping @Sendable (D) async -> R) -> some Scene { self }
+    public nonisolated func backgroundTask(_ task: BackgroundTask<Void, Void>, action: @escaping @Sendable () async -> Void) -> some Scene { self }
 }
 
 // MARK: - What is shown
@@ -143,10 +206,17 @@ public struct TextField<Label: View>: PrimitiveView {
 public struct SecureField<Label: View>: PrimitiveView {
     public nonisolated init(_ title: LocalizedStringKey, text: Binding<String>) where Label == Text {}
 }
-public struct ProgressView<Label: View>: PrimitiveView { public nonisolated init() where Label == EmptyView {} }
+public struct ProgressView<Label: View>: PrimitiveView {
+    public nonisolated init() where Label == EmptyView {}
+    public nonisolated init(_ title: LocalizedStringKey) where Label == Text {}
+}
 public struct LabeledContent<Label: View, Content: View>: PrimitiveView {
     public nonisolated init<S: StringProtocol>(_ title: LocalizedStringKey, value: S) where Label == Text, Content == Text {}
+    public nonisolated init(_ title: LocalizedStringKey, @ViewBuilder content: () -> Content) where Label == Text {}
 }
+public struct ScrollView<Content: View>: PrimitiveView { public nonisolated init(@ViewBuilder content: () -> Content) {} }
+public struct ViewThatFits<Content: View>: PrimitiveView { public nonisolated init(@ViewBuilder content: () -> Content) {} }
+public struct PresentationDetent: Hashable, Sendable { public static let medium = Self(), large = Self() }
 public struct HorizontalAlignment: Sendable { public static let leading = Self(), center = Self(), trailing = Self() }
 public struct VerticalAlignment: Sendable { public static let top = Self(), center = Self(), firstTextBaseline = Self() }
 public struct Alignment: Sendable { public static let center = Self(), bottomTrailing = Self(), topTrailing = Self() }
@@ -223,7 +293,11 @@ extension View {
     public nonisolated func onDisappear(perform action: (() -> Void)? = nil) -> some View { self }
     @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
     public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping (V, V) -> Void) -> some View { self }
-    public nonisolated func onSubmit(_ action: @escaping () -> Void) -> some View { self }
+    public nonisolated func onSubmit(_ action: @escaping @MainActor () -> Void) -> some View { self }
+    public nonisolated func submitLabel(_ label: SubmitLabel) -> some View { self }
+    public nonisolated func presentationDetents(_ detents: Set<PresentationDetent>) -> some View { self }
+    public nonisolated func accessibilityLabel(_ label: Text) -> some View { self }
+    public nonisolated func accessibilityHint(_ hint: LocalizedStringKey) -> some View { self }
     public nonisolated func task(priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void) -> some View { self }
     public nonisolated func accessibilityLabel(_ label: LocalizedStringKey) -> some View { self }
     public nonisolated func interactiveDismissDisabled(_ isDisabled: Bool = true) -> some View { self }

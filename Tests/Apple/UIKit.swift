@@ -28,8 +28,26 @@
     open var frame: CGRect = .zero
     open var window: UIWindow? { nil }
     open func didMoveToWindow() {}
+    open var subviews: [UIView] { [] }
 }
-@MainActor open class UIWindow: UIView {}
+@MainActor open class UIWindow: UIView {
+    public nonisolated class var didBecomeKeyNotification: NSNotification.Name { fatalError() }
+}
+@MainActor open class UITextField: UIView {
+    public nonisolated class var textDidEndEditingNotification: NSNotification.Name { fatalError() }
+}
+@MainActor open class UITextView: UIView {
+    public nonisolated class var textDidEndEditingNotification: NSNotification.Name { fatalError() }
+}
+@MainActor open class UIApplication: UIResponder {
+    open class var shared: UIApplication { fatalError() }
+    public nonisolated class var didBecomeActiveNotification: NSNotification.Name { fatalError() }
+}
+/// As Swift sees its methods that have a completion handler: both ways, of which the one with `async` is used.
+@MainActor @objc public protocol UIApplicationDelegate: NSObjectProtocol {
+    @objc(application:handleEventsForBackgroundURLSession:completionHandler:) optional func application(
+        _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String) async
+}
 
 @MainActor open class UIViewController: UIResponder {
     public init(nibName: String?, bundle: Bundle?) {}

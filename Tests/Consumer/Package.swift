@@ -18,6 +18,10 @@ let package = Package(
             dependencies: ["CSQLite", "CZlib", .product(name: "Waybill", package: "waybill")],
             swiftSettings: [.treatAllWarnings(as: .error)]
         ),
+        .executableTarget(
+            name: "Script", dependencies: [.product(name: "Waybill", package: "waybill")],
+            swiftSettings: [.treatAllWarnings(as: .error)]
+        ),
         .testTarget(
             name: "PublicAPITests",
             dependencies: [

@@ -35,7 +35,7 @@ struct InspectedApp {
         let transactions = TransactionManager(store: .directory(URL(filePath: folder))) { options in
             options.app = "shop"
             options.remembersRecording = arguments.contains("--remember")
-            options.offErasesPending = options.remembersRecording
+            options.erasesPendingWhenOff = options.remembersRecording
         }
         // What the app's own code has added, with secrets that no page may show.
         transactions.rules.add(

@@ -61,6 +61,16 @@ def collected(demo):
 
 
 @pytest.fixture(scope="session")
+def sample_store(once):
+    """The store of `make sample-store`, and the IDs of its large transactions in `printed.txt`."""
+    def fill(folder):
+        printed = execute(PRODUCTS / "SampleReports", folder / "sample.sqlite").stdout
+        (folder / "printed.txt").write_text(printed)
+
+    return once("sample-store", fill)
+
+
+@pytest.fixture(scope="session")
 def samples(once, collected):
     """Reports as pages, and a store of odd exchanges."""
     return once("samples", lambda folder: execute(PRODUCTS / "SampleReports", folder, collected))

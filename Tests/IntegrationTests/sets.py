@@ -135,7 +135,7 @@ def purchase(app, at, is_declined=False):
     app.request(at + 9_801_000, at + 10_900_000, "/orders", method="POST", state="failed", error=error)[1]()
     app.request(at + 11_000_000, at + 11_240_000, "/orders", 201, "POST")[1]()
     app.add(at + 11_250_000, "event", event=4 if is_declined else 3)
-    app.add(at + 11_260_000, "finished", outcome="canceled" if is_declined else "succeeded")
+    app.add(at + 11_260_000, "finished", outcome="cancelled" if is_declined else "succeeded")
     return transaction
 
 
@@ -203,7 +203,7 @@ def run(app, back, at, chance, is_bad_day):
     back.add(begun + busy, "finished", outcome="succeeded")
     close()
     if chance.random() < 0.03:
-        app.add(end + 500, "finished", outcome="canceled")
+        app.add(end + 500, "finished", outcome="cancelled")
         return
     app.add(end + 500, "event", event=2)
     error = {"domain": "URLError", "code": -1001}

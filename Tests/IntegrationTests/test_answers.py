@@ -17,7 +17,7 @@ from waybill import DUCKDB, ROOT, execute, in_duckdb, waybill
 BEGUN = 1_772_323_200_000_000
 NAMES = ["initiated", "typed", "requestSent", "responseReceived", "serverStarted", "serverAccepted"]
 QUANTILES = [50, 75, 90, 95, 99]
-OUTCOMES = ["succeeded", "failed", "canceled", "abandoned"]
+OUTCOMES = ["succeeded", "failed", "cancelled", "abandoned"]
 
 
 class Dicing(Recorder):
@@ -177,11 +177,11 @@ QUESTIONS = {
     "rates": (
         ["summary"], f"""SELECT time_us // {DAY} * {DAY} AS start_us, count(*) AS runs,
         count(*) FILTER (closing = 'failed') AS failed, count(*) FILTER (closing = 'abandoned') AS abandoned,
-        count(*) FILTER (closing = 'succeeded') AS succeeded, count(*) FILTER (closing = 'canceled') AS canceled
+        count(*) FILTER (closing = 'succeeded') AS succeeded, count(*) FILTER (closing = 'cancelled') AS cancelled
         FROM leaders GROUP BY 1 ORDER BY 1""",
         lambda a: [
             {key: rate[key] for key in ["start_us", "runs", "failed", "abandoned"]}
-            | {outcome: rate["outcomes"].get(outcome, 0) for outcome in ["succeeded", "canceled"]}
+            | {outcome: rate["outcomes"].get(outcome, 0) for outcome in ["succeeded", "cancelled"]}
             for rate in a["use_cases"][0]["rates"]]),
     "transitions": (
         ["transitions"], f"""SELECT "from", "to", {statistics()} FROM (
@@ -274,7 +274,7 @@ def test_answers_differ_where_one_event_in_five_is_missing(exports, answers):
 
 
 def test_the_guide_s_statement_writes_every_fact_as_parquet_by_day(exports, tmp_path):
-    guide = (ROOT / "Sources/Waybill/Waybill.docc/ExportAndAnalyze.md").read_text()
+    guide = (ROOT / "Sources/Waybill/Waybill.docc/Export.md").read_text()
     copy = re.search(r"COPY .*PARTITION_BY \(day\)\)", guide).group()
     facts, files = exports["ndjson"], f"'{tmp_path}/parquet/*/*.parquet'"
     in_duckdb(copy.replace("waybill_ndjson('lake/*.ndjson.gz')", facts).replace("'parquet'", f"'{tmp_path}/parquet'"))

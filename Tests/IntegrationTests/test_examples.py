@@ -1,5 +1,6 @@
 """The examples as their READMEs tell them, with real collectors: what they print is what the READMEs show."""
 import difflib
+import http.client
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from waybill import TIMEOUT, PRODUCTS, ROOT, Collector, Service, execute, waybill
+from waybill import MEDIA_TYPE, TIMEOUT, PRODUCTS, ROOT, Collector, Service, execute, waybill
 
 sys.path.append(str(ROOT / "Schemas"))
 import validate  # noqa: E402
@@ -179,6 +180,39 @@ def test_price_updates_that_failed_are_all_delivered_and_answers_weigh_the_other
     answer = json.loads(waybill("ask", *asked, "--json"))
     assert answer["use_cases"][0]["outcomes"]["failed"] == 5 and answer["weighed"], "every 24th of 120 failed"
     assert "sampled" in waybill("verify", checkouts.collected), "the others are booked"
+
+
+def test_a_service_with_users_has_a_collector_of_which_each_sees_their_part(tmp_path):
+    with Service(PRODUCTS / "OwnCollector", tmp_path / "collected") as service:
+        def ask(method, path, body=None, **fields):
+            connection = http.client.HTTPConnection(service.address, timeout=TIMEOUT)
+            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in fields.items()})
+            response = connection.getresponse()
+            answer = response.status, response.read().decode(), response.getheader("Set-Cookie")
+            connection.close()
+            return answer
+
+        def log_in(name, password):
+            status, _, cookie = ask("POST", "/session", json.dumps({"name": name, "password": password}),
+                                    Content_Type="application/json")
+            return status, cookie and cookie.partition(";")[0]
+
+        body = (ROOT / "Schemas/examples/valid/login-from-client.json").read_bytes()
+        north = {"Authorization": "Bearer north-5f1c0b7e2a9d", "Content_Type": MEDIA_TYPE}
+        for accepted, known in [(7, 0), (0, 7)]:
+            receipt = json.loads(ask("POST", "/v1/sets", body, **north)[1])
+            assert (receipt["accepted"], receipt["known"]) == (accepted, known), "the client forgets all facts"
+        assert_shown("OwnCollector", f"listening on {service.url}\n" + service.process.stdout.readline())
+        assert_shown("OwnCollector", ask("GET", "/v1/sources")[1], same)
+        assert ask("POST", "/v1/sets", body, Authorization="Bearer else")[0] == 401
+        assert log_in("ann", "wrong") == (401, None)
+        (_, ann), (_, bob) = log_in("ann", "correct horse"), log_in("bob", "battery staple")
+        [source] = json.loads(ask("GET", "/v1/sources", Cookie=ann)[1])["rows"]
+        assert_shown("OwnCollector", json.dumps(source["ledger"], sort_keys=True, separators=(",", ":")), same)
+        assert_shown("OwnCollector", ask("POST", "/v1/sets", body, Cookie=ann, Content_Type=MEDIA_TYPE)[1], same)
+        assert json.loads(ask("GET", "/v1/sources", Cookie=bob)[1])["rows"] == [], "another shop's"
+        assert ask("GET", "/transactions", Cookie=ann)[0] == 200, "the pages know the session"
+        assert ask("GET", "/transactions")[0] == 401
 
 
 def shape(text):

@@ -207,7 +207,7 @@ def test_haralyzer_reads_every_entry(archive, entries):
 def test_exchanges_of_every_state_are_exported(archives):
     entries = [entry for file, _ in archives.values() for entry in json.loads(file.read_text())["log"]["entries"]]
     states = {entry["_waybill"]["state"] for entry in entries}
-    assert states == {"in_progress", "completed", "failed", "canceled", "mocked"}
+    assert states == {"in_progress", "completed", "failed", "cancelled", "mocked"}
 
 
 def test_chromium_replays_an_archive(archives, browser):

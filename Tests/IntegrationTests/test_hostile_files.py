@@ -408,7 +408,7 @@ SHOWING = {
     "list": ("list",), "list as JSON": ("list", "--json"), "list exchanges": ("list", "--network"),
     "ask": ("ask", "summary"), "ask as JSON": ("ask", "summary", "--json"), "ask as CSV": ("ask", "summary", "--csv"),
     "ask about the network": ("ask", "network", "--csv"), "verify": ("verify",),
-    **{f"export {form}": ("export", "--format", form) for form in ("ndjson", "csv", "otlp", "har", "curl", "html")},
+    **{f"export {form}": ("export", "--format", form) for form in ("ndjson", "csv", "otlp", "har", "curl", "rules", "html")},
 }
 
 

@@ -19,7 +19,7 @@ LINES = {
         "GET /v1/names", "GET /v1/sources", "GET /v1/export", "GET /metrics"],
     "`DELETE /v1/transactions`": ["DELETE /v1/transactions"],
 }
-PAGES = ["/transactions", "/network", "/use-cases", "/sources", "/delivery"]
+PAGES = ["/transactions", "/sessions", "/network", "/endpoints", "/use-cases", "/sources", "/delivery"]
 
 
 def table():

@@ -17,6 +17,14 @@ def installed(tmp_path_factory):
     return root / PREFIX.lstrip("/")
 
 
+def test_the_manual_page_has_the_help_of_every_verb(installed):
+    page = (installed / "share/man/man1/waybill.1").read_text()
+    verbs = ["list", "show", "ask", "export", "serve", "token", "import", "verify", "erase", "backup", "migrate", "move"]
+    for verb in verbs:
+        assert f'.SH "waybill {verb}"\n' in page and f"USAGE: waybill {verb} " in page, verb
+    assert "--tls-cert chain.pem" in page and " \\e\n" in page, "a backslash at the end of a line is one for roff, too"
+
+
 @pytest.fixture
 def unit(installed):
     return installed / "lib/systemd/system/waybill.service"

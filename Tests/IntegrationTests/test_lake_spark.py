@@ -95,13 +95,13 @@ def lake(tmp_path_factory):
     return folder / FOLDER, collected
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_duckdb_and_spark_answer_alike_though_a_worker_is_killed(lake, python, tmp_path):
     place, collected = lake
     with Cluster(python, tmp_path) as cluster:
         lines = execute(
             python, ROOT / "Tests/IntegrationTests/spark_questions.py", cluster.master, ANALYSIS, place,
-            cluster.workers[0], SPARK_LOCAL_IP="127.0.0.1", PYTHONWARNINGS="ignore").stdout.splitlines()
+            cluster.workers[0], timeout=600, SPARK_LOCAL_IP="127.0.0.1", PYTHONWARNINGS="ignore").stdout.splitlines()
     *answers, told = [json.loads(line) for line in lines if line.startswith("{")]
     print(f"{len(read(place)[0])} facts in {INCREMENTS} increments; of Spark: {told}")
     assert told["killed"] and told["completed"] < told["tasks"], "it was killed in the middle"

@@ -125,7 +125,7 @@ def record_exchange(chance, source, part, role, servers, transaction):
     elif fate < 0.8:
         source.tell("exchange_finished", part, exchange=exchange, state="failed", error=error_of(chance))
     elif fate < 0.9:
-        source.tell("exchange_finished", part, exchange=exchange, state="canceled")
+        source.tell("exchange_finished", part, exchange=exchange, state="cancelled")
 
 
 def join(chance, server, transaction, cause, servers):
@@ -145,7 +145,7 @@ def record_transaction(chance, client, servers):
         if chance.random() < 0.4:
             record_exchange(chance, client, part, "client", servers, transaction)
     if chance.random() < 0.9:
-        outcome = chance.choice(["succeeded", "failed", "canceled", "abandoned"])
+        outcome = chance.choice(["succeeded", "failed", "cancelled", "abandoned"])
         client.tell("finished", part, outcome=outcome, **({"error": error_of(chance)} if outcome == "failed" else {}))
         if chance.random() < 0.1:
             client.tell("event", part, event=1)

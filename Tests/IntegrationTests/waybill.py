@@ -27,7 +27,7 @@ def execute(*command, cwd=None, timeout=4 * TIMEOUT, **environment):
 
 def waybill(*arguments):
     """What the tool prints."""
-    return execute(WAYBILL, *arguments).stdout.strip()
+    return execute(WAYBILL, *arguments, COLUMNS="80").stdout.strip()
 
 
 def in_sqlite(file, sql):

@@ -92,7 +92,7 @@ struct SampleExchanges {
             $0.state = .failed
             $0.error = RecordedError(domain: "NSURLErrorDomain", code: -1009)
         }
-        close(open("PUT", "/left", in: 0), in: 0) { $0.state = .canceled }
+        close(open("PUT", "/left", in: 0), in: 0) { $0.state = .cancelled }
         _ = open("GET", "/running", in: part)
         _ = add(.exchangeOpened(Fact.ExchangeOpened(role: .server, method: "GET", path: "/as-a-server")), part: 0)
     }

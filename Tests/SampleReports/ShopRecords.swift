@@ -11,10 +11,10 @@ struct ShopRecords {
     /// A quarter of an hour later.
     static let made = start + 900_000_000
 
-    private let app = FactWriter(
+    private let app = ShareWriter(
         "com.example.shop", "4.2.0", device: "iPhone17,1", os: "iOS", "18.5", names: Self.names)
-    private let shop = FactWriter("shop-api", "2026.3", device: "x86_64", os: "Linux", "6.8", names: Self.names)
-    private let payments = FactWriter("payments", "1.19", device: "arm64", os: "Linux", "6.8", names: Self.names)
+    private let shop = ShareWriter("shop-api", "2026.3", device: "x86_64", os: "Linux", "6.8", names: Self.names)
+    private let payments = ShareWriter("payments", "1.19", device: "arm64", os: "Linux", "6.8", names: Self.names)
 
     /// What a collector that heard all three would show.
     static func all() throws -> [TransactionRecord] {

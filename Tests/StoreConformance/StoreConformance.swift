@@ -1,6 +1,6 @@
 package import WaybillCore
 package import WaybillExport
-package import WaybillQueries
+import WaybillQueries
 package import WaybillTesting
 
 /// Tries a store out, by the port that collectors, pages and commands use: whether it keeps what it is given.
@@ -33,7 +33,7 @@ package struct StoreConformance: Sendable {
 
     private let seeds: Range<Int>
     private let clock: ManualClock
-    private let makeStore: @Sendable (any TransactionClock) async throws -> any AnsweringStore & ExportingStore
+    private let makeStore: @Sendable (any TransactionClock) async throws -> any ExportingStore
 
     /// Makes a trial.
     ///
@@ -43,7 +43,7 @@ package struct StoreConformance: Sendable {
     ///   - makeStore: Gives an empty store each time, which goes by this clock.
     package init(
         seeds: Range<Int> = 0..<40, clock: ManualClock = ManualClock(),
-        makeStore: @escaping @Sendable (any TransactionClock) async throws -> any AnsweringStore & ExportingStore
+        makeStore: @escaping @Sendable (any TransactionClock) async throws -> any ExportingStore
     ) {
         self.seeds = seeds
         self.clock = clock
@@ -69,7 +69,7 @@ package struct StoreConformance: Sendable {
     }
 
     private func play(_ seed: Int) async throws(Finding) -> Int {
-        let store: any AnsweringStore & ExportingStore
+        let store: any ExportingStore
         do { store = try await makeStore(clock) } catch {
             throw Finding(seed: seed, call: "making the store", detail: "it failed: \(error)")
         }

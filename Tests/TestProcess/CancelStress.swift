@@ -34,9 +34,9 @@ struct CancelStress {
                                 URLRequest(url: url), in: login, by: transactions.session, form: index + worker,
                                 file: file)
                         }
-                        let cancelation = DispatchWorkItem { request.cancel() }
+                        let cancellation = DispatchWorkItem { request.cancel() }
                         DispatchQueue.global().asyncAfter(
-                            deadline: .now() + .microseconds(.random(in: 0...800)), execute: cancelation)
+                            deadline: .now() + .microseconds(.random(in: 0...800)), execute: cancellation)
                         _ = await request.result
                     }
                     return logins.map(\.id)
@@ -49,10 +49,10 @@ struct CancelStress {
         for login in logins { exchanges += try await transactions.transaction(login)?.exchanges ?? [] }
         let states = Dictionary(grouping: exchanges) { $0.state }.mapValues(\.count)
         print(
-            "completed \(states[.completed] ?? 0) canceled \(states[.canceled] ?? 0) failed \(states[.failed] ?? 0)",
+            "completed \(states[.completed] ?? 0) cancelled \(states[.cancelled] ?? 0) failed \(states[.failed] ?? 0)",
             "in progress \(states[nil] ?? 0)")
         fflush(nil)
-        // What is left of canceled tasks ends on its own queue; a trap there must be seen, too.
+        // What is left of cancelled tasks ends on its own queue; a trap there must be seen, too.
         _ = try await transactions.session.data(from: url)
     }
 

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Makes requests in sessions that are captured from outside, eight at a time, cancels each after a random 0 to 800
-/// microseconds, and prints how many exchanges were completed, canceled or failed, and left open. A hang or a trap is
+/// microseconds, and prints how many exchanges were completed, cancelled or failed, and left open. A hang or a trap is
 /// what it is after: whoever starts it keeps the watch.
 enum CaptureStress: String {
     case passive = "cancel-passive", delegate = "cancel-delegate"
@@ -21,7 +21,7 @@ enum CaptureStress: String {
         let ends = Ends()
         let capturing = transactions.capturing(ends)
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil  // with a cache, what is canceled early traps in Foundation itself
+        configuration.urlCache = nil  // with a cache, what is cancelled early traps in Foundation itself
         let session = URLSession(
             configuration: configuration, delegate: self == .delegate ? capturing : ends, delegateQueue: nil)
         if self == .passive {

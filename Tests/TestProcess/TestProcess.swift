@@ -148,7 +148,7 @@ struct TestProcess {
         _ =
             try await transactions.transactions().page().rows
             + [transactions.transaction(GUID())?.summary].compactMap { $0 }
-        _ = try await transactions.summary
+        _ = try await transactions.counts
         await transactions.flush()
         try await transactions.sync()
     }

@@ -20,7 +20,7 @@ public struct DidNotHappen: Error, CustomStringConvertible {
 ///   - what: A clause that says what is to happen, e.g. "the server hangs up".
 ///   - bound: How long it may take. Generous by default: a slow machine is no failure.
 ///   - isSo: One look, or one step.
-/// - Throws: ``DidNotHappen`` after the bound; `CancellationError` if the test is canceled, e.g. by its time limit.
+/// - Throws: ``DidNotHappen`` after the bound; `CancellationError` if the test is cancelled, e.g. by its time limit.
 public func eventually(
     _ what: @autoclosure () -> String, within bound: Duration = .seconds(180),
     isolation: isolated (any Actor)? = #isolation,

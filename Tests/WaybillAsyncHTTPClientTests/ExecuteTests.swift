@@ -170,7 +170,7 @@ import WaybillTesting
                 if neglect == .leftInTheMiddle { for try await _ in response.body { break } }
             }
         }
-        #expect(try tx.exchange?.state == .canceled)
+        #expect(try tx.exchange?.state == .cancelled)
         #expect(try tx.exchange?.status == 200)
         #expect(try (tx.exchange?.receivedByteCount ?? 0 > 0) == (neglect == .leftInTheMiddle))
     }
@@ -241,7 +241,7 @@ import WaybillTesting
         #expect(try tx.exchange?.error?.domain.hasSuffix("Unreadable") == true)
     }
 
-    @Test(arguments: [true, false]) func cancelingTheTaskCancelsTheExchange(isInTheBody: Bool) async throws {
+    @Test(arguments: [true, false]) func cancellingTheTaskCancelsTheExchange(isInTheBody: Bool) async throws {
         let (arrived, headIsThere) = (Gate(), Gate())
         let server = try LoopbackServer { _ in
             arrived.open()
@@ -260,7 +260,7 @@ import WaybillTesting
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
         }
-        #expect(try tx.exchange?.state == .canceled)
+        #expect(try tx.exchange?.state == .cancelled)
         #expect(try tx.exchange?.status == (isInTheBody ? 200 : nil))
     }
 

@@ -108,7 +108,7 @@ import WaybillTesting
 /// Plays histories, tells how many questions were compared, and expects 500 of 25 histories.
 private func expectConformance(
     _ name: String, _ seeds: Range<Int>,
-    _ makeStore: @escaping @Sendable (any TransactionClock) async throws -> any AnsweringStore & ExportingStore
+    _ makeStore: @escaping @Sendable (any TransactionClock) async throws -> any ExportingStore
 ) async {
     let (findings, questionCount) = await StoreConformance(seeds: seeds, makeStore: makeStore).trial()
     print("\(name): \(seeds.count) histories, \(questionCount) questions answered as by the naive store")

@@ -7,7 +7,7 @@ import WaybillExport
 @testable import WaybillClickHouse
 
 /// Several stores on one database, of which each call goes to the next.
-struct TakingTurns: AnsweringStore, ExportingStore {
+struct TakingTurns: ExportingStore {
     private let stores: Locked<[ClickHouseStore]>
     private let meanwhile: @Sendable () async throws -> Void
     private let opening: (@Sendable () async throws -> ClickHouseStore)?

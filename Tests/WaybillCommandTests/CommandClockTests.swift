@@ -35,8 +35,8 @@ import WaybillStore
             try reader.transactions(matching: TransactionFilter(), limit: 10, after: nil, now: 0).rows.count == left)
     }
 
-    @Test func stretchesOfTimeThatAreComparedGoByTheClock() throws {
-        let compare = try Ask.Compare.parse([folder.url.path, "--a", "48h..24h", "--b", "24h..0h"])
+    @Test func stretchesOfTimeThatAreComparedGoByTheClock() async throws {
+        let compare = try await Ask.Compare.asyncParse([folder.url.path, "--a", "48h..24h", "--b", "24h..0h"])
         let now = LoginHistory.begun
         let query = try CommandClock.$current.withValue(Fixed(wall: now)) { try compare.question() }
         guard case .compare(let question) = query, case .windows(let before, let after) = question.groups else {

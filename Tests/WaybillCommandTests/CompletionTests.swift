@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [
         (["as"], "ask"), (["ask", "dro"], "dropoff"), (["ask", "duration", "--fr"], "--from"),
         (["list", "--out"], "--outcome"),
-        (["ser"], "serve"),
+        (["ser"], "serve"), (["list", "store", "--outcome", "fai"], "failed"),
     ])
     func bashCompletesWhatWasBegun(words: [String], completion: String) async throws {
         let script = try await Command.waybill("--generate-completion-script", "bash")

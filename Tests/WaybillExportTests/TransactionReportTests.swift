@@ -39,6 +39,15 @@ import WaybillStore
         }
     }
 
+    /// Breaks when a user's words are missing, or their markup is a part of the page.
+    @Test func theWordsOfAUserAreShownAsText() throws {
+        var record = try login()
+        record.timeline[1].label = RecordedName.feedback
+        record.timeline[1].attributes = ["feedback": "Card <b>refused</b>"]
+        let html = Self.html(TransactionReport(records: [record]))
+        #expect(html.contains("Feedback: <q>Card &lt;b&gt;refused&lt;/b&gt;</q>"))
+    }
+
     @Test func aCodeWithTwoNamesIsToldWithTheVersions() throws {
         let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
@@ -150,7 +159,7 @@ import WaybillStore
             messages: times.map { .init(atMicroseconds: $0, isSent: $0 == times[0], isText: true, byteCount: 12) })
         let waterfall = Waterfall(ShownRecord(record), names: SourceNames(record.sources))
         #expect(waterfall.bars[1].events.map(\.time) == times)
-        #expect(waterfall.figure(hasAnchors: true).text.contains("<title>received 12 B</title>"))
+        #expect(waterfall.figure([], WaterfallTexts(address: { $0 })).text.contains("<title>received 12 B</title>"))
     }
 
     @Test func thePictureOfAMomentHasALength() {

@@ -200,7 +200,7 @@ import WaybillTesting
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test func aCallThatIsCanceledIsCanceledOnBothSides() async throws {
+    @Test func aCallThatIsCancelledIsCancelledOnBothSides() async throws {
         let orders = Orders()
         try await withBoth(orders) { client in
             let login = Task { [tx] in
@@ -212,15 +212,15 @@ import WaybillTesting
             login.cancel()
             await #expect(throws: (any Error).self) { try await login.value }
         }
-        #expect(try tx.exchanges.map(\.state) == [.canceled])
+        #expect(try tx.exchanges.map(\.state) == [.cancelled])
         #expect(try tx.events(named: "grpc.call").first?.attributes["rpc.response.status_code"] == "CANCELLED")
-        #expect(try tx.last(Login.self)?.outcome == .canceled)
-        #expect(try server.transactions(Login.self).first?.parts.map(\.outcome) == [.canceled])
-        #expect(try server.exchanges.map(\.state) == [.canceled])
+        #expect(try tx.last(Login.self)?.outcome == .cancelled)
+        #expect(try server.transactions(Login.self).first?.parts.map(\.outcome) == [.cancelled])
+        #expect(try server.exchanges.map(\.state) == [.cancelled])
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test func aStreamWhoseReaderStopsHalfWayIsCanceled() async throws {
+    @Test func aStreamWhoseReaderStopsHalfWayIsCancelled() async throws {
         try await withBoth { client in
             try await tx.perform(Login.self) { _ in
                 try await client.serverStreaming(
@@ -235,7 +235,7 @@ import WaybillTesting
                 }
             }
         }
-        try await eventually("its end is told") { try tx.exchanges.map(\.state) == [.canceled] }
+        try await eventually("its end is told") { try tx.exchanges.map(\.state) == [.cancelled] }
         let called = try #require(tx.events(named: "grpc.call").first)
         #expect(called.attributes["response_messages"] == 2)
         #expect(called.attributes["rpc.response.status_code"] == "CANCELLED")
@@ -245,8 +245,8 @@ import WaybillTesting
     /// Only the time tells a deadline from somebody who no longer wants it.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test(arguments: [
-        ("1n", ExchangeState.failed), ("0S", .failed), ("8H", .canceled), ("99999999H", .canceled),
-        ("123456789n", .canceled), ("1x", .canceled), ("-1n", .canceled), ("n", .canceled), ("", .canceled),
+        ("1n", ExchangeState.failed), ("0S", .failed), ("8H", .cancelled), ("99999999H", .cancelled),
+        ("123456789n", .cancelled), ("1x", .cancelled), ("-1n", .cancelled), ("n", .cancelled), ("", .cancelled),
     ])
     func whatTheMetadataSayOfADeadlineIsReadAndNeverTrusted(
         _ timeout: String, _ state: ExchangeState

@@ -23,7 +23,7 @@ import FoundationNetworking
 
     struct DatabaseIsBroken: Error {}
 
-    struct SoldOut: HTTPResponseError, TransactionError {
+    struct SoldOut: HTTPResponseError, RecordableError {
         static var recordedDomain: String { "shop" }
         var recordedCode: Int { 7 }
         var status: HTTPResponse.Status { .conflict }
@@ -151,7 +151,7 @@ import FoundationNetworking
             _ = try await client.session.data(
                 for: URLRequest(url: url.appending(path: "gave-up")), in: client.begin(Login.self))
         }
-        #expect(try server.transactions(Login.self).first?.parts.map(\.outcome) == [.canceled])
+        #expect(try server.transactions(Login.self).first?.parts.map(\.outcome) == [.cancelled])
     }
 
     /// The guide's snippet, as it stands there.
@@ -207,7 +207,7 @@ import FoundationNetworking
         router.get("sold-out") { _, _ -> HTTPResponse.Status in throw SoldOut() }
         router.get("broken") { _, _ -> HTTPResponse.Status in throw DatabaseIsBroken() }
         router.get("gave-up") { _, _ -> HTTPResponse.Status in
-            Login.current?.finish(.canceled)
+            Login.current?.finish(.cancelled)
             return .ok
         }
         return router

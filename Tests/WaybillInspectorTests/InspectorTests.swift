@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillExport
 import WaybillInspector
 import WaybillTesting
 
@@ -58,6 +59,40 @@ private enum Login: Int, UseCase {
         #expect(try await text("/transactions/\(login.id.supportCode)", of: inspector).contains("responseReceived"))
         let elsewhere = InspectorRequest(path: "/transactions/\(login.id)", fields: ["host": "app.example"])
         #expect(await inspector.respond(to: elsewhere).status == 200)
+    }
+
+    /// Broken, lists and charts would show times of two zones, or a link to another zone would lose the filter.
+    @Test func aReaderChoosesOneTimeZoneForAllPages() async throws {
+        let inspector = Inspector(manager(store: .inMemory))
+        let chosen = await inspector.respond(
+            to: InspectorRequest(path: "/use-cases", query: "text=a%20b&zone=Asia/Kathmandu", root: "/look"))
+        #expect(chosen.status == 303 && chosen.fields["Location"] == "/look/use-cases?text=a%20b")
+        let cookie = try #require(chosen.fields["Set-Cookie"])
+        #expect(cookie.hasPrefix("waybill_zone=Asia/Kathmandu; Path=/look/; ") && cookie.hasSuffix("SameSite=Strict"))
+        for path in ["/transactions", "/use-cases", "/sources", "/delivery"] {
+            let request = InspectorRequest(
+                path: path, query: "text=x", fields: ["cookie": "a=b; waybill_zone=Asia/Kathmandu"])
+            let page = try bytes(of: await inspector.respond(to: request))
+            #expect(page.contains("Times in <span id=zone data-chosen>Asia/Kathmandu</span>."), "\(path)")
+            #expect(page.contains("<a href=\"?text=x&amp;zone=UTC\">Show UTC</a>"), "\(path)")
+        }
+        for name in ["Mars/Olympus", "UTC; Path=/", "%0D%0ASet-Cookie: a=b", String(repeating: "A", count: 65)] {
+            let query = "zone=" + (name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
+            let response = await inspector.respond(to: InspectorRequest(path: "/transactions", query: query))
+            #expect(response.status == 400 && response.fields["Set-Cookie"] == nil, "\(name)")
+        }
+    }
+
+    /// Broken, people would be stuck on a page that does not exist, or not know how to begin.
+    @Test func errorsHaveTheNavigationAndAnEmptyStoreSaysHowToFillIt() async throws {
+        let inspector = Inspector(manager(store: .inMemory))
+        let missing = try await text("/nothing/here", of: inspector, status: 404)
+        #expect(missing.contains("<nav aria-label=Pages><a href=\"../transactions\">"))
+        #expect(try await text("/transactions", of: inspector).contains("Send the first set"))
+        #expect(try await !text("/transactions?outcome=failed", of: inspector).contains("Send the first set"))
+        #expect(
+            LoginPage(to: "", problem: "No.").html.text.contains("<p class=bad role=alert>No.</p><input"),
+            "An open paragraph would take the whole form with it.")
     }
 
     /// Breaks when a page or a file is redacted by other rules than the manager's: what was recorded before a name was

@@ -67,14 +67,14 @@ private enum Order: Int, UseCase {
             transactions.begin(useCase: code).finish(.failed, code: code)
             await metrics.update()
         }
-        #expect(backend.meters.count == 21)
+        #expect(backend.meters.count == 22)
         #expect(backend.counters.isEmpty && backend.recorders.isEmpty && backend.timers.isEmpty)
     }
 
-    @Test func theGaugesAreUpdatedUntilTheTaskIsCanceled() async throws {
+    @Test func theGaugesAreUpdatedUntilTheTaskIsCancelled() async throws {
         let metrics = TransactionMetrics(.testing(), factory: backend)
         let task = Task { await metrics.run() }
-        try await eventually("the gauges are there") { backend.meters.count == 21 }
+        try await eventually("the gauges are there") { backend.meters.count == 22 }
         task.cancel()
         await task.value
     }

@@ -12,7 +12,7 @@ import WaybillTesting
 @Suite(.timeLimit(.minutes(5))) struct TransactionServiceTests {
     #if Collector
     /// A server in a process of its own, which a signal ends, and a collector in another one. Breaks when the last
-    /// delivery is before the last request, or canceled by the shutdown.
+    /// delivery is before the last request, or cancelled by the shutdown.
     @Test func whatTheLastRequestsRecordIsAtTheCollectorWhenASignalEndsTheServer() async throws {
         let (folder, store) = (try TemporaryDirectory(), try TemporaryDirectory())
         let collector = try ChildProcess(
@@ -43,7 +43,7 @@ import WaybillTesting
         #expect(try await transactions.ledger().pending == 2)
     }
 
-    @Test func aServiceThatIsCanceledDeliversOnceMore() async throws {
+    @Test func aServiceThatIsCancelledDeliversOnceMore() async throws {
         let transport = InMemoryTransport()
         let transactions = TransactionManager.testing(delivery: .transport(transport))
         transactions.begin(useCase: 1).finish(.succeeded)
@@ -59,7 +59,7 @@ import WaybillTesting
 private struct HangingTransport: FlushTransport {
     func send(_ set: OutgoingSet) async throws -> Receipt {
         let (stream, continuation) = AsyncStream<Receipt>.makeStream()
-        // Ends when the task is canceled.
+        // Ends when the task is cancelled.
         for await receipt in stream { return receipt }
         continuation.finish()
         throw CancellationError()

@@ -124,7 +124,9 @@ import WaybillCore
     /// Breaks when whoever looks for what a short program recorded is not told that it is there.
     @Test func journalsWithoutAStoreAreNamed() throws {
         try Data().write(to: folder.file("journal-\(GUID())"))
-        #expect(message { _ = try StoreReader(.folder(folder.url)) }.hasSuffix("the next launch stores it."))
+        #expect(
+            message { _ = try StoreReader(.folder(folder.url)) }.hasSuffix(
+                "hold recorded facts that no program has stored yet."))
     }
 
     @Test func aStoreOfANewerVersionIsNeitherReadNorWritten() throws {

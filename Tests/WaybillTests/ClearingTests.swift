@@ -33,7 +33,7 @@ import WaybillTesting
         #expect(try await transactions.erase(.before(.distantPast)) == Erasure())
         try await transactions.erase(.before(.distantFuture))
         #expect(try await transactions.transactions().page().rows.isEmpty)
-        #expect(try await transactions.summary.pending == 0, "booked as erased, and balanced")
+        #expect(try await transactions.counts.pending == 0, "booked as erased, and balanced")
         #expect(transactions.health.isGood)
     }
 
@@ -74,7 +74,7 @@ import WaybillTesting
         #expect(report.error == nil && report.pending == 0)
         #expect(try await transactions.transactions().page().rows.map(\.id) == [other])
         #expect(!"\(transport.transactionSets)".contains("marker"))
-        #expect(try await transactions.summary == TransactionCounts())
+        #expect(try await transactions.counts == TransactionCounts())
     }
 
     /// Broken, a screen that is open while somebody erases would look open at the collector for ever.
@@ -86,7 +86,7 @@ import WaybillTesting
         login.finish()
         #expect(await transactions.flush().delivered == 1)
         #expect(try await transactions.transactions().page().rows.isEmpty, "here it stays erased")
-        #expect(try await transactions.summary == TransactionCounts())
+        #expect(try await transactions.counts == TransactionCounts())
     }
 
     @Test func whoeverWatchesIsToldToReadAgain() async throws {
@@ -109,7 +109,7 @@ import WaybillTesting
 
     @Test(arguments: [true, false]) func turningRecordingOffErasesWhatIsPendingIfAsked(erases: Bool) async throws {
         var options = TransactionManager.Options()
-        options.offErasesPending = erases
+        options.erasesPendingWhenOff = erases
         let transactions = manager(options)
         let delivered = transactions.perform(Login.self) { $0.id }
         await transactions.flush()
@@ -119,7 +119,7 @@ import WaybillTesting
         #expect(
             try await transactions.transactions().page().rows.map(\.id)
                 == (erases ? [delivered] : [pending, delivered]))
-        #expect(try await transactions.summary.pending == (erases ? 0 : 2))
+        #expect(try await transactions.counts.pending == (erases ? 0 : 2))
     }
 
     /// Broken, what somebody wanted gone could be read from the phone's file, in pages that SQLite no longer uses or in

@@ -37,6 +37,57 @@ import WaybillTesting
         #expect(settings.problems.count == 1, "a host that is none is told as ever")
     }
 
+    /// Broken, a UI test would read a store that the app doesn't write.
+    @Test func whatAUITestAsksForIsUnderstood() throws {
+        let folder = try TemporaryDirectory()
+        let collector = try #require(URL(string: "https://collector.example.com"))
+        let arguments = TransactionManager.launchArguments(
+            store: folder.file("a store"), hosts: ["127.0.0.1", "*.example.com"], collector: collector, recording: .off)
+        let settings = LaunchSettings(environment: [:], arguments: ["app"] + arguments)
+        #expect(settings.problems.isEmpty)
+        #expect(settings.store == .directory(folder.file("a store").appending(path: "")))
+        #expect(settings.correlatedHosts == ["127.0.0.1", "*.example.com"])
+        #expect(settings.delivery != nil)
+        #expect(settings.recording == .off)
+        #expect(TransactionManager.launchArguments() == [], "what is left out is the app's")
+    }
+
+    /// An app that a UI test launches.
+    private final class App {
+        struct Buttons {
+            let transactions: TransactionManager?
+
+            subscript(name: String) -> Buttons { self }
+
+            func tap() {
+                transactions?.perform(Login.self) { $0.log(.requestSent) }
+                _ = transactions?.health  // waits until it is written
+            }
+        }
+
+        var launchArguments: [String] = []
+        private(set) var buttons = Buttons(transactions: nil)
+
+        func launch() {
+            let launch = LaunchSettings(environment: [:], arguments: launchArguments)
+            let settings = RecordingSettings(
+                store: .inMemory, correlatedHosts: [], options: TransactionManager.Options(), launch: launch)
+            buttons = Buttons(
+                transactions: TransactionManager(settings: settings, delivery: nil, diagnostics: { _ in }))
+        }
+    }
+
+    /// What the guide shows.
+    @Test func aUITestReadsWhatTheAppRecorded() throws {
+        let temporary = try TemporaryDirectory()
+        let (app, folder) = (App(), temporary.file("store"))
+        app.launchArguments += TransactionManager.launchArguments(store: folder, hosts: ["127.0.0.1"])
+        app.launch()
+        app.buttons["Log in"].tap()
+        let transactions = TransactionManager(store: .directory(folder))
+        #expect(try transactions.last(Login.self)?.outcome == .succeeded)
+    }
+
     @Test(arguments: [
         (["WAYBILL_RECORDING": "maybe"], ["-x"]), (["WAYBILL_COLLECTOR": "collector"], []),
         (["WAYBILL_TOKEN": "s3cret"], []),

@@ -89,7 +89,7 @@ import WaybillTesting
         #expect(await states.next() == nil)
     }
 
-    @Test func aReaderThatIsCanceledStops() async {
+    @Test func aReaderThatIsCancelledStops() async {
         let transactions = TransactionManager.testing()
         let live = transactions.live
         let reader = Task {

@@ -12,6 +12,7 @@ import FoundationNetworking
 /// The README's sample, compiled and run: broken, the first thing that a newcomer tries would not work.
 @Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
     @Test func theSampleDoesWhatItSays() async throws {
+        enum Login: String, UseCase { case initiated, requestSent, responseReceived }
         let server = try LoopbackServer { _ in .text("no", status: 401) }
         let folder = try TemporaryDirectory()
         let (url, token): (URL, String?) = (server.url(), nil)
@@ -40,29 +41,37 @@ import FoundationNetworking
         #expect(try transactions.exchanges.map(\.status) == [401])
     }
 
-    /// The sample in the README is the one above, but for where it runs and what it expects.
+    /// The sample in the README is the one above, but for where it runs and what it expects. It stays short enough to
+    /// read before anything else.
     @Test func theReadmeShowsTheSampleThatIsTested() throws {
-        let here = URL(filePath: #filePath)
-        let readme = try String(
-            contentsOf: here.deletingLastPathComponent().appending(path: "../../README.md").standardizedFileURL,
-            encoding: .utf8)
-        let source = try String(contentsOf: here, encoding: .utf8)
-        let start = try #require(readme.range(of: "let transactions = "))
-        let end = try #require(readme.range(of: "\n}\n", range: start.lowerBound..<readme.endIndex))
+        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+        let readme = try file("README.md")
+        let start = try #require(readme.range(of: "```swift\nenum Login"))
+        let end = try #require(readme.range(of: "\n```\n", range: start.upperBound..<readme.endIndex))
         let tested = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-        for line in readme[start.lowerBound..<end.upperBound].split(separator: "\n") {
+        let sample = readme[start.lowerBound..<end.lowerBound].split(separator: "\n").dropFirst()
+        for line in sample {
             let code = line.components(separatedBy: "   //")[0].trimmingCharacters(in: .whitespaces)
                 .replacing("api.example.com", with: "127.0.0.1")
             #expect(tested.contains(code), "\(code)")
         }
-        #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 160)
+        #expect(sample.count <= 15)
+        #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 111)
+    }
+
+    /// Broken, the README would claim other figures than those that were measured.
+    @Test func itsFiguresAreTheMeasuredOnes() throws {
+        let (readme, figures) = (try file("README.md"), try file("Sources/Waybill/Waybill.docc/Figures.md"))
+        let claimed = readme.matches(of: /\b0 of [\d,]+|\d+ ns|[\d.]+ MB|[\d,]+ secrets/).map { String($0.output) }
+        #expect(claimed.count == 4)
+        for figure in claimed {
+            #expect(figures.contains(figure), "\(figure)")
+        }
     }
 
     /// Broken, a newcomer would have to look for the two commands that build and test everything.
     @Test func theFirstScreenHasTheTwoCommandsThatDoEverything() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-        let makefile = try String(contentsOf: root.appending(path: "Makefile"), encoding: .utf8)
+        let (readme, makefile) = (try file("README.md"), try file("Makefile"))
         let firstScreen = readme.split(separator: "\n", omittingEmptySubsequences: false).prefix(40)
         for command in ["demo", "test"] {
             #expect(firstScreen.contains { $0.hasPrefix("make \(command) ") })
@@ -72,20 +81,25 @@ import FoundationNetworking
 
     /// Breaks when a newcomer's first package does not resolve: the line is the one that `make consumer` builds.
     @Test func theLineForTheTargetIsTheConsumers() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
         let line = #".product(name: "Waybill", package: "waybill")"#
-        for file in ["README.md", "Tests/Consumer/Package.swift"] {
-            #expect(try String(contentsOf: root.appending(path: file), encoding: .utf8).contains(line), "\(file)")
+        for name in ["README.md", "Tests/Consumer/Package.swift"] {
+            #expect(try file(name).contains(line), "\(name)")
         }
     }
 
-    @Test func itsLinksLeadSomewhere() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    @Test func itsLinksAndPicturesLeadSomewhere() throws {
+        let readme = try file("README.md")
         let links = readme.matches(of: /\]\(([^:)]+)\)/).map { String($0.output.1) }
-        #expect(links.count > 5)
-        for link in links {
-            #expect(FileManager.default.fileExists(atPath: root.appending(path: link).path), "\(link)")
+        let pictures = readme.matches(of: /src(?:set)?="([^"]+)"/).map { String($0.output.1) }
+        #expect(links.count > 5 && pictures.count == 3)
+        for path in links + pictures {
+            #expect(FileManager.default.fileExists(atPath: root.appending(path: path).path), "\(path)")
         }
+    }
+
+    private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+
+    private func file(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 }

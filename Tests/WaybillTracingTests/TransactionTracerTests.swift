@@ -271,7 +271,7 @@ import WaybillTracing
                 }
             }
         }
-        #expect(try tx.exchanges.map(\.state) == [.canceled])
+        #expect(try tx.exchanges.map(\.state) == [.cancelled])
     }
 
     // MARK: Servers

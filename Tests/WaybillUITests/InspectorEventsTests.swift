@@ -29,7 +29,7 @@ import WaybillUI
         #expect(page.scripts.last == "EventSource.tell(\"changed\")")
         following.cancel()
         await following.value
-        #expect(page.scripts.count == 3, "Who is canceled is told nothing more.")
+        #expect(page.scripts.count == 3, "Who is cancelled is told nothing more.")
     }
 
     /// Breaks when a page believes that it follows what is no stream.

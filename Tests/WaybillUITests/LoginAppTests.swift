@@ -93,6 +93,52 @@ private typealias LogIn = LoginAppModel.Login
         #expect(try await outcomes(transactions) == [.abandoned])
     }
 
+    /// Breaks when the button does nothing after a failure, or when the second attempt is not recorded.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @MainActor @Test func whoTapsAgainAfterAFailureSendsAnotherLogin() async throws {
+        let transactions = manager()
+        let form = form(transactions)
+        form.appear()
+        (form.user, form.password) = ("ada", "letmein")
+        await form.submit()
+        #expect(form.canSubmit)
+        await form.submit()
+        #expect(server.requests.count == 2)
+        #expect(try await outcomes(transactions) == [.failed, .failed])
+    }
+
+    /// Breaks when the first login of a user who agrees to recording is missing, since it began before the answer.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @MainActor @Test(arguments: [true, false]) func theFirstLoginOfAUserWhoConsentsIsRecorded(isTold: Bool) async throws
+    {
+        let defaults = try #require(UserDefaults(suiteName: "waybill-\(UUID())"))
+        let transactions = manager(isRecording: false)
+        let form = form(transactions)
+        form.appear()
+        Consent(transactions: transactions, defaults: defaults).answer(true)
+        if isTold { form.appear() }
+        (form.user, form.password) = ("ada", "difference engine")
+        await form.submit()
+        #expect(try await outcomes(transactions) == [.succeeded])
+        let events = try await transactions.transactions().page().rows.first?.id
+        let record = try await transactions.transaction(#require(events))
+        #expect(record?.timeline.compactMap(\.code) == [0, 3, 4, 1, 2])
+    }
+
+    /// Breaks when a sheet over the form, or the answer to the same question again, begins a login of its own.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @MainActor @Test func aFormThatAppearsTwiceIsOneLogin() async throws {
+        let transactions = manager()
+        let form = form(transactions)
+        form.appear()
+        form.user = "ada"
+        form.appear()
+        form.password = "difference engine"
+        await form.submit()
+        form.appear()
+        #expect(try await outcomes(transactions) == [.succeeded])
+    }
+
     /// Breaks when a name or a password comes into the store.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func neitherNameNorPasswordIsRecorded() async throws {

@@ -4,7 +4,7 @@ import Waybill
 
 /// The app without its screens: `CheckoutApp SERVER` plays 120 visits to the shop.
 ///
-/// Environment: `WAYBILL_COLLECTOR` says where what is recorded goes.
+/// Environment: `WAYBILL_COLLECTOR` is the URL of the collector.
 @main
 struct CheckoutApp {
     static func main() async {
@@ -18,6 +18,7 @@ struct CheckoutApp {
             options.app = "shop"
             options.appVersion = "3.1.0"
             options.sampling = .shop
+            options.network.bodies = BodyPolicy()  // on the device, for `waybill reproduce`
             options.obeysLaunchSettings = true  // WAYBILL_COLLECTOR
         }
         let model = CheckoutModel(

@@ -1,4 +1,4 @@
-/// Why nothing was bought. What is recorded of it: its domain, the name of its case, and what is behind it.
+/// The reason why a checkout failed. Waybill records its domain, the name of its case, and the error in its payload.
 enum CheckoutError: Error {
     case soldOut(sku: String)
     case notPaid(PaymentError)

@@ -6,7 +6,7 @@ import Waybill
 import FoundationNetworking
 #endif
 
-/// What is behind the screen of the checkout.
+/// The logic of the checkout screen.
 @MainActor
 final class CheckoutModel {
     enum Ending {
@@ -52,7 +52,7 @@ final class CheckoutModel {
         }
     }
 
-    /// A transaction of its own, below the checkout, with an outcome of its own.
+    /// Pays in a child transaction of the checkout, with a separate outcome.
     private func pay(_ order: Order, with card: String) async throws {
         do {
             try await transactions.perform(Payment.self) { payment in
@@ -90,7 +90,7 @@ final class CheckoutModel {
         return try await shop.state(of: order) == "packed"
     }
 
-    /// What an app does in the background now and then. Nobody waits for it, and an error of it is recorded and no more.
+    /// Updates prices in the background. The app ignores an error, after Waybill has recorded it.
     func updatePrices() async {
         try? await transactions.perform(PriceUpdate.self) { update in
             let prices = try await shop.prices()

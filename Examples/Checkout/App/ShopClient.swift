@@ -6,7 +6,7 @@ import Waybill
 import FoundationNetworking
 #endif
 
-/// The shop's server, as the app knows it. Nothing here says which transaction a request is for: it is the current one's.
+/// The app's client of the shop's server. Each request belongs to the current transaction, without code for it.
 struct ShopClient {
     let server: URL
     let session: CapturedSession
@@ -24,7 +24,7 @@ struct ShopClient {
         }
     }
 
-    /// - Returns: The status: 200 where it is paid, 402 where the bank declines, 503 where it cannot be reached.
+    /// - Returns: The status: 200 if the order is paid, 402 if the bank declines, 503 if the server can't reach the bank.
     func pay(_ order: Order, with card: String) async throws -> Int {
         try await send("POST", "payments", PaymentOrder(order: order.number, card: card)).status
     }

@@ -7,7 +7,7 @@ import NIOCore
 import Waybill
 import WaybillHummingbird
 
-/// The shop's server: it joins the transaction of each request, and adds what it does itself.
+/// The shop's server: it joins the transaction of each request, and adds its own events.
 ///
 /// `CheckoutServer [PORT]`; without one it takes any free port. The first line of its output is
 /// `listening on http://127.0.0.1:PORT`. Environment: `WAYBILL_COLLECTOR`.

@@ -6,7 +6,7 @@ import Waybill
 
 /// The shop behind its server, and the bank behind the shop, which has its bad moments: always the same ones.
 actor Orders {
-    /// What the bank says; as an attribute, its raw value.
+    /// The bank's answer. As an attribute, it is its raw value.
     enum Verdict: String, AttributeConvertible { case paid, declined, unreachable }
 
     private var orders: [Int: Order] = [:]
@@ -27,7 +27,7 @@ actor Orders {
         let attempt = attempts[payment.order, default: 0] + 1
         attempts[payment.order] = attempt
         if payment.card == "card-at-its-limit" { return .declined }
-        // Of each sixth order it is reached at the third attempt, of some never.
+        // For each sixth order, the third attempt reaches the bank. For some orders, no attempt does.
         if payment.order % 15 == 7 || payment.order % 6 == 0 && attempt < 3 { return .unreachable }
         orders[payment.order]?.state = "packed"
         return .paid

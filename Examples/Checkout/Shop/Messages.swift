@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a customer is about to order.
+/// The items that a customer is about to order.
 public struct Basket: Codable, Sendable {
     public var sku: String
     public var count: Int
@@ -15,7 +15,7 @@ public struct Basket: Codable, Sendable {
     }
 }
 
-/// What the server made of a basket.
+/// The server's order for a basket.
 public struct Order: Codable, Sendable {
     public var number: Int
     public var state: String

@@ -1,6 +1,6 @@
 public import Waybill
 
-/// Somebody buys what is in the basket. Events from 10 up are the server's.
+/// A customer buys a basket. The server logs the events from 10 up.
 public enum Checkout: Int, UseCase {
     public static let code = 20
 
@@ -28,7 +28,7 @@ extension Sampling {
     /// same ones.
     public static var shop: Sampling {
         var sampling = Sampling()
-        sampling.rate(0.25, for: PriceUpdate.self)
+        sampling.setRate(0.25, for: PriceUpdate.self)
         return sampling
     }
 }

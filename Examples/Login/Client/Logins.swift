@@ -20,7 +20,7 @@ struct Logins: Sendable {
             let login = transactions.begin(Login.self, attributes: variant)
             login.log(.initiated)
         // The screen goes away, and the handle with it.
-        case .canceledByUser:
+        case .cancelledByUser:
             try? transactions.perform(Login.self, attributes: variant) { login in
                 login.log(.initiated)
                 throw CancellationError()
@@ -40,7 +40,7 @@ struct Logins: Sendable {
     }
 
     private func request(_ scenario: Scenario) throws -> URLRequest {
-        // Nobody listens on port 1.
+        // Port 1 refuses connections.
         let base = scenario == .connectionRefused ? URL(string: "http://127.0.0.1:1") ?? server : server
         var request = URLRequest(url: base.appending(path: "login"))
         request.httpMethod = "POST"

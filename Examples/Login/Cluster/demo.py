@@ -92,7 +92,7 @@ def pages(address, path):
 
 
 def said_by(address):
-    """What a collector says of the logins: the numbers that have to agree."""
+    """The numbers that have to agree, as a collector reports them."""
     rows = pages(address, "/v1/transactions")
     sources = pages(address, "/v1/sources")
     outcomes = {}

@@ -4,10 +4,10 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// What the three stores say about a run, and whether they agree.
+/// The contents of the three stores after a run, and their disagreements.
 struct Findings {
     private(set) var outcomes: [String: Int] = [:]
-    /// What happened in each login, as the collector's records tell it.
+    /// The number of logins of each scenario, by the collector's records.
     private(set) var scenarios: [Scenario: Int] = [:]
     private(set) var disagreements: [String] = []
     private(set) var client = Ledger()
@@ -15,7 +15,7 @@ struct Findings {
     private(set) var collectorSources: [SourceRecord] = []
     private(set) var records: [TransactionRecord] = []
 
-    /// Transactions in which the server took part, merged with the client's.
+    /// The transactions that have a part of the server and one of the client.
     var merged: [TransactionRecord] { records.filter { $0.sources.count == 2 } }
 
     init(runs: Int, clientStore: URL, serverStore: URL, collectorStore: URL) throws {
@@ -77,13 +77,12 @@ struct Findings {
         if found != expected { disagreements.append("\(what): found \(found), expected \(expected)") }
     }
 
-    /// What happened in a login, told from its outcome, its error, and the reason that the server gave; nil for what
-    /// was not planned.
+    /// The scenario of a login, by its outcome, its error and the server's reason. `nil` if no scenario ends like that.
     private static func scenario(of record: TransactionRecord) -> Scenario? {
         let reason = record.timeline.first { $0.code == Login.serverRejected.rawValue }?.attributes["reason"]
         return switch (record.summary.outcome, record.summary.error.map { Int($0.code) }, reason) {
         case (.succeeded, _, nil): .accepted
-        case (.canceled, _, nil): .canceledByUser
+        case (.cancelled, _, nil): .cancelledByUser
         case (.abandoned, _, nil): .leftScreen
         case (.failed, 401, "wrong password"): .wrongPassword
         case (.failed, 401, "unknown user"): .unknownUser
@@ -124,7 +123,7 @@ struct Findings {
     }
 }
 
-/// The value below which a share of sorted values lies (nearest rank); nil for none.
+/// The percentile of sorted values, by the nearest rank. `nil` if there are no values.
 func quantile(_ share: Double, of sorted: [Int64]) -> Int64? {
     guard !sorted.isEmpty else { return nil }
     return sorted[max(0, Int((share * Double(sorted.count)).rounded(.up)) - 1)]

@@ -3,8 +3,7 @@ import LoginUseCase
 import WaybillCore
 import WaybillQueries
 
-/// Runs the collector, the login server and the login client as three processes, and checks that what they recorded
-/// agrees.
+/// Runs the collector, the login server and the login client as three processes, and checks that their stores agree.
 ///
 /// Environment: `RUNS` (default 200); `KEEP=1` leaves the collector running.
 @main

@@ -3,7 +3,7 @@ import LoginUseCase
 import WaybillCore
 import WaybillQueries
 
-/// What a run came to, as `.build/demo/summary.json`.
+/// The results of a run, for `.build/demo/summary.json`.
 struct Summary: Encodable {
     struct Collector: Encodable {
         var url: String

@@ -2,8 +2,8 @@
 import Foundation
 import LoginUseCase
 
-/// The accounts of the demo. Its one password stands in the source: a real server keeps salted hashes, made by a slow
-/// function, e.g. Argon2.
+/// The accounts of the demo. Its only password is in the source. A real server stores salted hashes, made by a slow
+/// function such as Argon2.
 struct Accounts: Sendable {
     enum Verdict { case accepted, wrongPassword, unknownUser }
     struct DatabaseIsBroken: Error {}

@@ -53,7 +53,7 @@ struct LoginServer {
             }
         }
         var logger = Logger(label: "login-server")
-        logger.logLevel = .error  // the demo makes errors on purpose, and shows them where they belong: in the timeline
+        logger.logLevel = .error  // the demo makes errors on purpose, and shows them in the timeline
         return Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in

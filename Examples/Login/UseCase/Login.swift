@@ -9,7 +9,7 @@ public enum Login: Int, UseCase {
     case serverStarted = 10, serverAccepted = 11, serverRejected = 12
 }
 
-/// What the client sends.
+/// The client's request.
 public struct LoginRequest: Codable, Sendable {
     public var user: String
     public var password: String

@@ -6,7 +6,7 @@ public enum Scenario: String, CaseIterable, Codable, Sendable {
     case accepted
     case wrongPassword
     case unknownUser
-    case canceledByUser
+    case cancelledByUser
     case serverError
     case serverTooLate
     case connectionRefused
@@ -15,7 +15,7 @@ public enum Scenario: String, CaseIterable, Codable, Sendable {
     /// The scenario of the nth login of a run: of twenty, ten are accepted.
     public static func of(_ index: Int) -> Scenario {
         let mix: [Scenario] = [
-            .accepted, .wrongPassword, .accepted, .accepted, .unknownUser, .accepted, .canceledByUser, .accepted,
+            .accepted, .wrongPassword, .accepted, .accepted, .unknownUser, .accepted, .cancelledByUser, .accepted,
             .accepted, .wrongPassword,
             .serverError, .accepted, .leftScreen, .accepted, .accepted, .serverTooLate, .unknownUser, .accepted,
             .wrongPassword,
@@ -30,7 +30,7 @@ public enum Scenario: String, CaseIterable, Codable, Sendable {
         case .accepted: "accepted"
         case .wrongPassword: "wrong password"
         case .unknownUser: "unknown user"
-        case .canceledByUser: "canceled by the user"
+        case .cancelledByUser: "cancelled by the user"
         case .serverError: "server error 500"
         case .serverTooLate: "server too late"
         case .connectionRefused: "connection refused"
@@ -43,7 +43,7 @@ public enum Scenario: String, CaseIterable, Codable, Sendable {
         switch self {
         case .accepted: .succeeded
         case .wrongPassword, .unknownUser, .serverError, .serverTooLate, .connectionRefused: .failed
-        case .canceledByUser: .canceled
+        case .cancelledByUser: .cancelled
         case .leftScreen: .abandoned
         }
     }
@@ -52,7 +52,7 @@ public enum Scenario: String, CaseIterable, Codable, Sendable {
     public var reachesServer: Bool {
         switch self {
         case .accepted, .wrongPassword, .unknownUser, .serverError, .serverTooLate: true
-        case .canceledByUser, .connectionRefused, .leftScreen: false
+        case .cancelledByUser, .connectionRefused, .leftScreen: false
         }
     }
 }

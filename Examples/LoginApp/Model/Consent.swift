@@ -2,24 +2,24 @@ public import Foundation
 public import Observation
 public import Waybill
 
-/// Whether the user lets the app record: asked once, and to be taken back at any time.
+/// The user's answer to the question whether the app may record. The app asks once, and the user can change the answer.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @MainActor @Observable public final class Consent {
-    /// nil until the user has answered.
+    /// The answer; `nil` until the user has answered.
     public private(set) var isGiven: Bool?
 
     private let transactions: TransactionManager
     private let defaults: UserDefaults
     private static let key = "recordingConsent"
 
-    /// - Parameter defaults: Where the answer is kept. That recording is on the manager remembers by itself.
+    /// - Parameter defaults: The place of the answer. The manager itself remembers whether recording is on.
     public init(transactions: TransactionManager, defaults: UserDefaults = .standard) {
         self.transactions = transactions
         self.defaults = defaults
         isGiven = defaults.object(forKey: Self.key) as? Bool
     }
 
-    /// For a switch: off until the user has answered.
+    /// The answer for a switch, which is off until the user has answered.
     public var isRecording: Bool {
         get { isGiven == true }
         set { answer(newValue) }

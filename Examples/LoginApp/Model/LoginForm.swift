@@ -6,16 +6,16 @@ public import Waybill
 import FoundationNetworking
 #endif
 
-/// What the login screen does, without a word of SwiftUI.
+/// The model of the login screen, which doesn't import SwiftUI.
 ///
-/// The transaction begins when the form is shown. Leaving the form lets go of it, which records that the login was
-/// abandoned; an attempt that fails ends it, and the next key begins another one.
+/// The transaction begins when the form appears, or when the user agrees to recording. Leaving the form releases it, which
+/// records that the login was abandoned. A failed attempt ends it, and the next key or tap begins another one.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @MainActor @Observable public final class LoginForm {
-    /// Where the form stands.
+    /// The progress of the form.
     public enum Phase: Hashable, Sendable {
         case filling, sending, loggedIn
-        /// With what to tell the user.
+        /// The message for the user.
         case failed(String)
     }
 
@@ -28,22 +28,28 @@ import FoundationNetworking
     private let server: URL
     @ObservationIgnored private var login: UseCaseTransaction<Login>?
     @ObservationIgnored private var isFilling = false
+    /// Whether `login` is recorded. A transaction that began while recording was off stays unrecorded.
+    @ObservationIgnored private var mode: RecordingHealth.Mode?
 
-    /// - Parameter server: Takes `POST /login`, with 200 for who may come in.
+    /// - Parameter server: A server that answers `POST /login` with 200 for a login.
     public init(transactions: TransactionManager, server: URL) {
         self.transactions = transactions
         self.server = server
     }
 
+    /// Begins a login, unless one has begun. Call it when the form appears, and when the user answers the question whether
+    /// to record.
     public func appear() {
-        guard login == nil, phase != .loggedIn else { return }
-        (login, isFilling) = (transactions.begin(Login.self), false)
+        let now = transactions.recording
+        guard phase != .loggedIn, phase != .sending, login == nil || mode != now else { return }
+        (login, mode, isFilling) = (transactions.begin(Login.self), now, false)
         login?.log(.initiated)
     }
 
+    /// Abandons the login. Call it when the user leaves the form for good, not when a sheet covers it.
     public func disappear() { login = nil }
 
-    /// The first key of either field. How long the form takes is the time from here to ``submit()``.
+    /// Records the first key of either field. The time to fill in the form lasts from here to ``submit()``.
     private func noteFilling() {
         if case .failed = phase { phase = .filling }
         appear()
@@ -53,7 +59,10 @@ import FoundationNetworking
     }
 
     public func submit() async {
-        guard canSubmit, let login else { return }
+        guard canSubmit else { return }
+        // After a failure, each tap is another login.
+        appear()
+        guard let login else { return }
         phase = .sending
         login.log(.submitted)
         do {

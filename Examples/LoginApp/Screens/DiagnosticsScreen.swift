@@ -1,27 +1,40 @@
 import SwiftUI
-import Waybill
 import WaybillQueries
 import WaybillUI
 
-/// Consent, to be taken back, and what was recorded.
+/// The consent, which the user can withdraw here, and the recorded data.
+///
+/// It is a sheet: a pushed screen would make the form below disappear, which abandons the login.
 struct DiagnosticsScreen: View {
     @Bindable var consent: Consent
-    let transactions: TransactionManager
+    @Environment(\.transactions) private var transactions
     @State private var isInspecting = false
+    @Environment(\.dismiss) private var dismiss
 
     var body: some View {
-        Form {
-            Section {
-                Toggle("Record and send", isOn: $consent.isRecording)
-            } footer: {
-                Text("Turned off, what has not been sent is given up.")
+        NavigationStack {
+            Form {
+                Section {
+                    Toggle("Record and send", isOn: $consent.isRecording)
+                } footer: {
+                    Text("If you turn it off, the app deletes what it has not sent yet.")
+                }
+                Section {
+                    LabeledContent("Waiting to be sent") {
+                        Text("^[\(transactions.live.counts.pending) fact](inflect: true)")
+                    }
+                    Button("Show what was recorded") { isInspecting = true }
+                }
             }
-            Section {
-                LabeledContent("Waiting to be sent", value: "\(transactions.live.counts.pending)")
-                Button("Show what was recorded") { isInspecting = true }
+            .navigationTitle("Diagnostics")
+            .toolbar {
+                ToolbarItem(placement: .confirmationAction) { Button("Done") { dismiss() } }
             }
+            .waybillInspector(transactions, hasControls: true, isPresented: $isInspecting)
         }
-        .navigationTitle("Diagnostics")
-        .waybillInspector(transactions, hasControls: true, isPresented: $isInspecting)
     }
+}
+
+#Preview {
+    DiagnosticsScreen(consent: .preview)
 }

@@ -1,29 +1,25 @@
 import SwiftUI
-import Waybill
 import WaybillQueries
 import WaybillUI
 
-/// Floats over the app as long as something has failed; a tap opens the inspector.
+/// A button that floats over the app after a failure.
 ///
-/// It observes `transactions.live`: SwiftUI makes it anew when a count is another one.
+/// It observes `transactions.live`, so SwiftUI updates it when a count changes. The view below presents the inspector: a
+/// sheet of this view would close when the badge disappears.
 struct FailureBadge: View {
-    let transactions: TransactionManager
-    @State private var isInspecting = false
+    @Environment(\.transactions) private var transactions
+    let act: @MainActor () -> Void
 
     var body: some View {
         let failed = transactions.live.counts.failed
-        Group {
-            if failed > 0 {
-                Button {
-                    isInspecting = true
-                } label: {
-                    Label("\(failed)", systemImage: "exclamationmark.triangle")
-                }
-                .buttonStyle(.borderedProminent)
-                .padding()
-                .accessibilityLabel("\(failed) transactions failed")
+        if failed > 0 {
+            Button(action: act) {
+                Label("\(failed)", systemImage: "exclamationmark.triangle")
             }
+            .buttonStyle(.borderedProminent)
+            .padding()
+            .accessibilityLabel(Text("^[\(failed) transaction](inflect: true) failed"))
+            .accessibilityHint("Opens the inspector.")
         }
-        .waybillInspector(transactions, isPresented: $isInspecting)
     }
 }

@@ -1,12 +1,13 @@
 import SwiftUI
-import Waybill
+import WaybillUI
 
-/// The form, or what is behind it; first of all the question whether to record.
+/// The form, or the screen after the login. First, it asks whether the app may record.
 struct HomeScreen: View {
     let form: LoginForm
     let consent: Consent
-    let transactions: TransactionManager
+    @Environment(\.transactions) private var transactions
     @State private var isShowingDiagnostics = false
+    @State private var isInspecting = false
 
     var body: some View {
         NavigationStack {
@@ -18,10 +19,20 @@ struct HomeScreen: View {
                     Button("Diagnostics") { isShowingDiagnostics = true }
                 }
             }
-            .navigationDestination(isPresented: $isShowingDiagnostics) {
-                DiagnosticsScreen(consent: consent, transactions: transactions)
+            .sheet(isPresented: $isShowingDiagnostics) {
+                DiagnosticsScreen(consent: consent)
             }
         }
+        .overlay(alignment: .bottomTrailing) { FailureBadge { isInspecting = true } }
+        .waybillInspector(transactions, isPresented: $isInspecting)
         .sheet(isPresented: .constant(consent.isGiven == nil)) { ConsentScreen(consent: consent) }
+        .onChange(of: consent.isGiven) { _, _ in
+            // The login that began before the answer is not recorded.
+            form.appear()
+        }
     }
+}
+
+#Preview {
+    HomeScreen(form: .preview, consent: .preview)
 }

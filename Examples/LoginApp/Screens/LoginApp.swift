@@ -5,14 +5,21 @@ import WaybillUI
 @main
 struct LoginApp: App {
     private let transactions: TransactionManager
-    // Made once: inside `body`, which depends on the phase, there would be another one at each change.
+    // State of the app: a model created inside `body` would be replaced whenever the phase changes.
     @State private var form: LoginForm
     @State private var consent: Consent
-    @Environment(\.scenePhase) private var phase
+
+    /// Customers must not see the inspector, so only debug builds open it by a shake.
+    private static var opensOnShake: Bool {
+        #if DEBUG
+        true
+        #else
+        false
+        #endif
+    }
 
     init() {
         let transactions = TransactionManager.app(server: Addresses.server, collector: Addresses.collector)
-        transactions.startDelivery()
         self.transactions = transactions
         _form = State(initialValue: LoginForm(transactions: transactions, server: Addresses.server))
         _consent = State(initialValue: Consent(transactions: transactions))
@@ -20,12 +27,10 @@ struct LoginApp: App {
 
     var body: some Scene {
         WindowGroup {
-            HomeScreen(form: form, consent: consent, transactions: transactions)
-                .overlay(alignment: .bottomTrailing) { FailureBadge(transactions: transactions) }
-                .waybillInspector(transactions, opensOnShake: true)
+            HomeScreen(form: form, consent: consent)
+                .environment(\.transactions, transactions)
+                .waybillInspector(transactions, opensOnShake: Self.opensOnShake)
         }
-        .onChange(of: phase) { _, phase in
-            if phase == .background { transactions.flush() }
-        }
+        .deliversTransactions(transactions)
     }
 }

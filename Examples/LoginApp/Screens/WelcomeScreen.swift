@@ -1,10 +1,14 @@
 import SwiftUI
 
-/// What is behind the form.
+/// The screen after the login.
 struct WelcomeScreen: View {
     let user: String
 
     var body: some View {
         Text("Welcome back, \(user).").font(.title).navigationTitle("Home")
     }
+}
+
+#Preview {
+    NavigationStack { WelcomeScreen(user: "Ada") }
 }

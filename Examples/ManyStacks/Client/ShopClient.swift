@@ -73,7 +73,7 @@ struct Client: Sendable {
         }
     }
 
-    /// What answers there is not ours.
+    /// Orders through a redirect to another server.
     func orderElsewhere(_ number: Int) async throws {
         try await transactions.perform(Order.self) { order in
             try expect("elsewhere", from: await byURLSession("moved/\(number)-a"))
@@ -92,7 +92,7 @@ struct Client: Sendable {
         return String(buffer: try await response.body.collect(upTo: 4_096))
     }
 
-    /// A client that Waybill has nothing to do with, but for the spans that it makes, and which follows redirects by itself.
+    /// Requests with a client that Waybill sees only through its spans. This client follows redirects.
     private func byTracedClient(_ path: String) async throws -> String {
         let response = try await HTTPClient.shared.execute(request(path), timeout: .seconds(60))
         return String(buffer: try await response.body.collect(upTo: 4_096))

@@ -1,6 +1,6 @@
 public import Waybill
 
-/// What somebody does who orders something, in all the processes that take part.
+/// An order, in all the processes that take part.
 public enum Order: Int, UseCase {
     public static let code = 0
 

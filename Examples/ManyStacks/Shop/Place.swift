@@ -1,7 +1,7 @@
 public import Foundation
 public import Waybill
 
-/// Where a process of the shop keeps what it records, and where it delivers that to.
+/// The store of a process of the shop, and its collector.
 ///
 /// Environment: `STORE` (a folder), `COLLECTOR` (a URL), `DELIVER_EVERY` (seconds; 1, and at
 /// 0 only when the process ends).
@@ -26,7 +26,7 @@ public struct Place: Sendable {
         ) { options in
             (options.app, options.appVersion) = (app, "1.0.0")
             options.server.accepting = .only(Order.self)
-            // What speaks OpenTelemetry has nothing else to join by.
+            // OpenTelemetry's clients send only `traceparent`.
             options.server.traceContext = .join
         }
         if interval > 0 { transactions.startDelivery(every: .seconds(interval)) }

@@ -9,7 +9,7 @@ import WaybillGRPC
 import WaybillLogging
 import WaybillTracing
 
-/// The stock, a service on gRPC: counts what is left, in three steps.
+/// The stock, a gRPC service. It counts the remaining items in three steps.
 @main
 struct ShopStock {
     static func main() async throws {

@@ -1,12 +1,13 @@
 import json
-import os
+import resource
 import tempfile
 import threading
 import unittest
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-from waybill import Waybill
+import deliver
+import waybill
 
 FIELDS = json.loads((Path(__file__).parents[3] / "Schemas/examples/header-field.json").read_text())
 FIELD = FIELDS["valid"][0]["value"]
@@ -43,9 +44,6 @@ class Collector:
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.bodies) >= count, 10), f"{len(self.bodies)} sets arrived"
 
-    def facts(self, index=0):
-        return json.loads(self.bodies[index])["sources"][0]["facts"]
-
     def close(self):
         self.server.shutdown()
         self.server.server_close()
@@ -62,15 +60,32 @@ class WaybillTests(unittest.TestCase):
         self.addCleanup(collector.close)
         return collector
 
-    def waybill(self, port, use_cases={17}, **options):
-        waybill = Waybill(f"http://127.0.0.1:{port}", {"app": "test"}, use_cases, {}, self.folder, pause=0.01, **options)
-        self.addCleanup(lambda: waybill.thread.is_alive() and waybill.close())
-        return waybill
+    def start_delivery(self, port):
+        """Returns a function that ends the delivery, and returns when it has ended."""
+        ended = threading.Event()
+        arguments = self.folder, f"http://127.0.0.1:{port}", {}, ended, 0.01
+        thread = threading.Thread(target=deliver.deliver, args=arguments)
+        thread.start()
 
-    def request(self, waybill, field=FIELD, status=200):
-        with waybill.join(field, "GET", "/notes?token=secret") as (record, response):
+        def end():
+            ended.set()
+            thread.join(10)
+            self.assertFalse(thread.is_alive())
+
+        self.addCleanup(end)
+        return end
+
+    def request(self, field=FIELD, use_cases={17}, status=200):
+        with waybill.join(field, "GET", "/notes?token=secret", {"app": "test"}, use_cases, self.folder) as (record, response):
             record("event", event=10, name="serverStarted", attributes={"count": 2})
             response.update(status=status)
+
+    def files(self, pattern="*"):
+        return sorted(self.folder.glob(pattern))
+
+    def facts(self):
+        """The facts of each file, in the order of the requests."""
+        return [json.loads(file.read_text())["sources"][0]["facts"] for file in self.files()]
 
     def unused_port(self):
         collector = Collector()
@@ -80,110 +95,133 @@ class WaybillTests(unittest.TestCase):
 
 class RecordingTests(WaybillTests):
     def test_every_valid_field_is_joined_with_its_cause(self):
-        collector = self.collector()
-        waybill = self.waybill(collector.port, {example["use_case"] for example in FIELDS["valid"]})
         for example in FIELDS["valid"]:
-            self.request(waybill, example["value"])
-        waybill.close()
-        self.assertEqual(len(collector.bodies), len(FIELDS["valid"]))
-        for index, example in enumerate(FIELDS["valid"]):
-            joined = collector.facts(index)[0]
+            self.request(example["value"], {example["use_case"] for example in FIELDS["valid"]})
+        self.assertEqual(len(self.facts()), len(FIELDS["valid"]))
+        for example, (joined, *_) in zip(FIELDS["valid"], self.facts()):
             self.assertEqual((joined["kind"], joined["transaction"].lower()), ("joined", example["transaction"]))
             self.assertEqual(joined["use_case"], example["use_case"])
             cause = {"source": example["source"], "sequence": example["exchange"]} if "exchange" in example else None
             self.assertEqual(joined.get("cause"), cause)
 
     def test_a_missing_or_malformed_field_records_nothing(self):
-        collector = self.collector()
-        waybill = self.waybill(collector.port, {1})
         # The client doesn't check the values of unknown parameters, here `a`.
         checked = [value for value in FIELDS["malformed"] if ";a=" not in value]
         for field in ["", *checked]:
-            self.request(waybill, field)
-        waybill.close()
+            self.request(field, {1})
         self.assertGreater(len(checked), 30)
-        self.assertEqual(collector.bodies, [])
+        self.assertEqual(self.files(), [])
 
     def test_other_use_cases_record_nothing(self):
-        collector = self.collector()
-        waybill = self.waybill(collector.port, {18})
-        self.request(waybill)
-        waybill.close()
-        self.assertEqual(collector.bodies, [])
+        self.request(use_cases={18})
+        self.assertEqual(self.files(), [])
 
     def test_a_part_fails_by_an_exception_or_a_status_from_500(self):
-        collector = self.collector()
-        waybill = self.waybill(collector.port)
         for status in (200, 404, 503):
-            self.request(waybill, status=status)
-        with self.assertRaises(PermissionError), waybill.join(FIELD, "GET", "/notes"):
+            self.request(status=status)
+        with self.assertRaises(PermissionError), waybill.join(FIELD, "GET", "/notes", {}, {17}, self.folder):
             raise PermissionError(13, "secret")
-        waybill.close()
-        outcomes = [collector.facts(index)[-1]["outcome"] for index in range(4)]
+        outcomes = [facts[-1]["outcome"] for facts in self.facts()]
         self.assertEqual(outcomes, ["succeeded", "succeeded", "failed", "failed"])
-        self.assertNotIn(b"secret", b"".join(collector.bodies))
-        kinds = [fact["kind"] for fact in collector.facts()]
+        self.assertNotIn("secret", "".join(file.read_text() for file in self.files()))
+        kinds = [fact["kind"] for fact in self.facts()[0]]
         self.assertEqual(kinds, ["joined", "exchange_begun", "event", "exchange_finished", "finished"])
+
+    def test_only_the_server_s_user_can_read_a_file(self):
+        self.request()
+        self.assertEqual(self.files()[0].stat().st_mode & 0o777, 0o600)
+
+    def test_a_full_folder_refuses_sets_and_says_how_many_facts_are_lost(self):
+        for number in range(999):
+            (self.folder / str(number)).touch()
+        self.request()
+        with self.assertLogs("waybill") as logs:
+            self.request()
+        self.assertIn("5 facts are lost", logs.output[0])
+        self.assertEqual(len(self.files("*.json")), 1)
+
+    def test_a_failed_write_fails_no_request_leaves_no_file_and_says_how_many_facts_are_lost(self):
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))  # A write past it fails, as on a full disk.
+        try:
+            with self.assertLogs("waybill") as logs:
+                self.request()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        self.assertIn("5 facts are lost", logs.output[0])
+        self.assertEqual(self.files(), [])
 
 
 class DeliveryTests(WaybillTests):
     def test_a_retry_sends_the_same_bytes_until_there_is_a_receipt(self):
         collector = self.collector((503, {}), (429, {}), (401, {}), (200, []), (200, {"status": "ok"}))
-        waybill = self.waybill(collector.port)
+        self.request()
         with self.assertLogs("waybill"):
-            self.request(waybill)
+            end = self.start_delivery(collector.port)
             collector.wait_for(6)
-            waybill.close()
+            end()
         self.assertEqual(len(collector.bodies), 6)
         self.assertEqual(len(set(collector.bodies)), 1)
+        self.assertEqual(self.files(), [])
 
     def test_a_collector_that_comes_back_gets_every_set_once(self):
         port = self.unused_port()
-        waybill = self.waybill(port)
         with self.assertLogs("waybill"):
-            self.request(waybill)
-            self.request(waybill)
+            end = self.start_delivery(port)
+            self.request()
+            self.request()
             threading.Event().wait(0.1)
             collector = self.collector(port=port)
             collector.wait_for(2)
-        waybill.close()
+        end()
         self.assertEqual(len(set(collector.bodies)), 2)
-        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertEqual(self.files(), [])
 
-    def test_a_refused_set_becomes_a_file_and_the_next_set_is_sent(self):
+    def test_a_refused_set_stays_and_the_next_set_is_sent(self):
         collector = self.collector((422, {}))
-        waybill = self.waybill(collector.port)
+        self.request()
+        self.request()
         with self.assertLogs("waybill"):
-            self.request(waybill)
-            self.request(waybill)
-            waybill.close()
-        [file] = self.folder.iterdir()
+            self.start_delivery(collector.port)()
+        [file] = self.files()
         self.assertEqual([file.read_bytes(), len(collector.bodies)], [collector.bodies[0], 2])
-        self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+        self.assertEqual(file.suffix, ".refused")
 
-    def test_sets_that_are_left_at_the_end_become_files(self):
-        waybill = self.waybill(self.unused_port())
+    def test_the_next_server_sends_what_is_left_when_a_server_ends(self):
         with self.assertLogs("waybill"):
             for _ in range(3):
-                self.request(waybill)
-            waybill.close()
-        self.assertEqual(len(list(self.folder.glob("*.json"))), 3)
+                self.request()
+            self.start_delivery(self.unused_port())()
+        self.assertEqual(len(self.files("*.json")), 3)
+        collector = self.collector()
+        self.start_delivery(collector.port)()
+        self.assertEqual([len(collector.bodies), self.files()], [3, []])
 
-    def test_a_full_queue_refuses_sets_and_counts_them(self):
-        waybill = self.waybill(self.unused_port(), capacity=2)
-        with self.assertLogs("waybill") as logs:
-            for _ in range(6):
-                self.request(waybill)
-            waybill.close()
-        self.assertIn(waybill.refused, (3, 4), "the thread may have taken one set from the queue")
-        self.assertIn(f"{waybill.refused} sets", "".join(logs.output))
-        self.assertEqual(len(list(self.folder.iterdir())), 6 - waybill.refused)
+    def test_the_end_of_a_server_sends_the_last_sets(self):
+        collector = self.collector()
+        end = self.start_delivery(collector.port)
+        self.request()
+        end()
+        self.assertEqual([len(collector.bodies), self.files()], [1, []])
+
+    def test_a_file_that_cannot_be_read_does_not_end_the_thread(self):
+        collector = self.collector()
+        unreadable = self.folder / "0.json"
+        unreadable.mkdir()
+        with self.assertLogs("waybill"):
+            self.start_delivery(collector.port)()
+            end = self.start_delivery(collector.port)
+            self.request()
+            threading.Event().wait(0.1)
+            unreadable.rmdir()
+            collector.wait_for(1)
+        end()
+        self.assertEqual(self.files(), [])
 
     def test_rejected_facts_are_logged_and_not_sent_again(self):
         collector = self.collector((200, RECEIPT | {"rejected": [{"index": 2, "reason": "no such day"}]}))
-        waybill = self.waybill(collector.port)
+        self.request()
         with self.assertLogs("waybill") as logs:
-            self.request(waybill)
-            waybill.close()
+            self.start_delivery(collector.port)()
         self.assertIn("no such day", logs.output[0])
         self.assertEqual(len(collector.bodies), 1)

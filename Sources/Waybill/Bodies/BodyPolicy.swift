@@ -5,10 +5,8 @@ import WaybillStore
 
 /// Which bodies are stored, and how much of them; see ``NetworkOptions/bodies``.
 ///
-/// Waybill redacts a body while it arrives, before anything is written: JSON, forms, `multipart/form-data`, XML, HTML
-/// and plain lines. It hides a string, line or tag of more than 64 KiB as a whole. Bodies stay on the device, outside
-/// of sets, exports and snapshots. Bodies that the platform does not decode are not stored, nor streamed uploads on
-/// Apple platforms.
+/// Waybill redacts a body before it writes anything (<doc:Privacy>). Bodies stay on the device, outside of sets, exports
+/// and snapshots. Bodies that the platform does not decode are not stored, nor streamed uploads on Apple platforms.
 ///
 /// ## Usage
 ///
@@ -206,7 +204,6 @@ final class BodyDraft: @unchecked Sendable {
     }
 }
 
-/// Redacts the bodies of a source on a serial queue.
 final class BodyKeeper: Sendable {
     let policy: BodyPolicy
     let redactor: Redactor

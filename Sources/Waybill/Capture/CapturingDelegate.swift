@@ -27,6 +27,9 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
     private struct Running {
         let task: URLSessionTask
         let exchange: ExchangeRecorder
+        #if !canImport(FoundationNetworking)
+        let watch: TaskWatch
+        #endif
     }
 
     init(_ delegate: (any URLSessionDelegate)?, sources: SourceRegistry) {
@@ -50,6 +53,7 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
         let task = make(request)
         #else
         let task = Self.$isMakingTask.withValue(true) { make(request) }
+        seeRedirects(of: task)
         #endif
         note(exchange, of: task)
         return task
@@ -58,9 +62,12 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
 
 extension CapturingDelegate {
     private func note(_ exchange: ExchangeRecorder, of task: URLSessionTask) {
-        let last = running.withLock {
-            $0.updateValue(Running(task: task, exchange: exchange), forKey: ObjectIdentifier(task))
-        }
+        #if canImport(FoundationNetworking)
+        let entry = Running(task: task, exchange: exchange)
+        #else
+        let entry = Running(task: task, exchange: exchange, watch: TaskWatch(task, for: self))
+        #endif
+        let last = running.withLock { $0.updateValue(entry, forKey: ObjectIdentifier(task)) }
         withExtendedLifetime(last) {}
     }
 
@@ -104,6 +111,14 @@ extension CapturingDelegate {
         return RedirectPolicy.follow(exchange(of: task), of: sources).request(after: request, of: first) ?? request
     }
 
+    /// Whether a request has a header field that it would lose on the way to another origin.
+    func hasField(_ request: URLRequest?) -> Bool {
+        let names = sources.settings?.header.fieldNames ?? []
+        return names.contains { request?.value(forHTTPHeaderField: $0) != nil }
+    }
+
+    func tell(_ problem: String) { sources.diagnostics.once(problem) }
+
     func noting(
         _ response: HTTPURLResponse, of task: URLSessionTask, _ answer: @escaping @Sendable (URLRequest?) -> Void
     ) -> @Sendable (URLRequest?) -> Void {
@@ -122,7 +137,7 @@ extension CapturingDelegate {
         if let response = ExchangeResponse(task.response) { exchange.responded(response, isTimed: false) }
         if let error { return exchange.fail(error) }
         // Empty bodies are not reported.
-        if task.countOfBytesSent == 0 { exchange.sends(byteCount: 0) }
+        if task.countOfBytesSent == 0 { exchange.expectToSend(byteCount: 0) }
         exchange.received(byteCount: 0)
         exchange.finish()
     }

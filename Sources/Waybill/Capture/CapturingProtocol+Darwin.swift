@@ -3,22 +3,26 @@ import Foundation
 import WaybillAtomics
 import WaybillCore
 
-/// Sends requests of other sessions again through its own session and records them. There is no other way to capture a
-/// session whose code can't change. For debug builds: it loses file uploads and the original session's configuration.
+/// Sends requests of other sessions again through its own session and records them. For debug builds: it loses file
+/// uploads and the original session's configuration.
 ///
 /// Sendable is right because the loading system calls it on one thread, and callbacks use that thread.
 final class CapturingProtocol: URLProtocol, @unchecked Sendable {
     private static let runningCount = Atomic(0)
     private static let current = Locked(Current())
     private static let marker = "WaybillCapturingProtocol"
+    /// The property of a redirected request that has the transaction of the first one.
+    private static let hop = "WaybillHop"
     private static let longestBody = 1 << 20
 
     /// The capture that started last, since sessions look alike here.
     private struct Current { weak var capture: PassiveCapture? }
 
-    private let part: OpenPart?
+    private var part: OpenPart?
     private var exchange = ExchangeRecorder()
     private var resent: URLSessionDataTask?
+    /// The client must not be called after `stopLoading`.
+    private var isStopped = false
 
     override class func canInit(with request: URLRequest) -> Bool {
         runningCount.load(ordering: .relaxed) > 0 && ["http", "https"].contains(request.url?.scheme?.lowercased())
@@ -35,6 +39,7 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
     override func startLoading() {
         var request = request
         if let body = Self.body(of: request) { request.httpBody = body }
+        if let hop = Self.property(forKey: Self.hop, in: request) as? Hop { part = hop.part }
         exchange = Self.current.withLock { $0.capture }?.openExchange(request, of: part) ?? exchange
         guard let marked = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else {
             return fail(URLError(.unsupportedURL))
@@ -65,9 +70,13 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
     }
 
     override func stopLoading() {
+        isStopped = true
         exchange.cancel()
         resent?.cancel()
     }
+
+    /// Calls back on the client's thread, until the client stops loading.
+    fileprivate func unlessStopped(_ body: (CapturingProtocol) -> Void) { if !isStopped { body(self) } }
 
     func responded(_ response: URLResponse) {
         if let response = ExchangeResponse(response) { exchange.responded(response) }
@@ -79,17 +88,21 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
         client?.urlProtocol(self, didLoad: data)
     }
 
+    /// The client stops this object if it follows the redirect. If it refuses, it waits for the 3xx, which follows.
     func redirected(_ response: HTTPURLResponse, to request: URLRequest) {
         guard let marked = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return }
         Self.removeProperty(forKey: Self.marker, in: marked)
+        Self.setProperty(Hop(part), forKey: Self.hop, in: marked)
         var next = marked as URLRequest
-        if next.url?.host() != self.request.url?.host() {
-            for name in exchange.headers.keys { next.setValue(nil, forHTTPHeaderField: name) }
+        // The field of this exchange would say that the next one is recorded already.
+        for name in exchange.headers.keys {
+            next.setValue(self.request.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
         }
+        let policy = RedirectPolicy.follow(droppingFieldsForOtherOrigins: Array(exchange.headers.keys))
+        next = policy.request(after: next, of: self.request) ?? next
         if let response = ExchangeResponse(response) { exchange.responded(response) }
         exchange.finish()
         client?.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
-        resent?.cancel()
     }
 
     /// The original session decides, since it may trust a server by a pinned certificate.
@@ -152,7 +165,7 @@ private final class Demultiplexer: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         let client = clients.withLock { isLast ? $0.removeValue(forKey: task.taskIdentifier) : $0[task.taskIdentifier] }
         guard let client else { return }
-        let call = ThreadCall { body(client.target) }
+        let call = ThreadCall { client.target.unlessStopped(body) }
         call.perform(#selector(ThreadCall.run), on: client.thread, with: nil, waitUntilDone: false)
     }
 
@@ -181,7 +194,7 @@ private final class Demultiplexer: NSObject, URLSessionDataDelegate, Sendable {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        tell(task, isLast: true) { $0.redirected(response, to: request) }
+        tell(task) { $0.redirected(response, to: request) }
         completionHandler(nil)
     }
 
@@ -229,6 +242,12 @@ private final class ForwardedChallenge: NSObject, URLAuthenticationChallengeSend
     func performDefaultHandling(for challenge: URLAuthenticationChallenge) { give(.performDefaultHandling) }
 
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { give(.rejectProtectionSpace) }
+}
+
+private final class Hop: NSObject {
+    private(set) weak var part: OpenPart?
+
+    init(_ part: OpenPart?) { self.part = part }
 }
 
 private final class ThreadCall: NSObject, Sendable {

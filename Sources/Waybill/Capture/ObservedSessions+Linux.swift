@@ -117,7 +117,7 @@ final class ObservingClient: NSObject, URLProtocolClient, Sendable {
     private func note(_ task: URLSessionTask?) {
         guard exchange.isRecorded, let task else { return }
         if let response = ExchangeResponse(task.response) { exchange.responded(response, isTimed: false) }
-        if task.countOfBytesExpectedToSend > 0 { exchange.sends(byteCount: task.countOfBytesExpectedToSend) }
+        if task.countOfBytesExpectedToSend > 0 { exchange.expectToSend(byteCount: task.countOfBytesExpectedToSend) }
         if task is URLSessionDownloadTask, task.countOfBytesReceived > 0 {
             exchange.received(byteCount: task.countOfBytesReceived)
         }

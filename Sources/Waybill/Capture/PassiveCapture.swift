@@ -15,8 +15,31 @@ public import FoundationNetworking
 /// transactions.passiveCapture.include(session)       // one more; on Apple platforms: its configuration, before it is made
 /// ```
 ///
-/// On Linux, no request is sent twice. A request belongs to the transaction that its header field names, else to the
-/// current one when its task is resumed, else to none. Rules don't apply. <doc:CaptureTheNetwork> lists its limits.
+/// A request belongs to the transaction that its header field names. Add that field with
+/// ``UseCaseTransaction/headers(for:)``. Otherwise, on Linux, a request belongs to the transaction that is current when
+/// its task is resumed. If two transactions send identical requests at once in a session with a cache, they belong to
+/// none. Rules don't apply.
+///
+/// ## Limits on Linux
+///
+/// It observes the session's own HTTP protocol, and no request is sent twice. If Foundation's internals differ from
+/// those that it knows, it captures nothing, and ``TransactionManager/health`` says so.
+///
+/// - A session with a `URLSessionTaskDelegate` gets the header field, unless the delegate has to provide the body.
+///   `URLSession.shared` has no delegate and gets none, because it would forward the field to any redirect target.
+/// - While a request starts, the field is in the `httpAdditionalHeaders` of the session's configuration. Don't copy or
+///   read them from another thread meanwhile.
+/// - A redirect shows only its last response, and a 401 that asks for a password stays in progress.
+/// - Most response bodies arrive before the response's head, and are not stored.
+///
+/// ## Limits on Apple platforms
+///
+/// It sends requests through a session of Waybill with the default configuration. Use it only in debug builds.
+///
+/// - Uploads from a file lose their body. Background sessions don't support it.
+/// - It sends a body in memory with a stated length of at most 1 MiB as bytes. It sends others in chunks, which some
+///   servers reject with 411.
+/// - Challenges reach your delegate, so certificate pinning still works.
 public final class PassiveCapture: Sendable {
     let sources: SourceRegistry
     private let isOn = Atomic(false)
@@ -90,7 +113,7 @@ extension URLSession {
     /// ```
     ///
     /// The session's delegate is a ``CapturingDelegate``, which forwards to yours. Its `task(for:)` adds the header
-    /// field of the transaction to a request. <doc:CaptureTheNetwork> lists its limits.
+    /// field of the transaction to a request; see <doc:Network>.
     public static func waybill(
         _ transactions: TransactionManager, configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil

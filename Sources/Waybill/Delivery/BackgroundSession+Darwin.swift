@@ -17,9 +17,10 @@ final class BackgroundSession: NSObject, UploadSession, URLSessionDataDelegate {
     private let session = Locked<URLSession?>(nil)
     private static let byteLimit = 8 << 20
 
-    init(identifier: String) {
+    init(identifier: String, appGroup: String?) {
         super.init()
         let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
+        configuration.sharedContainerIdentifier = appGroup
         configuration.timeoutIntervalForResource = Double(BackgroundUploads.leaseMicroseconds) / 1_000_000
         configuration.urlCache = nil
         let made = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)

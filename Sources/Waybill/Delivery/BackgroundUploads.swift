@@ -11,7 +11,8 @@ import FoundationNetworking
 /// The files stay until the response is settled. A later launch sends them again under the same ID, or waits for a
 /// running upload. A collector counts a set once, however often it arrives.
 final class BackgroundUploads: Sendable {
-    /// The time after which the facts of an unanswered set may be sent in another one.
+    /// The time after which the facts of an unanswered set may be sent in another one. It is days, since the system may
+    /// wait for Wi-Fi and power before it sends what an app began in the background.
     static let leaseMicroseconds = Store.longestLeaseMicroseconds
 
     /// The owner of the leases: no single process, since any launch may receive the response.
@@ -19,13 +20,14 @@ final class BackgroundUploads: Sendable {
     private let folder: URL
     private let session: any UploadSession
 
-    init(identifier: String, folder: URL?, session: (any UploadSession)? = nil) {
+    init(identifier: String, folder: URL?, appGroup: String? = nil, session: (any UploadSession)? = nil) {
         owner = .ofNoProcess(named: identifier)
-        self.folder = folder ?? StoreLocation.container.appending(path: "uploads/\(identifier)")
+        let container = appGroup.flatMap(StoreLocation.sharedFolder) ?? StoreLocation.container
+        self.folder = folder ?? container.appending(path: "uploads/\(identifier)")
         #if canImport(FoundationNetworking)
         self.session = session ?? HTTPSession(configuration: .ephemeral)
         #else
-        self.session = session ?? BackgroundSession(identifier: identifier)
+        self.session = session ?? BackgroundSession(identifier: identifier, appGroup: appGroup)
         #endif
     }
 
@@ -45,7 +47,7 @@ final class BackgroundUploads: Sendable {
         }
     }
 
-    /// Returns `nil` without a response at the deadline, or if the task is canceled.
+    /// Returns `nil` without a response at the deadline, or if the task is cancelled.
     func upload(
         _ set: OutgoingSet, as body: Data, by request: URLRequest, deadline: Duration, limit: Int
     ) async throws -> (Data, URLResponse)? {

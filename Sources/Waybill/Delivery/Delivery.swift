@@ -1,7 +1,7 @@
 public import Foundation
 public import WaybillCore
 
-/// The destination of sets. As a transport itself, it can be a part of your own.
+/// The destination of sets. It is also a transport, and your own transport can contain it.
 public struct Delivery: FlushTransport {
     let transport: any FlushTransport
 
@@ -80,6 +80,8 @@ public struct OutgoingSet: Sendable, Hashable {
         self.factCount = factCount
         self.mediaType = mediaType ?? TransactionSet.mediaType
     }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 /// A version of the format of sets. `import WaybillLegacy` adds version 0.0.1.
@@ -92,7 +94,6 @@ public struct SetFormat: Sendable {
     public static let v1 = SetFormat(wire: CollectorWire())
 }
 
-/// The differences between the versions of the format on the wire.
 package protocol SetWire: Sendable {
     var compresses: Bool { get }
     var accepted: String? { get }
@@ -171,9 +172,9 @@ extension Delivery {
         /// A set failed. Automatic delivery pauses for this time.
         case failed(WaybillError, retryAfter: Duration)
         /// The collector asked for a pause.
-        case quieted(Duration)
+        case paused(Duration)
         /// A set was too large. From now on, sets have at most this many facts.
-        case lessened(factCount: Int)
+        case limited(factCount: Int)
         /// Delivery stopped until ``TransactionManager/delivery`` is set again.
         case stopped(WaybillError)
         /// `canFlush` returned false.

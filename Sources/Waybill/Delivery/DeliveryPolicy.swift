@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// The meaning of a status other than 200 for the facts that were sent: they all stay pending.
 ///
-/// `DeliverWhatWasRecorded.md` has the same table, and `DeliveryPolicyTests` tests each row.
+/// `Deliver.md` has the same table, and `DeliveryPolicyTests` tests each row.
 struct ResponsePolicy {
     let statuses: ClosedRange<Int>
     let code: WaybillError.Code
@@ -24,7 +24,8 @@ struct ResponsePolicy {
 
     static let rows = [
         ResponsePolicy(
-            200...299, .transport, "gave no verdicts: it is none of ours, or something stands in front of it", .retry()),
+            200...299, .transport, "sent no receipt with status 200: check the URL, and any proxy in front of it",
+            .retry()),
         ResponsePolicy(300...399, .transport, "redirects, which is not followed: give its own address", .retry()),
         ResponsePolicy(
             401...401, .refused, "does not take the token: nothing is sent until there is a new one",
@@ -42,7 +43,7 @@ struct ResponsePolicy {
     ]
 
     private static let invalid = ResponsePolicy(
-        400...499, .refused, "refused the set: smaller ones are sent, to find what it refuses", .sendLess)
+        400...499, .refused, "refused the set: smaller ones are sent, to find the refused facts", .sendLess)
     private static let anythingElse = ResponsePolicy(0...0, .transport, "gave an answer that is none", .retry())
 
     private init(
@@ -155,7 +156,15 @@ package struct CollectorResponse {
 
     /// The title and detail of a problem document (RFC 9457), redacted and shortened; `nil` for any other body.
     private var problem: String? {
-        struct Problem: Decodable { var title, detail: String? }
+        struct Problem: Decodable {
+            let title, detail: String?
+
+            init(from decoder: any Decoder) throws {
+                let members = try decoder.container(keyedBy: MemberKey.self)
+                title = try members.decodeIfPresent(String.self, forKey: "title")
+                detail = try members.decodeIfPresent(String.self, forKey: "detail")
+            }
+        }
         guard mediaType == "application/problem+json", let problem = try? JSONDecoder().decode(Problem.self, from: data)
         else { return nil }
         let text = [problem.title, problem.detail].compactMap(\.self).joined(separator: ": ")
@@ -164,7 +173,7 @@ package struct CollectorResponse {
 }
 
 extension Delivery {
-    /// An error of a transport, with what to do about it. Waybill treats other errors as ``retry(_:after:)`` without a
+    /// An error of a transport, with the reaction to it. Waybill treats other errors as ``retry(_:after:)`` without a
     /// time. The facts stay pending in every case.
     ///
     /// ## Usage

@@ -4,12 +4,10 @@ package import WaybillCore
 import WaybillStore
 
 package struct FileTransport: FlushTransport {
-    /// The folder of the files.
     package let folder: URL
     // Syncing blocks for milliseconds and must not use a thread of the cooperative pool.
     private let queue = DispatchQueue(label: "waybill.file-transport", qos: .utility)
 
-    /// Creates a transport into a folder, which is created with the first set.
     package init(folder: URL) { self.folder = folder }
 
     /// Writes a set and accepts all its facts.

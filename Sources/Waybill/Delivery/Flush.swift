@@ -3,6 +3,8 @@ import WaybillStore
 
 struct Flush {
     private static let leaseMicroseconds: Int64 = 120_000_000
+    /// The number of background uploads at once. The system may wake an app only once in hours.
+    private static let uploadLimit = 4
 
     private(set) var gate: DeliveryGate
     private(set) var wasHeld = false
@@ -15,6 +17,8 @@ struct Flush {
     private let isAsked: Bool
     private let events: DeliveryEvents
     private var report = FlushReport()
+    private var underWay: Set<GUID> = []
+    private var hasPaused = false
 
     private var clock: any TransactionClock { source.settings.clock }
 
@@ -35,7 +39,7 @@ struct Flush {
         do {
             var remaining = try await source.writer.run { _, store in try store.pendingCount() }
             if let transport, try await mayBegin() {
-                remaining -= Int64(try await finishUploads(over: transport))
+                remaining -= Int64(try await deliver(unfinishedUploads(), over: transport))
                 // The number of sets without facts that may follow, limited because a busy app has more after each set.
                 var newsSets: Int64?
                 repeat {
@@ -43,8 +47,9 @@ struct Flush {
                         events.tell(.heldBack)
                         break
                     }
-                    guard let lease = try await lease() else { break }
-                    remaining -= Int64(try await deliver(lease, over: transport))
+                    let leases = try await leases()
+                    if leases.isEmpty { break }
+                    remaining -= Int64(try await deliver(leases, over: transport))
                     if remaining <= 0 {
                         let left = try await source.writer.run { _, store in try store.newsSetCount() }
                         newsSets = min(left, newsSets.map { $0 - 1 } ?? left)
@@ -53,6 +58,12 @@ struct Flush {
                     && gate.blockingError(at: clock.uptimeMicroseconds(), isAsked: isAsked) == nil
                 if report.delivered + report.rejected > 0 {
                     try await source.writer.run { opened, _ in _ = opened.retain(wasSettled: true) }
+                }
+                if !underWay.isEmpty {
+                    let uploads =
+                        underWay.count == 1
+                        ? "A background upload is" : "\(underWay.count) background uploads are"
+                    throw WaybillError(.transport, "\(uploads) under way; unsettled facts stay pending.")
                 }
             }
         } catch {
@@ -75,7 +86,7 @@ struct Flush {
         return !wasHeld
     }
 
-    // MARK: One set
+    // MARK: Sets
 
     private struct Lease {
         var set: OutgoingSet
@@ -88,16 +99,21 @@ struct Flush {
         uploads == nil ? Self.leaseMicroseconds : BackgroundUploads.leaseMicroseconds
     }
 
-    private mutating func finishUploads(over transport: any FlushTransport) async throws -> Int {
-        var settled = 0
+    private func unfinishedUploads() async throws -> [Lease] {
+        var leases: [Lease] = []
         for set in uploads?.unfinished() ?? [] {
-            if try await isLeased(set.id) {
-                settled += try await deliver(Lease(set: set), over: transport)
-            } else {
-                uploads?.forget(set.id)
-            }
+            if try await isLeased(set.id) { leases.append(Lease(set: set)) } else { uploads?.forget(set.id) }
         }
-        return settled
+        return leases
+    }
+
+    private func leases() async throws -> [Lease] {
+        var leases: [Lease] = []
+        let limit = uploads == nil ? 1 : Self.uploadLimit - underWay.count
+        while leases.count < limit, let lease = try await lease(besides: underWay.union(leases.map(\.set.id))) {
+            leases.append(lease)
+        }
+        return leases
     }
 
     private func isLeased(_ set: GUID) async throws -> Bool {
@@ -107,12 +123,18 @@ struct Flush {
         }
     }
 
-    private func lease() async throws -> Lease? {
-        let (owner, limit, expiresIn) = (uploads?.owner ?? source.id, gate.limit, leaseMicroseconds)
+    private var limit: LeaseLimit {
+        let usual = LeaseLimit()
+        guard uploads != nil, gate.limit.factCount == usual.factCount else { return gate.limit }
+        return LeaseLimit(factCount: 4 * usual.factCount, byteCount: 4 * usual.byteCount)
+    }
+
+    private func lease(besides others: Set<GUID>) async throws -> Lease? {
+        let (owner, limit, expiresIn) = (uploads?.owner ?? source.id, limit, leaseMicroseconds)
         let (now, wall) = (clock.uptimeMicroseconds(), clock.wallMicroseconds())
         return try await source.writer.run { opened, store in
             let set = try store.lease(
-                owner: owner, now: now, at: wall, expiresIn: expiresIn, limit: limit,
+                owner: owner, besides: others, now: now, at: wall, expiresIn: expiresIn, limit: limit,
                 isAlive: { opened.isAlive($0) })
             guard let set else { return nil }
             var outgoing = OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount)
@@ -124,14 +146,40 @@ struct Flush {
         }
     }
 
-    private mutating func deliver(_ lease: Lease, over transport: any FlushTransport) async throws -> Int {
+    /// Sends sets at once, and then books their receipts in order. Throws the first failure.
+    private mutating func deliver(_ leases: [Lease], over transport: any FlushTransport) async throws -> Int {
+        typealias Answer = Result<Receipt, any Error>
+        let answers = await withTaskGroup(of: (Int, Answer).self) { group in
+            for (index, lease) in leases.enumerated() {
+                group.addTask {
+                    do {
+                        return (index, .success(try await transport.send(lease.set).checked(for: lease.set)))
+                    } catch { return (index, .failure(error)) }
+                }
+            }
+            return await group.reduce(into: [Int: Answer]()) { $0[$1.0] = $1.1 }
+        }
+        var (settled, failure): (Int, (any Error)?) = (0, nil)
+        for (index, lease) in leases.enumerated() {
+            guard let answer = answers[index] else { continue }
+            do { settled += try await book(answer, of: lease) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+        return settled
+    }
+
+    private mutating func book(_ answer: Result<Receipt, any Error>, of lease: Lease) async throws -> Int {
         let receipt: Receipt
         do {
-            receipt = try await transport.send(lease.set).checked(for: lease.set)
+            receipt = try answer.get()
         } catch is SetUnderWay {
             // The lease stays for the answer. If there is no lease, the facts were erased meanwhile.
-            if try await !isLeased(lease.set.id) { uploads?.forget(lease.set.id) }
-            throw WaybillError(.transport, "A set is under way, and its answer is awaited; its facts stay pending.")
+            if try await isLeased(lease.set.id) {
+                underWay.insert(lease.set.id)
+            } else {
+                uploads?.forget(lease.set.id)
+            }
+            return 0
         } catch {
             uploads?.forget(lease.set.id)
             return try await giveUp(lease, because: error)
@@ -141,7 +189,7 @@ struct Flush {
         let quiet = receipt.retryAfter.map { min($0, RetryAfter.longest) } ?? .zero
         try await settle(lease, receipt.rejections, quiet: quiet)
         uploads?.forget(lease.set.id)
-        if quiet > .zero { events.tell(.quieted(quiet)) }
+        if quiet > .zero { events.tell(.paused(quiet)) }
         return lease.set.factCount
     }
 
@@ -188,7 +236,7 @@ struct Flush {
         switch failure.remedy {
         case .sendLess where !lease.isSmallest:
             gate.lessen(from: lease.set.factCount)
-            events.tell(.lessened(factCount: gate.limit.factCount))
+            events.tell(.limited(factCount: gate.limit.factCount))
             return 0
         case .retry(let time): try await pause(after: failure.error, for: time)
         case .sendLess: try await pause(after: failure.error, for: nil)
@@ -200,6 +248,9 @@ struct Flush {
     }
 
     private mutating func pause(after error: WaybillError, for time: Duration?) async throws {
+        // Several uploads at once may fail for the same reason.
+        if hasPaused { return }
+        hasPaused = true
         var generator = SystemRandomNumberGenerator()
         let pause = gate.pause(afterFailure: time, using: &generator)
         gate.learn(pause, at: clock.uptimeMicroseconds())

@@ -38,7 +38,6 @@ final class Flusher: Sendable {
 
         func end() { hasEnded.store(true, ordering: .releasing) }
 
-        /// Whether a flush of this flusher waits for the current task.
         func isAwaited(by flusher: Flusher) -> Bool {
             var candidate: Running? = self
             while let here = candidate {
@@ -81,7 +80,7 @@ final class Flusher: Sendable {
     func endUploads(in store: Store?, isEverything: Bool, at uptime: Int64) {
         for uploads in state.withLock({ $0.uploads }) {
             if isEverything {
-                // Release the lease, or no set could be delivered for an hour.
+                // Release the lease, or no set could be delivered for days.
                 for set in uploads.forgetAll() { try? store?.release(set) }
             } else if let store {
                 for set in uploads.unfinished() {

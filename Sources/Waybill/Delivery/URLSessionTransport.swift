@@ -8,7 +8,7 @@ public import FoundationNetworking
 
 /// Sends sets to a collector over HTTP.
 ///
-/// Only a 200 with a receipt that matches the set settles facts; <doc:DeliverWhatWasRecorded> has the full table. For
+/// Only a 200 with a receipt that matches the set settles facts; <doc:Deliver> has the full table. For
 /// sets of version 0.0.1, any 2xx does. The transport follows no redirects, reads at most 64 KiB plus 2,500 bytes per
 /// fact of a response, and is not recorded. It compresses bodies with gzip (RFC 1952), until a collector answers 415.
 ///
@@ -63,8 +63,11 @@ public final class URLSessionTransport: FlushTransport {
     /// Creates a transport whose sets the system sends from files, also while the app is suspended or after it ended.
     ///
     /// On Apple platforms it uses a background session, which follows redirects and which only one process may have.
-    /// Create it at launch. An upload continues for up to an hour, and the next flush or launch settles it. On other
+    /// Create it at launch. An upload continues for up to two days, and the next flush or launch settles it. On other
     /// platforms an ordinary session sends the files, and the next launch sends unanswered sets again.
+    ///
+    /// An app extension must name an app group in `appGroup`: otherwise, the system refuses each upload with the error
+    /// `URLError.backgroundSessionRequiresSharedContainer`. Give app and extension different identifiers.
     ///
     /// If the system wakes the app for a response, this line settles it:
     ///
@@ -72,11 +75,12 @@ public final class URLSessionTransport: FlushTransport {
     /// .backgroundTask(.urlSession("com.example.deliver")) { await transactions.flush() }
     /// ```
     ///
-    /// `folder` defaults to one in the app's container, and `timeout` is the time that a flush waits for a response.
+    /// `folder` defaults to one in the group's or the app's container, and `timeout` is the time that a flush waits for a
+    /// response.
     /// The other parameters are those of ``init(collector:token:format:timeout:configuration:clock:middleware:)``.
     public init(
         background identifier: String, collector: URL, token: String? = nil, folder: URL? = nil,
-        timeout: Duration = .seconds(30), clock: (any TransactionClock)? = nil,
+        appGroup: String? = nil, timeout: Duration = .seconds(30), clock: (any TransactionClock)? = nil,
         middleware: (@Sendable (URLRequest) async throws -> URLRequest)? = nil
     ) {
         self.collector = collector
@@ -87,7 +91,7 @@ public final class URLSessionTransport: FlushTransport {
         self.clock = clock ?? SystemClock()
         self.middleware = middleware
         http = HTTPSession(configuration: .ephemeral)
-        uploads = BackgroundUploads(identifier: identifier, folder: folder)
+        uploads = BackgroundUploads(identifier: identifier, folder: folder, appGroup: appGroup)
     }
 
     /// Sends a set and waits for the receipt.
@@ -145,7 +149,7 @@ public final class URLSessionTransport: FlushTransport {
         }
     }
 
-    /// Retries once on a new connection, since the server may have closed a kept-alive one. A set does no harm twice.
+    /// Retries once on a new connection, since the server may have closed a kept-alive one.
     private func upload(_ body: Data, _ request: URLRequest, limit: Int) async throws(URLError) -> (Data, URLResponse) {
         let post = { [http, timeout] () async throws(URLError) -> (Data, URLResponse) in
             try await http.data(

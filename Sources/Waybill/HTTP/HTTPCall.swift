@@ -64,7 +64,7 @@ final class HTTPCall: HTTPEvents {
             timer?.cancel()
             return sink.ended(.failure(URLError(.cancelled)))
         }
-        if outgoing.data?.isEmpty == true { record.sends(byteCount: 0) }
+        if outgoing.data?.isEmpty == true { record.expectToSend(byteCount: 0) }
         // Without the lock: creating a task waits for URLSession's queue, and `cancel()` must never wait for that.
         transport.start(telling: self)
         let isAbandoned = state.withLock { state in
@@ -105,20 +105,22 @@ final class HTTPCall: HTTPEvents {
         return next
     }
 
+    // The head and the body are recorded first: as soon as the sink has them, the caller may let go of the exchange.
+
     func responded(_ response: URLResponse) {
+        if let response = ExchangeResponse(response) { record.responded(response) }
+        record.received(byteCount: 0)  // a body of nothing is never told of
         let progress = step { state in
             state.response = response
             state.progress.expectedReceivedByteCount =
                 response.expectedContentLength >= 0 ? response.expectedContentLength : nil
             state.sink?.responded(response)
         }
-        guard let progress else { return }
-        if let response = ExchangeResponse(response) { record.responded(response) }
-        record.received(byteCount: 0)  // a body of nothing is never told of
-        tellProgress?(progress)
+        if let progress { tellProgress?(progress) }
     }
 
     func received(_ bytes: Data) {
+        record.received(bytes)
         var failure: URLError?
         let progress = step { state in
             state.progress.receivedByteCount += Int64(bytes.count)
@@ -128,12 +130,15 @@ final class HTTPCall: HTTPEvents {
             }
         }
         guard let progress else { return }
-        record.received(bytes)
         if let failure { return end(failure) }
         tellProgress?(progress)
     }
 
     func measured(_ measurements: TransferMeasurements) { record.measured(measurements) }
+
+    #if canImport(Darwin)
+    func waits() { record.mark("waits for connectivity") }
+    #endif
 
     func ended(_ error: URLError?) { end(error, byTransport: true) }
 
@@ -184,7 +189,6 @@ extension HTTPCall {
 }
 
 extension Duration {
-    /// In seconds.
     var timeInterval: Double { self / .seconds(1) }
 }
 

@@ -9,19 +9,21 @@ package import FoundationNetworking
 /// A `URLSession` that is only used in ways that survive cancellation on every platform.
 ///
 /// In swift-corelibs-foundation, `URLSession.data(for:)` can deadlock all sessions if a cancellation meets the end of a
-/// request. If the cancellation comes early, the cache look-up can trap. So all requests are delegate tasks, canceled
+/// request. If the cancellation comes early, the cache look-up can trap. So all requests are delegate tasks, cancelled
 /// on a separate queue, and the session has no cache on Linux.
 package final class HTTPSession: Sendable {
     private let session: URLSession
     private let delegate = SessionDelegate()
     private let cancellations = DispatchQueue(label: "waybill.cancellations")
 
-    package init(configuration: URLSessionConfiguration) {
+    /// - Parameter challenge: Decides about authentication challenges, on Apple platforms. `nil` leaves them to the system.
+    package init(configuration: URLSessionConfiguration, challenge: ChallengeHandler? = nil) {
         #if canImport(FoundationNetworking)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: InlineQueue())
         // The configuration is live here and a copy on Apple platforms.
         session.configuration.urlCache = nil
         #else
+        delegate.challenge.withLock { $0 = challenge }
         // A background session raises an exception for a WebSocket and for an upload of bytes.
         let usable = configuration.identifier == nil ? configuration : .default
         session = URLSession(configuration: usable, delegate: delegate, delegateQueue: nil)
@@ -113,7 +115,13 @@ extension HTTPSession {
     }
 }
 
+package typealias ChallengeHandler =
+    @Sendable (URLAuthenticationChallenge) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
+
 final class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSocketDelegate, Sendable {
+    #if !canImport(FoundationNetworking)
+    fileprivate let challenge = Locked<ChallengeHandler?>(nil)
+    #endif
     private let transports = Locked<[Int: TaskTransport]>([:])
     private let sockets = Locked<[Int: TaskWebSocket]>([:])
 
@@ -193,6 +201,22 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSock
         guard let measured = TransferMeasurements(metrics) else { return }
         transport(of: task)?.tell(measured)
         socket(of: task)?.tell(measured)
+    }
+
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        transport(of: task)?.waits()
+    }
+
+    // The session has no separate method for its challenges, so those come here, too.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive received: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard let challenge = challenge.withLock({ $0 }) else { return completionHandler(.performDefaultHandling, nil) }
+        Task {
+            let (disposition, credential) = await challenge(received)
+            completionHandler(disposition, credential)
+        }
     }
     #endif
 }

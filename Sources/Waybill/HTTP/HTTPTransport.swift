@@ -21,7 +21,18 @@ protocol HTTPEvents: AnyObject, Sendable {
     func measured(_ measurements: TransferMeasurements)
 
     func ended(_ error: URLError?)
+
+    #if canImport(Darwin)
+    /// The request waits until there is a network.
+    func waits()
+    #endif
 }
+
+#if canImport(Darwin)
+extension HTTPEvents {
+    func waits() {}
+}
+#endif
 
 protocol HTTPTransport: AnyObject, Sendable {
     func start(telling events: any HTTPEvents)
@@ -35,6 +46,9 @@ struct TransferMeasurements: Sendable {
     var isConnectionReused: Bool?
     var httpVersion: String?
     var receivedWireByteCount: Int64?
+    /// The length of the body after decoding.
+    var receivedByteCount: Int64?
+    var firstByteAgeMicroseconds: Int64?
 }
 
 extension ExchangeRecorder {
@@ -60,7 +74,7 @@ final class TaskTransport: HTTPTransport {
     private struct State {
         var events: (any HTTPEvents)?
         var task: URLSessionTask?
-        var isCanceled = false
+        var isCancelled = false
         var hasDeclined = false
     }
 
@@ -82,7 +96,7 @@ final class TaskTransport: HTTPTransport {
 
     func cancel() {
         let task = state.withLock { state in
-            (state.isCanceled, state.events) = (true, nil)
+            (state.isCancelled, state.events) = (true, nil)
             return state.task
         }
         if let task { session.cancel(task) }
@@ -100,10 +114,10 @@ final class TaskTransport: HTTPTransport {
 
     func received(_ bytes: Data) { events?.received(bytes) }
 
-    /// Gives no answer if the task is about to be canceled: swift-corelibs-foundation traps if both happen.
+    /// Gives no answer if the task is about to be cancelled: swift-corelibs-foundation traps if both happen.
     func redirected(by response: HTTPURLResponse, to request: URLRequest, answer: (URLRequest?) -> Void) {
-        let (events, isCanceled) = state.withLock { ($0.events, $0.isCanceled) }
-        if !isCanceled { answer(events?.redirected(by: response, to: request)) }
+        let (events, isCancelled) = state.withLock { ($0.events, $0.isCancelled) }
+        if !isCancelled { answer(events?.redirected(by: response, to: request)) }
     }
 
     /// swift-corelibs-foundation otherwise waits for a password forever, past every timeout.
@@ -122,9 +136,13 @@ final class TaskTransport: HTTPTransport {
 
     func tell(_ measurements: TransferMeasurements) { events?.measured(measurements) }
 
+    #if canImport(Darwin)
+    func waits() { events?.waits() }
+    #endif
+
     func ended(_ error: (any Error)?) {
         let last = state.withLock { state in
-            defer { state = State(isCanceled: true) }
+            defer { state = State(isCancelled: true) }
             return state
         }
         let isAnswered = last.hasDeclined && (error as? URLError)?.code == .cancelled

@@ -87,7 +87,7 @@ final class FailedWebSocket: WebSocketCarrier {
     }
 }
 
-/// In swift-corelibs-foundation, a canceled async method may wait for a queue that waits for the task.
+/// In swift-corelibs-foundation, a cancelled async method may wait for a queue that waits for the task.
 final class TaskWebSocket: WebSocketCarrier {
     private struct State {
         var tell: (@Sendable (WebSocketEvent) -> Void)?

@@ -14,12 +14,14 @@ extension TransferMeasurements {
         self.init(
             phases: phases, isConnectionReused: last.isReusedConnection,
             httpVersion: last.networkProtocolName.map(Self.version),
-            receivedWireByteCount: last.countOfResponseBodyBytesReceived)
+            receivedWireByteCount: last.countOfResponseBodyBytesReceived,
+            receivedByteCount: last.countOfResponseBodyBytesAfterDecoding,
+            firstByteAgeMicroseconds: Self.microseconds(last.responseStartDate, last.responseEndDate))
     }
 
     private static func microseconds(_ start: Date?, _ end: Date?) -> Int64? {
         guard let start, let end else { return nil }
-        return Int64(max(0, end.timeIntervalSince(start)) * 1_000_000)
+        return Int64(min(max(0, end.timeIntervalSince(start)), 1e9) * 1_000_000)
     }
 
     /// ALPN (RFC 7301) has the names `http/1.1`, `h2` and `h3`.

@@ -7,7 +7,7 @@ import WaybillStore
 /// Use it for HTTP stacks that Waybill does not capture. On a client, open it before you send the request
 /// (``TransactionManager/openExchange(_:in:traceContext:)``). On a server, open it when the request arrives
 /// (``TransactionManager/openServerExchange(method:authority:target:headerFields:in:)``). On both sides, "sent" means
-/// the request's body and "received" the response's. End it once: an exchange that is released before that is canceled
+/// the request's body and "received" the response's. End it once: an exchange that is released before that is cancelled
 /// with the error `Waybill.Exchange 1 (abandoned)`. Its methods never throw or wait, and are thread-safe.
 ///
 /// ## Usage
@@ -48,6 +48,12 @@ public final class ExchangeRecorder: Sendable {
     private let bodies: BodyTaps?
     private let asked: RecordingDraft.ExchangeOpened?
     private let progress = Locked(Progress())
+    #if canImport(Darwin)
+    private weak let openPart: OpenPart?
+
+    /// Records what the system did with the request as an event of its transaction.
+    func mark(_ name: String) { openPart?.report(name, attributes: ["exchange": sequence]) }
+    #endif
 
     init(
         _ request: RecordingDraft.ExchangeOpened, part: OpenPart?, source: SourceRecorder,
@@ -66,8 +72,15 @@ public final class ExchangeRecorder: Sendable {
         sequence =
             kept.map {
                 let opened = Fact.ExchangeOpened($0, settings: source.settings)
-                return source.record(.exchangeOpened(opened), part: part?.sequence ?? 0).sequence
+                let sequence = source.record(.exchangeOpened(opened), part: part?.sequence ?? 0).sequence
+                #if canImport(Darwin)
+                SystemLog.began(opened, sequence, in: source)
+                #endif
+                return sequence
             } ?? 0
+        #if canImport(Darwin)
+        openPart = part
+        #endif
         asked = hook == nil ? nil : kept
         self.source = sequence > 0 ? source : nil
         self.bodies = sequence > 0 ? bodies(sequence, asked) : nil
@@ -76,10 +89,13 @@ public final class ExchangeRecorder: Sendable {
 
     init(headers: [String: String] = [:]) {
         (sequence, part, source, bodies, asked, self.headers) = (0, 0, nil, nil, nil, headers)
+        #if canImport(Darwin)
+        openPart = nil
+        #endif
     }
 
     /// Ends an abandoned exchange, which would otherwise stay open forever.
-    deinit { end(.canceled, error: RecordedError(domain: "Waybill.Exchange", code: 1, name: "abandoned")) }
+    deinit { end(.cancelled, error: RecordedError(domain: "Waybill.Exchange", code: 1, name: "abandoned")) }
 
     @TaskLocal package static var isSending = false
 
@@ -110,7 +126,7 @@ public final class ExchangeRecorder: Sendable {
 
     /// Records the length of the request's body in advance. `nil` and negative numbers mean that it is unknown.
     @inlinable
-    public func sends(byteCount: (some BinaryInteger)?) { expect(toSend: byteCount.map { Int64(clamping: $0) }) }
+    public func expectToSend(byteCount: (some BinaryInteger)?) { expect(toSend: byteCount.map { Int64(clamping: $0) }) }
 
     /// Records a redirect that is followed.
     public func redirected(_ response: ExchangeResponse, to url: URL) {
@@ -234,17 +250,29 @@ public final class ExchangeRecorder: Sendable {
         }
     }
 
+    /// Records the body's length and the time of its first byte, unless they were recorded as they arrived.
+    package func measured(receivedByteCount: Int64?, firstByteAgeMicroseconds: Int64?) {
+        update { progress, now in
+            if progress.receivedByteCount == nil, let receivedByteCount {
+                progress.receivedByteCount.count(receivedByteCount)
+            }
+            if progress.firstByteAt == nil, let age = firstByteAgeMicroseconds {
+                progress.firstByteAt = now - min(max(0, age), max(0, now))
+            }
+        }
+    }
+
     /// Records that the whole response has arrived, with any status. Only the first end of an exchange counts.
     public func finish(error: (any Error)? = nil) { end(.completed, error: error) }
 
     /// Records that the exchange failed. `URLError.cancelled`, `CancellationError` and errors with
-    /// ``WaybillCore/TransactionError/recordedAsCanceled`` count as canceled.
+    /// ``WaybillCore/RecordableError/recordedAsCancelled`` count as cancelled.
     public func fail(_ error: any Error) {
-        end(error.isCancellation ? .canceled : .failed, error: error)
+        end(error.isCancellation ? .cancelled : .failed, error: error)
     }
 
-    /// Records that the caller canceled the exchange.
-    public func cancel() { end(.canceled, error: nil) }
+    /// Records that the caller cancelled the exchange.
+    public func cancel() { end(.cancelled, error: nil) }
 
     private func keep(_ bytes: some DataProtocol, _ direction: ExchangeBody.Direction) {
         guard let bodies, source?.isOn == true else { return }
@@ -279,6 +307,9 @@ public final class ExchangeRecorder: Sendable {
         if let asked, let hook = source.hook, !closed.changed(by: hook, request: asked) {
             return source.forgoClosing()
         }
+        #if canImport(Darwin)
+        SystemLog.ended(closed, in: source)
+        #endif
         closed.headerFields = source.settings.network.headers.applied(to: closed.headerFields)
         _ = source.record(.exchangeClosed(closed.redacted(by: source.settings.redactor)), part: part)
     }
@@ -291,14 +322,9 @@ extension Int64? {
 
 extension Fact.ExchangeClosed {
     fileprivate mutating func changed(by hook: RecordingHook, request: RecordingDraft.ExchangeOpened) -> Bool {
-        let draft = RecordingDraft.ExchangeClosed(
-            request: request, state: state, status: status, headerFields: headerFields, error: error,
-            redirects: transfer.redirects.map(RecordingDraft.Redirect.init),
-            closeReason: transfer.webSocket?.closeReason)
+        let draft = RecordingDraft.ExchangeClosed(self, of: request)
         guard case .exchangeClosed(let kept)? = hook.ask(.exchangeClosed(draft)) else { return false }
-        (headerFields, error) = (kept.headerFields, kept.error)
-        transfer.redirects = kept.redirects.map(\.changed)
-        transfer.webSocket?.closeReason = kept.closeReason
+        kept.apply(to: &self)
         return true
     }
 }

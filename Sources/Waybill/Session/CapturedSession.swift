@@ -12,14 +12,16 @@ public import FoundationNetworking
 /// `deadline:` for the whole exchange (default: `timeoutIntervalForResource`). Recording never delays or fails a
 /// request. A transaction's request to a correlated host carries the header field, unless the caller set it; a redirect
 /// to another origin drops it. ``TransactionManager/rules`` apply. Methods throw the errors of `URLSession`,
-/// `URLError.cancelled` as soon as the task is canceled, and `URLError.timedOut` at the deadline.
+/// `URLError.cancelled` as soon as the task is cancelled, and `URLError.timedOut` at the deadline.
 ///
 /// ## What differs from URLSession
 ///
-/// - A canceled call ends at once with `URLError.cancelled`; the connection closes later.
+/// - A cancelled call ends at once with `URLError.cancelled`; the connection closes later.
 /// - On Linux, the session obeys `timeoutIntervalForResource`, which `URLSession` ignores.
 /// - On Linux, there is no cache, and the session returns a 401 that asks for a password, which `URLSession` waits for
 ///   forever. It ignores `urlCredentialStorage`.
+/// - On Linux, it reads uploads from files of up to 16 MB itself. `URLSession` ends the process if such an upload is
+///   cancelled, or if the server hangs up meanwhile.
 /// - Completion handlers and progress closures run on a serial queue of the session and may use the session.
 /// - ``bytes(for:in:deadline:progress:)`` returns the body in pieces instead of single bytes.
 /// - A request without a URL fails with `URLError.badURL`.
@@ -43,9 +45,9 @@ public final class CapturedSession: Sendable {
 
     init(
         configuration: URLSessionConfiguration, sources: SourceRegistry, rules: NetworkRules,
-        traceContext: TraceContextPolicy?
+        traceContext: TraceContextPolicy?, challenge: ChallengeHandler? = nil
     ) {
-        http = HTTPSession(configuration: configuration)
+        http = HTTPSession(configuration: configuration, challenge: challenge)
         #if !canImport(FoundationNetworking)
         if let identifier = configuration.identifier {
             sources.diagnostics.once(
@@ -183,7 +185,7 @@ extension CapturedSession {
 
     /// Sends a request, waits for the response's head, and returns the body in pieces as they arrive.
     ///
-    /// Releasing the sequence, or canceling its task, cancels the exchange. Unread pieces stay in memory, since a
+    /// Releasing the sequence, or cancelling its task, cancels the exchange. Unread pieces stay in memory, since a
     /// transfer can't pause on Linux. `progress` includes the request's body.
     public func bytes(
         for request: URLRequest, in transaction: (any TransactionHandle)? = nil,

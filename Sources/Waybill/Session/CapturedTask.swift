@@ -5,7 +5,7 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// A request of a ``CapturedSession`` that can be started, watched and canceled.
+/// A request of a ``CapturedSession`` that can be started, watched and cancelled.
 ///
 /// ## Usage
 ///
@@ -17,7 +17,7 @@ import FoundationNetworking
 /// The request is sent and recorded when you resume it. Then it runs to its end without a reference.
 public final class CapturedTask: Sendable {
     private enum State {
-        case suspended, starting, canceled
+        case suspended, starting, cancelled
         case started(HTTPCall)
     }
 
@@ -53,13 +53,13 @@ public final class CapturedTask: Sendable {
         let (exchange, isSuspended): (HTTPCall?, Bool) = state.withLock { state in
             switch state {
             case .suspended:
-                state = .canceled
+                state = .cancelled
                 return (nil, true)
             case .starting:
-                state = .canceled
+                state = .cancelled
                 return (nil, false)
             case .started(let exchange): return (exchange, false)
-            case .canceled: return (nil, false)
+            case .cancelled: return (nil, false)
             }
         }
         exchange?.cancel()
@@ -89,7 +89,7 @@ extension CapturedSession {
         public mutating func next() async throws -> Data? {
             var iterator = pieces.makeAsyncIterator()
             if let piece = try await iterator.next() { return piece }
-            // A canceled task ends the stream as if the body were complete.
+            // A cancelled task ends the stream as if the body were complete.
             if Task.isCancelled { throw URLError(.cancelled) }
             return nil
         }

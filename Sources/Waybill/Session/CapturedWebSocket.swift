@@ -10,7 +10,8 @@ public import FoundationNetworking
 /// It has the async methods of `URLSessionWebSocketTask`, and ``messages``. Waybill records the handshake, the number,
 /// size and time of messages, pings, and the close code and reason, when the WebSocket ends. With
 /// ``NetworkOptions/bodies``, it also stores messages: text by default, or the types `text/plain` and
-/// `application/octet-stream` that the policy names.
+/// `application/octet-stream` that the policy names. Each direction has one body: a sequence of JSON texts (RFC 7464),
+/// such as `{"number":3,"text":"..."}`, with `base64` for binary messages and `cut` for truncated ones.
 ///
 /// ## Usage
 ///
@@ -22,13 +23,13 @@ public import FoundationNetworking
 /// socket.cancel(with: .normalClosure, reason: nil)
 /// ```
 ///
-/// When the last reference is released, it closes as going away (1001) and is recorded as canceled. Without WebSockets
+/// When the last reference is released, it closes as going away (1001) and is recorded as cancelled. Without WebSockets
 /// in Foundation, as on some Linux systems, every call throws `URLError.unsupportedURL`, and the exchange fails.
 public final class CapturedWebSocket: Sendable {
     private struct State {
         var open: (@Sendable () -> Opened)?
         var opened: Opened?
-        var isCanceled = false
+        var isCancelled = false
         var closeCode: Int?
         var closeReason: Data?
         var readers: [(id: Int, continuation: Reader)] = []
@@ -52,7 +53,7 @@ public final class CapturedWebSocket: Sendable {
     init(open: @escaping @Sendable () -> Opened) { state = Locked(State(open: open)) }
 
     deinit {
-        guard let opened = state.withLock({ $0.isCanceled ? nil : $0.opened }) else { return }
+        guard let opened = state.withLock({ $0.isCancelled ? nil : $0.opened }) else { return }
         opened.record.cancel()
         opened.carrier.close(.goingAway, reason: nil)
     }
@@ -61,7 +62,7 @@ public final class CapturedWebSocket: Sendable {
     public func resume() { _ = opened }
 
     /// Sends a message, and returns when the system has accepted it. Throws errors of `URLSession`, or
-    /// `URLError.cancelled` as soon as the task is canceled, although the message may still be sent.
+    /// `URLError.cancelled` as soon as the task is cancelled, although the message may still be sent.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         guard let opened else { throw URLError(.cancelled) }
         opened.record.passed(message, isSent: true)
@@ -71,7 +72,7 @@ public final class CapturedWebSocket: Sendable {
     /// Waits for the next message. Concurrent calls receive messages in order.
     ///
     /// - Throws: Errors of `URLSession`, also when the other side closed; see ``closeCode``. `URLError.cancelled` as
-    ///   soon as the task is canceled; the next call then receives its message.
+    ///   soon as the task is cancelled; the next call then receives its message.
     public func receive() async throws -> URLSessionWebSocketTask.Message {
         guard let opened else { throw URLError(.cancelled) }
         let id = state.withLock { state in
@@ -89,7 +90,7 @@ public final class CapturedWebSocket: Sendable {
         return try result.get()
     }
 
-    /// Sends a ping and waits for its pong. Throws `URLError.cancelled` as soon as the task is canceled.
+    /// Sends a ping and waits for its pong. Throws `URLError.cancelled` as soon as the task is cancelled.
     public func sendPing() async throws {
         guard let opened else { throw URLError(.cancelled) }
         opened.record.pinged()
@@ -99,8 +100,8 @@ public final class CapturedWebSocket: Sendable {
     /// Closes the WebSocket, with a reason of at most 123 bytes of UTF-8. Never waits, and is thread-safe.
     public func cancel(with closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?) {
         let (opened, isFirst, readers) = state.withLock { state in
-            let isFirst = !state.isCanceled
-            defer { (state.isCanceled, state.open, state.readers) = (true, nil, []) }
+            let isFirst = !state.isCancelled
+            defer { (state.isCancelled, state.open, state.readers) = (true, nil, []) }
             if isFirst, state.closeCode == nil { (state.closeCode, state.closeReason) = (closeCode.rawValue, reason) }
             return (state.opened, isFirst, state.readers)
         }
@@ -170,11 +171,11 @@ public final class CapturedWebSocket: Sendable {
         }
         guard let open else { return known }
         let opened = open()
-        let (isCanceled, size) = state.withLock { state in
-            if !state.isCanceled { state.opened = opened }
-            return (state.isCanceled, state.maximumMessageSize)
+        let (isCancelled, size) = state.withLock { state in
+            if !state.isCancelled { state.opened = opened }
+            return (state.isCancelled, state.maximumMessageSize)
         }
-        if isCanceled {
+        if isCancelled {
             opened.record.cancel()
             return nil
         }
@@ -189,9 +190,9 @@ public final class CapturedWebSocket: Sendable {
 
     private func wait(_ id: Int, _ reader: Reader, _ opened: Opened) {
         enum Step { case done(Result<URLSessionWebSocketTask.Message, any Error>), ask, wait }
-        let isCanceled = Task.isCancelled
+        let isCancelled = Task.isCancelled
         let step: Step = state.withLock { state in
-            if isCanceled || state.isCanceled { return .done(.failure(URLError(.cancelled))) }
+            if isCancelled || state.isCancelled { return .done(.failure(URLError(.cancelled))) }
             if !state.unread.isEmpty { return .done(.success(state.unread.removeFirst())) }
             state.readers.append((id, reader))
             defer { state.isReceiving = true }
@@ -264,7 +265,7 @@ public final class CapturedWebSocket: Sendable {
             await withCheckedContinuation { continuation in
                 waiting.withLock { $0 = continuation }
                 body(resume)
-                // The task was canceled before the continuation was set.
+                // The task was cancelled before the continuation was set.
                 if Task.isCancelled { resume(.failure(URLError(.cancelled))) }
             }
         } onCancel: {

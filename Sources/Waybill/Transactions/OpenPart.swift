@@ -89,6 +89,9 @@ package final class OpenPart: Sendable {
     private func logPlain(_ code: Int) -> LogResult {
         guard let borrowedSource else { return .off }
         if isClosed { noteLateUse() }
+        #if canImport(Darwin)
+        borrowedSource._withUnsafeGuaranteedRef { SystemLog.logged(code, in: useCase, sequence, of: $0) }
+        #endif
         return borrowedSource._withUnsafeGuaranteedRef { $0.record(event: code, part: sequence) }
     }
 
@@ -142,6 +145,9 @@ package final class OpenPart: Sendable {
         }
         event.error = event.error.map(source.settings.redactor.error)
         event.attributes = source.attributes(event.attributes)
+        #if canImport(Darwin)
+        SystemLog.logged(event.code, event.attributes, in: useCase, sequence, of: source)
+        #endif
         return source.record(.event(event), part: sequence, at: past).result
     }
 
@@ -174,7 +180,7 @@ package final class OpenPart: Sendable {
         return .refused
     }
 
-    /// Whether the caller is the first to record the server's side of its exchange, which is recorded once.
+    /// Whether the caller is the first to record the server's side of its exchange.
     func takesServerExchange() -> Bool { marks.set(bits: Mark.served) & Mark.served == 0 }
 
     func set(_ changes: Fact.AttributesSet) -> LogResult {
@@ -207,6 +213,9 @@ package final class OpenPart: Sendable {
         }
         closed.error = closed.error.map(source.settings.redactor.error)
         closed.attributes = source.attributes(closed.attributes)
+        #if canImport(Darwin)
+        SystemLog.ended(sequence, as: outcome, in: source)
+        #endif
         _ = source.record(.closed(closed), part: sequence, at: past)
     }
 

@@ -88,7 +88,7 @@ package final class SourceRecorder: Sendable {
 
     func note(_ hint: Hint, about useCase: Int) { diagnostics.note(hint, about: name(of: useCase)) }
 
-    private func name(of useCase: Int) -> String { useCases.name(of: useCase) ?? "use case \(useCase)" }
+    func name(of useCase: Int) -> String { useCases.name(of: useCase) ?? "use case \(useCase)" }
 
     func open(
         _ opened: Fact.Opened, type: ObjectIdentifier? = nil, below parent: TransactionParent? = nil,
@@ -105,6 +105,9 @@ package final class SourceRecorder: Sendable {
         opened.sampling = sampling.sampling(of: opened.useCase, root: parent?.root ?? opened.transaction)
         let recorded = isCode(opened.useCase) ? recordOpening(opened, at: past) : .refused
         if recorded.sequence > 0 {
+            #if canImport(Darwin)
+            SystemLog.began(opened.useCase, recorded.sequence, in: self)
+            #endif
             let part = ContextKeeper.Part(
                 source: self, transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence,
                 isJoined: opened.isJoined)
@@ -283,6 +286,12 @@ final class NotedUseCases: Sendable {
     }
 
     func name(of code: Int) -> String? { state.withLock { $0.names[code]?.first?.name } }
+
+    #if canImport(Darwin)
+    func name(of event: Int, in useCase: Int) -> String? {
+        state.withLock { $0.names[useCase]?.first { $0.event == event }?.name }
+    }
+    #endif
 
     func areSame<U: UseCase>(_ type: ObjectIdentifier, _ useCase: U.Type) -> Bool {
         state.withLock { !$0.clashing.contains(type) && !$0.clashing.contains(ObjectIdentifier(U.self)) }

@@ -76,7 +76,6 @@ package final class SourceRegistry: Sendable {
         return readableSource
     }
 
-    /// Returns `nil` if recording is off and no store exists.
     package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int64) throws -> Result)
         async throws(WaybillError) -> Result?
     {
@@ -151,7 +150,7 @@ package final class SourceRegistry: Sendable {
                 power.isOn = newValue == .on
                 changes.ring()
                 if power.isOn { source.writer.perform { [self] _ in writeContext() } }
-                guard settings.mark != nil || settings.offErasesPending else { return }
+                guard settings.mark != nil || settings.erasesPendingWhenOff else { return }
                 for source in liveForerunners + [source] {
                     source.writer.perform { [self] store in
                         let problem = follow(newValue, settings, source, store)
@@ -203,7 +202,7 @@ package final class SourceRegistry: Sendable {
     {
         do throws(WaybillError) {
             try settings.mark?.set(isOn: mode == .on)
-            if mode == .off, settings.offErasesPending, let store {
+            if mode == .off, settings.erasesPendingWhenOff, let store {
                 defer { changes.tell(.reload) }
                 defer { noteErasure(from: store, isEverything: false) }
                 _ = try source.writer.erase(.pending, from: store, at: settings.clock.wallMicroseconds())

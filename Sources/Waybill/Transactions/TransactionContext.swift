@@ -42,9 +42,7 @@ public struct TransactionContext: Sendable {
     /// Sets the attribute `user` to a pseudonym of a user's ID; `nil` removes it.
     ///
     /// The pseudonym is the first 64 bits of the SHA-256 of a salt and the ID, as sixteen letters. The random salt
-    /// stays in the store's folder. With the device's files, an attacker can try all IDs. A pseudonym is not anonymity:
-    /// it connects the transactions of one user, and other attributes can reveal the user. To record the ID itself,
-    /// call `set(id, forKey: "user")`.
+    /// stays in the store's folder. <doc:Privacy> explains what that hides, and compares it with the ID itself.
     public func setUser(_ id: String?, remembered: Bool = false) {
         guard let id else { return remove("user") }
         set(sources.context.hash(id), forKey: "user", remembered: remembered)
@@ -66,6 +64,13 @@ public struct TransactionContext: Sendable {
 extension TransactionManager {
     /// The attributes that every new transaction has.
     public var context: TransactionContext { TransactionContext(sources: sources) }
+
+    /// Sets the variant of a feature flag in the ``context``: `exposed("layout", "B")` sets `flag.layout`. `nil` removes it.
+    ///
+    /// A server that decides for each request sets the attribute of its transaction instead.
+    public func exposed(_ flag: String, _ variant: (any AttributeConvertible)?) {
+        context.set(variant, forKey: "flag.\(flag)")
+    }
 }
 
 final class ContextKeeper: Sendable {
@@ -200,7 +205,7 @@ final class ContextKeeper: Sendable {
             var change = Change()
             for name in removed { state.attributes[name] = nil }
             state.remembered.subtract(removed)
-            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+            for (name, value) in attributes.sortedByName {
                 guard state.attributes[name] != nil || state.attributes.count < Limits.attributes else {
                     change.truncated += 1
                     continue

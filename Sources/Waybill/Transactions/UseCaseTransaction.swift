@@ -58,7 +58,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
 
     /// Sets the part's outcome. Only the first call counts.
     ///
-    /// The outcome defaults to `.succeeded`, or to `.canceled` or `.failed` by the error. In the process that began the
+    /// The outcome defaults to `.succeeded`, or to `.cancelled` or `.failed` by the error. In the process that began the
     /// transaction, it is the transaction's outcome.
     public func finish(
         _ outcome: TransactionOutcome.Final? = nil, error: (any Error)? = nil, attributes: Attributes = [:]
@@ -85,8 +85,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
 
     /// Runs a closure with this transaction as the current one, then finishes it.
     ///
-    /// The outcome is succeeded if the closure returns; canceled for `CancellationError` or `URLError.cancelled`, also
-    /// as an underlying error; failed for other errors. A `finish` inside the closure wins.
+    /// The outcome is that of `TransactionManager.perform`. A `finish` inside the closure wins.
     @discardableResult
     public func perform<Value, Failure: Error>(
         isolation: isolated (any Actor)? = #isolation,
@@ -135,7 +134,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
 
     private func finish(_ error: any Error) {
         if error.isCancellation {
-            finish(.canceled)
+            finish(.cancelled)
         } else {
             finish(.failed, error: error)
         }
@@ -219,20 +218,20 @@ extension TransactionOutcome {
         case succeeded
         /// The use case failed because of an error.
         case failed
-        /// The user or the app canceled it.
-        case canceled
+        /// The user or the app cancelled it.
+        case cancelled
         /// The user left it unfinished, such as by closing the screen.
         case abandoned
 
         static func implied(by error: (any Error)?) -> Self {
-            error.map { $0.isCancellation ? .canceled : .failed } ?? .succeeded
+            error.map { $0.isCancellation ? .cancelled : .failed } ?? .succeeded
         }
 
         var outcome: TransactionOutcome {
             switch self {
             case .succeeded: .succeeded
             case .failed: .failed
-            case .canceled: .canceled
+            case .cancelled: .cancelled
             case .abandoned: .abandoned
             }
         }
@@ -299,6 +298,18 @@ extension UseCaseTransaction {
 }
 
 extension TransactionManager {
+    /// Records a user's words about a transaction, even long after its end.
+    ///
+    /// They are an event `feedback` with an attribute of that name, redacted and cut to 1,024 Unicode scalars.
+    @discardableResult
+    public func feedback(_ words: String, about transaction: any TransactionHandle) -> LogResult {
+        let part = transaction.untyped.part
+        // With a time, a handle may be used long after the end.
+        return part.log(
+            named: RecordedName.feedback, at: part.source?.settings.clock.date, error: nil,
+            attributes: [RecordedName.feedback: words])
+    }
+
     /// Records a complete transaction that was measured elsewhere, and returns its finished handle.
     ///
     /// An `end` in the future counts as now. The outcome defaults to the one that the error implies, and the parent to
@@ -333,11 +344,11 @@ extension Attributes {
 }
 
 extension Error {
-    /// Apps often wrap the `URLError` of a canceled request.
+    /// Apps often wrap the `URLError` of a cancelled request.
     package var isCancellation: Bool {
         isCaused {
             $0 is CancellationError || ($0 as? URLError)?.code == .cancelled
-                || ($0 as? any TransactionError)?.recordedAsCanceled == true
+                || ($0 as? any RecordableError)?.recordedAsCancelled == true
         }
     }
 }

@@ -1,87 +1,146 @@
 #if Collector
 public import Foundation
+public import HTTPTypes
 package import Hummingbird
+import ServiceLifecycle
 public import WaybillCore
 import WaybillInspector
 
 /// The clients that may use a collector.
-public enum Access: Sendable, Hashable {
+public enum Access: Sendable {
     /// Clients with a token from the file `tokens` in the folder. Create tokens with `waybill token add`.
     case tokens
     /// Every client may do everything to the project `waybill`. Use it on loopback, or in a router that authenticates.
     case open
-}
-
-/// The project and the token that a request is authenticated for.
-package struct Bearer: Sendable {
-    package var project: ProjectName
-    /// `nil` if the collector asks for no token.
-    package var token: AccessToken?
-
-    package init(project: ProjectName, token: AccessToken? = nil) {
-        self.project = project
-        self.token = token
-    }
+    /// The clients that a closure identifies, e.g. by your own sessions, API keys or OAuth tokens.
+    ///
+    /// The collector calls the closure once for each request, before it reads the body, on the request's task. So
+    /// task-local values of your middleware are visible. A cancelled request or a shutdown cancels the closure. The
+    /// collector calls it neither for `/v1/health`, `/v1/ready` and the inspector's assets, nor for requests from pages
+    /// of other sites, which it refuses: your cookies could be among their header fields.
+    ///
+    /// Throw ``Refusal`` to refuse the client. After any other error the client gets a general sentence with 503, and
+    /// the error is in the log.
+    ///
+    /// ```swift
+    /// let access = Access.authorizing { request in
+    ///     guard let user = await sessions.user(of: request.headerFields[.cookie]) else {
+    ///         throw Access.Refusal("Log in at /login first.")
+    ///     }
+    ///     return try Access.Identity(name: user.id, project: user.team, role: .read)
+    /// }
+    /// ```
+    case authorizing(@Sendable (_ request: HTTPRequest) async throws -> Identity)
 }
 
 struct AccessControl: Sendable {
-    private let watch: TokenWatch?
+    private enum Way {
+        case open
+        case tokens(TokenWatch)
+        case authorizing(@Sendable (HTTPRequest) async throws -> Access.Identity)
+    }
+
+    private let way: Way
+    private let folder: URL
     private let rate: RateLimit
     private let sessions: Sessions
     private let clock: any TransactionClock
 
-    init(_ access: Access, _ file: TokenFile, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError)
-    {
-        watch = access == .tokens ? try TokenWatch(file) : nil
+    init(_ access: Access, in folder: URL, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError) {
+        way =
+            switch access {
+            case .open: .open
+            case .tokens: .tokens(try TokenWatch(TokenFile(folder: folder)))
+            case .authorizing(let identify): .authorizing(identify)
+            }
+        self.folder = folder
         rate = RateLimit(perSecond: limits.requestsPerSecond)
-        sessions = Sessions(lasting: limits.sessionTime)
+        sessions = Sessions(lasting: limits.sessionDuration)
         self.clock = clock
     }
 
-    var isOpen: Bool { watch == nil }
+    /// Whether clients show tokens, which no browser sends on its own.
+    var hasTokens: Bool { if case .tokens = way { true } else { false } }
 
+    /// Whether the host identifies its users, so the inspector has no login.
+    var isOfHost: Bool { if case .authorizing = way { true } else { false } }
+
+    /// The projects to open at once. Only the host knows its projects, so those are the ones with a store.
     func projects() throws(WaybillError) -> Set<ProjectName> {
-        guard let watch else { return [.standard] }
-        return Set(try watch.tokens().map(\.project))
+        switch way {
+        case .open: [.standard]
+        case .tokens(let watch): Set(try watch.tokens().map(\.project))
+        case .authorizing: ProjectName.stored(in: folder)
+        }
     }
 
-    func bearer(of request: Request) throws -> Bearer { try bearer(fieldValue: request.headers[.authorization]) }
+    func identity(of request: HTTPRequest) async throws -> Access.Identity {
+        guard case .authorizing(let identify) = way else {
+            return try identity(fieldValue: request.headerFields[.authorization])
+        }
+        do {
+            // A shutdown must not wait for the closure, because the request has stored no facts yet.
+            return try await cancelWhenGracefulShutdown { try await identify(request) }
+        } catch let refusal as Access.Refusal {
+            throw Problem(refusal)
+        } catch {
+            throw Task.isCancelled || error is CancellationError ? CancellationError() : Access.Failure(cause: error)
+        }
+    }
 
-    func bearer(fieldValue: String?) throws -> Bearer {
-        guard let watch else { return Bearer(project: .standard) }
+    func identity(of request: InspectorRequest) async throws -> Access.Identity {
+        isOfHost ? try await identity(of: HTTPRequest(request)) : try identity(session: request.session)
+    }
+
+    func identity(fieldValue: String?) throws -> Access.Identity {
+        guard case .tokens(let watch) = way else { return .anyone }
         guard let field = fieldValue else { throw Problem.unauthorized(isTokenGiven: false) }
         guard let token = try watch.token(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: true) }
-        return try bearer(of: token)
+        return try identity(of: token)
     }
 
-    func bearer(session: String?) throws -> Bearer {
-        guard let watch else { return Bearer(project: .standard) }
+    func identity(session: String?) throws -> Access.Identity {
+        guard case .tokens(let watch) = way else { return .anyone }
         let found = session.flatMap { sessions.token(of: $0, now: clock.uptimeMicroseconds()) }
         // The sessions of a revoked or expired token are invalid.
         guard let found, let token = try watch.token(id: found) else {
             throw Problem.unauthorized(isTokenGiven: session != nil)
         }
-        return try bearer(of: token)
+        return try identity(of: token)
     }
 
-    private func bearer(of token: AccessToken) throws(Problem) -> Bearer {
+    private func identity(of token: AccessToken) throws(Problem) -> Access.Identity {
         if let end = token.end, token.hasEnded(now: clock.wallMicroseconds()) { throw Problem.ended(end) }
-        return Bearer(project: token.project, token: token)
+        return Access.Identity(token)
+    }
+
+    /// Returns the identity without waiting; `nil` if it is unknown, or only the host knows it.
+    func knownIdentity(of request: HTTPRequest) -> Access.Identity? {
+        switch way {
+        case .open: return .anyone
+        case .authorizing: return nil
+        case .tokens:
+            let fields = request.headerFields
+            if let field = fields[.authorization], let found = try? identity(fieldValue: field) { return found }
+            let session = fields[.cookie].flatMap { InspectorRequest(path: "", fields: ["cookie": $0]).session }
+            return session.flatMap { try? identity(session: $0) }
+        }
     }
 
     /// Returns the ID of a new session; `nil` if the collector asks for no token.
-    func beginSession(of bearer: Bearer) -> String? {
-        bearer.token.map { sessions.begin(for: $0.id, now: clock.uptimeMicroseconds()) }
+    func beginSession(of identity: Access.Identity) -> String? {
+        hasTokens ? sessions.begin(for: identity.name, now: clock.uptimeMicroseconds()) : nil
     }
 
     func endSession(_ session: String) { sessions.end(session) }
 
-    func admit(_ bearer: Bearer, as role: Role) throws {
-        guard let token = bearer.token else { return }
-        if let seconds = rate.secondsToWait(token.id, now: clock.uptimeMicroseconds()) {
-            throw Problem.tooManyRequests(retryAfter: seconds)
+    func admit(_ identity: Access.Identity, as role: Role) throws {
+        if let key = identity.key, let seconds = rate.secondsToWait(key, now: clock.uptimeMicroseconds()) {
+            throw Problem.tooManyRequests(isToken: hasTokens, retryAfter: seconds)
         }
-        guard token.role.includes(role) else { throw Problem.forbidden(token.role, for: role) }
+        guard identity.role.includes(role) else {
+            throw Problem.forbidden(identity.role, for: role, isToken: hasTokens)
+        }
     }
 }
 
@@ -140,9 +199,17 @@ package struct AccessToken: Sendable, Hashable {
     static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
     private static func bytes(ofHex text: String) -> [UInt8]? {
-        let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8((digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0)) }
+        guard text.utf8.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        var rest = Substring(text)
+        while !rest.isEmpty {
+            guard rest.prefix(2).allSatisfy(\.isHexDigit), let byte = UInt8(rest.prefix(2), radix: 16) else {
+                return nil
+            }
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
     }
 }
 

@@ -54,47 +54,60 @@ final class Sessions: Sendable {
     private static func hash(_ id: String) -> [UInt8] { SHA256.hash(Array(id.utf8)) }
 }
 
-/// A limit on the requests of each token: a steady rate, with bursts of two seconds' worth.
-/// It uses the generic cell rate algorithm (ITU-T I.371), which stores one time per token.
+/// A limit on the requests of each identity: a steady rate, with bursts of two seconds' worth.
+/// It uses the generic cell rate algorithm (ITU-T I.371), which stores one time per identity.
 final class RateLimit: Sendable {
+    private struct Due {
+        var times: [String: Int64] = [:]
+        /// A host may have millions of users, so old times are removed at this count.
+        var limit = 10_000
+    }
+
     private let interval: Int64
     private let tolerance: Int64 = 2_000_000
-    private let due = Locked<[String: Int64]>([:])
+    private let due = Locked(Due())
 
     init(perSecond: Int) {
         interval = 1_000_000 / Int64(max(1, perSecond))
     }
 
     /// Returns `nil` and counts the request, or returns the seconds to wait and does not count it.
-    func secondsToWait(_ token: String, now: Int64) -> Int? {
+    func secondsToWait(_ key: String, now: Int64) -> Int? {
         due.withLock { due in
-            let next = max(due[token] ?? now, now)
+            let next = max(due.times[key] ?? now, now)
             let early = next - now - tolerance + interval
             if early > 0 { return Int((early + 999_999) / 1_000_000) }
-            due[token] = next + interval
+            due.times[key] = next + interval
+            if due.times.count > due.limit {
+                // A time that has passed says the same as none.
+                due.times = due.times.filter { $0.value > now }
+                due.limit = max(10_000, 2 * due.times.count)
+            }
             return nil
         }
     }
+
+    var count: Int { due.withLock { $0.times.count } }
 }
 
-/// A resource that all tokens share: bytes of bodies in progress, or connections.
-/// A token gets at most half of it, and a project three quarters. A share always suffices for one request.
+/// A resource that all clients share: bytes of bodies in progress, or connections.
+/// An identity gets at most half of it, and a project three quarters. A share always suffices for one request.
 package final class SharedBudget: Sendable {
     private let limit: Int
-    private let limitOfToken: Int
+    private let limitOfIdentity: Int
     private let limitOfProject: Int
     private let taken = Locked(Taken())
 
     private struct Taken {
         var all = 0
         var projects: [ProjectName: Int] = [:]
-        var tokens: [String: Int] = [:]
+        var identities: [String: Int] = [:]
 
-        mutating func add(_ count: Int, of bearer: Bearer) {
+        mutating func add(_ count: Int, of identity: Access.Identity) {
             all += count
-            guard let token = bearer.token else { return }
-            Self.add(count, to: &projects[bearer.project])
-            Self.add(count, to: &tokens[token.id])
+            guard let key = identity.key else { return }
+            Self.add(count, to: &projects[identity.projectName])
+            Self.add(count, to: &identities[key])
         }
 
         private static func add(_ count: Int, to entry: inout Int?) {
@@ -106,23 +119,23 @@ package final class SharedBudget: Sendable {
     /// - Parameter largest: The most that one request needs. No share is smaller, unless `limit` is.
     package init(limit: Int, largest: Int = 1) {
         self.limit = limit
-        limitOfToken = min(limit, max(limit / 2, largest))
+        limitOfIdentity = min(limit, max(limit / 2, largest))
         limitOfProject = min(limit, max(limit - limit / 4, largest))
     }
 
     var count: Int { taken.withLock { $0.all } }
 
-    package func reservation(for bearer: Bearer) -> Reservation { Reservation(of: self, for: bearer) }
+    package func reservation(for identity: Access.Identity) -> Reservation { Reservation(of: self, for: identity) }
 
-    private func take(_ more: Int, for bearer: Bearer) -> Bool {
+    private func take(_ more: Int, for identity: Access.Identity) -> Bool {
         taken.withLock { taken in
             guard taken.all + more <= limit else { return false }
-            if let token = bearer.token {
-                guard (taken.tokens[token.id] ?? 0) + more <= limitOfToken,
-                    (taken.projects[bearer.project] ?? 0) + more <= limitOfProject
+            if let key = identity.key {
+                guard (taken.identities[key] ?? 0) + more <= limitOfIdentity,
+                    (taken.projects[identity.projectName] ?? 0) + more <= limitOfProject
                 else { return false }
             }
-            taken.add(more, of: bearer)
+            taken.add(more, of: identity)
             return true
         }
     }
@@ -130,25 +143,25 @@ package final class SharedBudget: Sendable {
     /// The part of the budget that one request holds while this object is alive.
     package final class Reservation {
         private let room: SharedBudget
-        private let bearer: Bearer
+        private let identity: Access.Identity
         private var count = 0
 
-        fileprivate init(of room: SharedBudget, for bearer: Bearer) {
+        fileprivate init(of room: SharedBudget, for identity: Access.Identity) {
             self.room = room
-            self.bearer = bearer
+            self.identity = identity
         }
 
         deinit { shrink(by: count) }
 
-        /// - Throws: `Problem.overloaded` if the budget or the bearer's share is exhausted.
+        /// - Throws: `Problem.overloaded` if the budget or the identity's share is exhausted.
         package func grow(by more: Int) throws(Problem) {
-            guard room.take(more, for: bearer) else { throw Problem.overloaded }
+            guard room.take(more, for: identity) else { throw Problem.overloaded }
             count += more
         }
 
         func shrink(by less: Int) {
             count -= less
-            room.taken.withLock { $0.add(-less, of: bearer) }
+            room.taken.withLock { $0.add(-less, of: identity) }
         }
     }
 }

@@ -152,7 +152,6 @@ struct SetBody {
     func read(into room: SharedBudget.Reservation) async throws -> [UInt8] { try await body.read(into: room) }
 }
 
-/// The OTLP encoding of a request and of its answer.
 enum SpanEncoding: String, CaseIterable {
     case protobuf = "application/x-protobuf"
     case json = "application/json"
@@ -165,7 +164,6 @@ enum SpanEncoding: String, CaseIterable {
         self = encoding
     }
 
-    /// - Parameter limit: The maximum number of spans and span events in a request.
     func decode(_ body: [UInt8], limit: Int) throws(Problem) -> TraceRequest {
         let request: TraceRequest
         do throws(SetDecodingFailure) {

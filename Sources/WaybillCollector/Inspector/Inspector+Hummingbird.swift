@@ -4,6 +4,7 @@ public import Hummingbird
 import Logging
 import ServiceLifecycle
 import WaybillCore
+import WaybillExport
 public import WaybillInspector
 
 /// The inspector's pages on a Hummingbird server.
@@ -33,8 +34,10 @@ extension Inspector {
         for route in routes {
             for method in route.methods.compactMap({ HTTPRequest.Method($0) }) {
                 router.on(RouterPath(route.path), method: method) { request, context in
+                    let acceptsGzip = request.acceptsGzip
                     let request = try await InspectorRequest(request, route)
-                    let response = await cancelWhenGracefulShutdown { await respond(to: request) }
+                    var response = await cancelWhenGracefulShutdown { await respond(to: request) }
+                    if acceptsGzip { response.compress() }
                     if let failure = response.failure { context.logger.error("waybill: \(failure)") }
                     return method == .head ? Response(response).createHeadResponse() : Response(response)
                 }
@@ -55,6 +58,21 @@ extension InspectorRequest {
         self.init(
             method: request.method.rawValue, path: depth == 0 ? "/" : components.suffix(depth).joined(),
             query: request.uri.query ?? "", form: form, fields: fields, root: components.dropLast(depth).joined())
+    }
+}
+
+extension InspectorResponse {
+    /// Smaller responses fit into one packet anyway (RFC 9110, section 8.4.1.3).
+    private static let leastCompressed = 1024
+
+    /// Compresses texts. Images and other files keep their bytes, as most are compressed already.
+    mutating func compress() {
+        guard case .bytes(let bytes) = body, bytes.count > Self.leastCompressed,
+            let type = fields["Content-Type"], type.hasPrefix("text/") || type.hasPrefix("image/svg"),
+            let compressed = bytes.gzipped
+        else { return }
+        body = .bytes(compressed)
+        (fields["Content-Encoding"], fields["Vary"]) = ("gzip", "Accept-Encoding")
     }
 }
 
@@ -80,21 +98,18 @@ extension Response {
 }
 
 extension Collector {
-    /// The pages that show this collector's projects to users who log in with a token for reading.
+    /// The pages that show this collector's projects to clients who may read.
+    ///
+    /// With ``Access/tokens``, users log in on a page. With ``Access/authorizing(_:)``, the pages have no login: a
+    /// client that is refused sees the refusal's reason.
     public var inspector: Inspector { Inspector(access: CollectorAccess(collector: self)) }
 }
 
 extension Collector {
-    package func bearer(of request: HTTPRequest) -> Bearer? {
-        if access.isOpen { return Bearer(project: .standard) }
-        let fields = request.headerFields
-        if let field = fields[.authorization], let bearer = try? access.bearer(fieldValue: field) { return bearer }
-        let session = fields[.cookie].flatMap { InspectorRequest(path: "", fields: ["cookie": $0]).session }
-        return session.flatMap { try? access.bearer(session: $0) }
-    }
+    package func identity(of request: HTTPRequest) -> Access.Identity? { access.knownIdentity(of: request) }
 
-    package func countOverload(of bearer: Bearer) {
-        (projects.opened(bearer.project)?.counters ?? unknown).count(.overload)
+    package func countOverload(of identity: Access.Identity) {
+        (projects.opened(identity.projectName)?.counters ?? unknown).count(.overload)
     }
 }
 
@@ -103,30 +118,46 @@ private struct CollectorAccess: InspectorAccess {
 
     var redactor: Redactor { collector.redactor }
 
+    var hasLogin: Bool { !collector.access.isOfHost }
+
     func store(for request: InspectorRequest) async throws -> InspectedStore {
-        let bearer = try admit { try collector.access.bearer(session: request.session) }
-        let project = try await collector.projects.project(bearer.project)
+        let identity = try await admit { try await collector.access.identity(of: request) }
+        let project = try await collector.projects.project(identity.projectName)
         let (counters, unknown) = (project.counters, collector.unknown)
         return InspectedStore(
-            name: project.name.description, store: project.store.asked(by: bearer.token?.id), clock: collector.clock,
-            isLoggedIn: bearer.token != nil, redactor: collector.redactor
+            name: project.name.description, store: project.store.asked(by: identity.key), clock: collector.clock,
+            isLoggedIn: collector.access.hasTokens, redactor: collector.redactor
         ) { DeliveryPage.Collected(counters, unknown: unknown) }
     }
 
-    func logIn(token: String) throws -> String? {
-        collector.access.beginSession(of: try admit { try collector.access.bearer(fieldValue: "Bearer \(token)") })
+    func logIn(token: String) async throws -> String? {
+        let identity = try await admit { try collector.access.identity(fieldValue: "Bearer \(token)") }
+        return collector.access.beginSession(of: identity)
     }
 
     func logOut(session: String) { collector.access.endSession(session) }
 
-    private func admit(_ find: () throws -> Bearer) throws -> Bearer {
+    private func admit(_ find: () async throws -> Access.Identity) async throws -> Access.Identity {
         do {
-            let bearer = try find()
-            try collector.access.admit(bearer, as: .read)
-            return bearer
+            let identity = try await find()
+            try collector.access.admit(identity, as: .read)
+            return identity
         } catch let problem as Problem {
-            throw InspectorProblem(problem.status.code, problem.status.reasonPhrase, problem.detail)
+            if problem.refusal == .host { collector.unknown.count(.host) }
+            throw InspectorProblem(problem)
+        } catch let failure as Access.Failure {
+            collector.unknown.count(.hostFailure)
+            var problem = InspectorProblem(.unidentified)
+            problem.failure = failure.cause
+            throw problem
         }
+    }
+}
+
+extension InspectorProblem {
+    fileprivate init(_ problem: Problem) {
+        self.init(problem.status.code, problem.status.reasonPhrase, problem.detail)
+        fields = Dictionary(problem.headers.map { ($0.name.canonicalName, $0.value) }) { $1 }
     }
 }
 
@@ -147,8 +178,10 @@ extension Refusal {
         case .noToken: "requests without a token"
         case .unknownToken: "requests with a token that nobody gave them"
         case .endedToken: "requests with a token that has ended"
-        case .role: "requests whose token may not do that"
-        case .rate: "requests beyond what a token may send"
+        case .host: "requests that the service refused"
+        case .hostFailure: "requests while the service could not tell who sent them"
+        case .role: "requests of clients that may not do that"
+        case .rate: "requests beyond what a client may send"
         case .overload: "requests that there was no room for"
         case .store: "requests while the store could not be read or written"
         case .unfinishedErasure: "erasures that were not finished"

@@ -49,6 +49,10 @@ extension Collector {
             "New names of codes that were not taken, since the project has as many as it may.",
             [MetricsText.Sample(["project": name], values.refusedNames)])
         metrics.add(
+            "waybill_missed_notices_total", .counter,
+            "Commits that `didStore` was not told of, since it was a thousand calls behind.",
+            [MetricsText.Sample(["project": name], values.missedNotices)])
+        metrics.add(
             "waybill_spans_total", .counter, "Spans sent to a tracing backend, by its verdict.",
             [("accepted", values.acceptedSpans), ("rejected", values.rejectedSpans)].map { verdict, count in
                 MetricsText.Sample(["project": name, "verdict": verdict], count)
@@ -60,13 +64,19 @@ extension Collector {
                 MetricsText.Sample(["project": name, "verdict": verdict], count)
             })
         metrics.add(
+            "waybill_webhook_posts_total", .counter, "Posts about budgets to a webhook, by verdict.",
+            [("accepted", values.acceptedPosts), ("failed", values.failedPosts)].map { verdict, count in
+                MetricsText.Sample(["project": name, "verdict": verdict], count)
+            })
+        metrics.add(values.useCases, of: name)
+        metrics.add(
             "waybill_answers_total", .counter, "Answers, by route and status.",
             values.answers.sorted { ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status) }.map {
                 answer, count in
                 MetricsText.Sample(["project": name, "route": answer.route, "status": "\(answer.status)"], count)
             })
         metrics.add(
-            "waybill_refusals_total", .counter, "Answers 401, 403, 429 and 503 to the project's tokens, by reason.",
+            "waybill_refusals_total", .counter, "Answers 401, 403, 429 and 503 to the project's clients, by reason.",
             Self.samples(of: values.refusals) { refusal in ["project": name, "reason": refusal.rawValue] })
         metrics.add(
             "waybill_unknown_refusals_total", .counter,
@@ -96,15 +106,16 @@ struct MetricsText {
 
     private(set) var text = ""
 
-    enum Kind: String { case counter, gauge }
+    enum Kind: String { case counter, gauge, histogram }
 
     struct Sample {
         var labels: KeyValuePairs<String, String>
-        var value: Int
+        var value: String
+        /// What the name of a histogram's series ends with.
+        var suffix: String
 
-        init(_ labels: KeyValuePairs<String, String>, _ value: Int) {
-            self.labels = labels
-            self.value = value
+        init(_ labels: KeyValuePairs<String, String>, _ value: some Numeric, suffix: String = "") {
+            (self.labels, self.value, self.suffix) = (labels, "\(value)", suffix)
         }
     }
 
@@ -112,12 +123,46 @@ struct MetricsText {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
         for sample in samples {
             let labels = sample.labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
-            text += labels.isEmpty ? "\(name) \(sample.value)\n" : "\(name){\(labels)} \(sample.value)\n"
+            text += "\(name)\(sample.suffix)\(labels.isEmpty ? "" : "{\(labels)}") \(sample.value)\n"
         }
     }
 
     mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
         add(name, kind, help, [Sample([:], value)])
+    }
+
+    /// Includes outcomes with a count of zero, like refusals.
+    mutating func add(_ useCases: [String: FinishedTransactions], of project: String) {
+        let sorted = useCases.sorted { $0.key < $1.key }
+        let outcomes: [TransactionOutcome] = [.succeeded, .failed, .cancelled, .abandoned]
+        add(
+            "waybill_transactions_total", .counter,
+            "Finished transactions, by use case and outcome, without interrupted ones.",
+            sorted.flatMap { name, finished in
+                outcomes.map { outcome in
+                    Sample(
+                        ["project": project, "use_case": name, "outcome": outcome.name], finished.counts[outcome] ?? 0)
+                }
+            })
+        add(
+            "waybill_transaction_duration_seconds", .histogram, "The time that finished transactions took.",
+            sorted.flatMap { name, finished in
+                var count = 0
+                var samples = zip(
+                    FinishedTransactions.bounds.map { "\(Double($0) / 1_000)" } + ["+Inf"], finished.buckets
+                )
+                .map { bound, more in
+                    count += more
+                    return Sample(
+                        ["project": project, "use_case": name, "le": bound], count, suffix: "_bucket")
+                }
+                samples.append(
+                    Sample(
+                        ["project": project, "use_case": name], Double(finished.microseconds) / 1_000_000,
+                        suffix: "_sum"))
+                samples.append(Sample(["project": project, "use_case": name], count, suffix: "_count"))
+                return samples
+            })
     }
 
     private static func escaped(_ value: String) -> String {

@@ -20,7 +20,6 @@ package struct Problem: Error, Sendable, Hashable {
     package var offset: Int?
     package var transactions: [GUID]?
     package var headers: HTTPFields = [:]
-    /// The reason that is counted and logged.
     var refusal: Refusal?
 
     package static let mediaType = "application/problem+json"
@@ -144,18 +143,21 @@ extension Problem {
     /// A page of any site can make a browser send requests with the user's cookies.
     static let crossSite = Problem(.forbidden, "This was asked for by the page of another site.")
 
-    static func forbidden(_ role: Role, for other: Role) -> Problem {
+    static func forbidden(_ role: Role, for other: Role, isToken: Bool) -> Problem {
         var problem = Problem(
             .forbidden,
-            "This token has the role \(role.rawValue), and this takes the role \(other.rawValue): create one with `waybill token add FOLDER --role \(other.rawValue)`."
-        )
+            isToken
+                ? "This token has the role \(role.rawValue), and this takes the role \(other.rawValue): create one with `waybill token add FOLDER --role \(other.rawValue)`."
+                : "You have the role \(role.rawValue), and this takes the role \(other.rawValue). Ask for that role.")
         problem.refusal = .role
-        problem.headers[.wwwAuthenticate] = #"Bearer error="insufficient_scope""#
+        // The scheme of a host's own access is unknown.
+        if isToken { problem.headers[.wwwAuthenticate] = #"Bearer error="insufficient_scope""# }
         return problem
     }
 
-    static func tooManyRequests(retryAfter seconds: Int) -> Problem {
-        var problem = Problem(.tooManyRequests, "This token sends more requests than it may. Wait for \(seconds) s.")
+    static func tooManyRequests(isToken: Bool, retryAfter seconds: Int) -> Problem {
+        let sender = isToken ? "This token sends more requests than it may." : "You send more requests than you may."
+        var problem = Problem(.tooManyRequests, "\(sender) Wait for \(seconds) s.")
         problem.refusal = .rate
         problem.headers[.retryAfter] = "\(seconds)"
         return problem
@@ -169,7 +171,6 @@ extension Problem {
         return problem
     }
 
-    /// - Parameter what: The beginning of the sentence.
     static func onlyInFolder(_ what: String) -> Problem {
         Problem(
             .notImplemented,
@@ -185,7 +186,6 @@ extension Problem {
         return problem
     }
 
-    /// The rows may be erased already, but their bytes are not.
     static var unfinishedErasure: Problem {
         var problem = Problem(
             .serviceUnavailable,

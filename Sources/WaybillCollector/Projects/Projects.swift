@@ -49,10 +49,9 @@ final class Project: Sendable {
     let counters: Counters
     let samplingRates: ProjectSamplingRates
     let retirement: RetirementLimits
-    /// The file with the cursor of the tracing backend.
     let spanCursorFile: URL
+    let budgetsFile: URL
 
-    /// - Parameter byteCount: The size limit of the store; `nil` if the collector doesn't limit it.
     init(
         _ name: ProjectName, _ store: any ProjectStore, _ counters: Counters, in folder: URL, byteCount: Int64?,
         limits: CollectorLimits
@@ -63,14 +62,19 @@ final class Project: Sendable {
             maximumAge: limits.maximumAge, maximumByteCount: byteCount, maximumTransactionCount: limits.transactionCount
         )
         spanCursorFile = folder.appending(path: "\(name).otlp-cursor")
+        budgetsFile = folder.appending(path: "\(name).budgets")
     }
 
-    convenience init(_ name: ProjectName, in folder: URL, limits: CollectorLimits, clock: any TransactionClock)
-        throws(WaybillError)
-    {
+    convenience init(
+        _ name: ProjectName, in folder: URL, limits: CollectorLimits, clock: any TransactionClock, _ host: HostHooks
+    ) throws(WaybillError) {
         let counters = Counters(clock: clock)
+        // A store that isn't the standard project's expects its folder. Opening it reports a failure.
+        try? FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         var store = try SQLiteStore(
-            making: name.description, in: folder, factsPerTransaction: limits.factsPerTransaction, clock: clock
+            making: name.description, in: folder, factsPerTransaction: limits.factsPerTransaction, clock: clock,
+            hooks: host.hooks(of: name, limits.redactor, counters)
         ) {
             counters.count($0)
         }
@@ -80,7 +84,6 @@ final class Project: Sendable {
     }
 }
 
-/// The name of a project and of its store's file.
 package struct ProjectName: Sendable, Hashable, CustomStringConvertible {
     package static let standard = ProjectName(text: "waybill")
 
@@ -102,19 +105,21 @@ package struct ProjectName: Sendable, Hashable, CustomStringConvertible {
     }
 
     private init(text: String) { description = text }
+
+    static func stored(in folder: URL) -> Set<ProjectName> {
+        let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        let stores = files.filter { $0.pathExtension == "sqlite" }
+        return Set(stores.compactMap { Self($0.deletingPathExtension().lastPathComponent) })
+    }
 }
 
-package protocol ProjectStore: ExplorableStore, ExportingStore {
-    /// Returns a store that limits its reads to the share of a token, given by its ID.
-    func asked(by token: String?) -> any ProjectStore
+package protocol ProjectStore: BrowsableStore, ExportingStore {
+    /// Returns a store that limits its reads to the share of an identity, given by its key.
+    func asked(by key: String?) -> any ProjectStore
 
     /// Throws if the store can't be written.
     func checkWriting() async throws
 
-    /// Returns the recorded names, at least those in `words`.
-    func names(including words: [String]) async throws -> [RecordedName]
-
-    /// - Parameter sender: The ID of the token; empty for none.
     func add(_ request: TraceRequest, sentBy sender: String) async throws -> SpanVerdict
 
     /// Stores the facts of spans that waited too long for their parent span. Returns the number of facts.
@@ -125,23 +130,19 @@ package protocol ProjectStore: ExplorableStore, ExportingStore {
 }
 
 extension SQLiteStore: ProjectStore {
-    package func asked(by token: String?) -> any ProjectStore {
+    package func asked(by key: String?) -> any ProjectStore {
         var store = self
-        store.asker = token
+        store.asker = key
         return store
-    }
-
-    package func names(including words: [String]) async throws -> [RecordedName] {
-        try await read { reader in try reader.names(including: words) }
     }
 }
 
 #if ClickHouse
 /// Spans and sets of version 0.0.1 need a folder: they number facts by earlier ones, which requires a single writer.
 extension ClickHouseStore: ProjectStore {
-    package func asked(by token: String?) -> any ProjectStore {
+    package func asked(by key: String?) -> any ProjectStore {
         var store = self
-        store.asker = token
+        store.asker = key
         return store
     }
 

@@ -10,7 +10,7 @@ enum QuestionBody {
     static let byteLimit = 64 << 10
     /// The longest list of slow or failed exchanges in a group.
     static let exampleLimit = 100
-    /// The shortest step of a summary in microseconds, which limits the size of an answer.
+    /// The shortest step of an answer in microseconds, which limits its size.
     static let shortestStep = 60_000_000
 
     static func decode(_ body: Data) throws(Problem) -> AnyQuestion {
@@ -32,19 +32,50 @@ enum QuestionBody {
 
     private static func validate(_ question: AnyQuestion) throws(Problem) {
         switch question {
-        case .summary(let summary):
-            guard summary.stepMicroseconds < shortestStep else { return }
-            throw Problem.question("The steps of a summary are at least \(shortestStep) µs long.", at: "/step_us")
+        case .summary(let summary): try validate(step: summary.stepMicroseconds, of: "a summary")
+        case .errors(let errors):
+            try validate(step: errors.stepMicroseconds, of: "an answer about errors")
+            guard !ErrorsQuestion.limits.contains(errors.limit) else { return }
+            throw Problem.question(
+                "An answer names \(ErrorsQuestion.limits.lowerBound) to \(ErrorsQuestion.limits.upperBound) errors.",
+                at: "/limit")
         case .funnel(let funnel):
             guard !(1...FunnelQuestion.stepLimit).contains(funnel.steps.count) else { return }
             throw Problem.question(
                 "A funnel has 1 to \(FunnelQuestion.stepLimit) steps, and this one \(funnel.steps.count).", at: "/steps"
             )
-        case .network(let network):
-            guard !(0...exampleLimit).contains(network.exampleCount) else { return }
-            throw Problem.question("A group names 0 to \(exampleLimit) examples.", at: "/example_count")
-        case .duration, .measure, .transitions, .dropOff, .legs, .compare: return
+        case .network(let network): try validate(network)
+        case .duration(let duration):
+            if let step = duration.stepMicroseconds { try validate(step: step, of: "an answer about durations") }
+        case .why(let why):
+            guard !WhyQuestion.limits.contains(why.limit) else { return }
+            throw Problem.question(
+                "An answer names \(WhyQuestion.limits.lowerBound) to \(WhyQuestion.limits.upperBound) differences.",
+                at: "/limit")
+        case .measure, .transitions, .dropOff, .legs, .compare: return
         }
+    }
+
+    private static func validate(_ network: NetworkQuestion) throws(Problem) {
+        guard (0...exampleLimit).contains(network.exampleCount) else {
+            throw Problem.question("A group names 0 to \(exampleLimit) examples.", at: "/example_count")
+        }
+        guard (1...NetworkQuestion.groupLimit).contains(network.limit) else {
+            throw Problem.question("An answer has 1 to \(NetworkQuestion.groupLimit) groups.", at: "/limit")
+        }
+        if let mistake = NetworkQuestion.mistake(in: network.templates) {
+            throw Problem.question(mistake, at: "/templates")
+        }
+        guard let step = network.stepMicroseconds else { return }
+        try validate(step: step, of: "a group")
+        guard network.group != nil else {
+            throw Problem.question("Steps are of one group: name it as group, or leave out step_us.", at: "/step_us")
+        }
+    }
+
+    private static func validate(step microseconds: Int64, of answer: String) throws(Problem) {
+        guard microseconds < shortestStep else { return }
+        throw Problem.question("The steps of \(answer) are at least \(shortestStep) µs long.", at: "/step_us")
     }
 
     /// Returns the first member that is missing when the decoded question is encoded again.

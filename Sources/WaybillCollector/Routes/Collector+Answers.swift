@@ -76,7 +76,7 @@ extension Collector {
 
 extension Request {
     /// RFC 9110, section 12.5.3: gzip is listed, with a weight other than 0.
-    fileprivate var acceptsGzip: Bool {
+    var acceptsGzip: Bool {
         (headers[.acceptEncoding] ?? "").lowercased().split(separator: ",").contains { coding in
             let words = coding.split(separator: ";").map { $0.filter { $0 != " " } }
             return words.first == "gzip"

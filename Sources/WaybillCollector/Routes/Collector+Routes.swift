@@ -10,7 +10,7 @@ import WaybillQueries
 extension Collector {
     /// Adds the routes to a router or to a group of one. All are below `/v1/`, except `/metrics`.
     ///
-    /// The routes check the token themselves, unless the collector is open to all clients.
+    /// The routes check the client themselves, unless the collector is open to all clients.
     @available(macOS 14, iOS 17, tvOS 17, *)
     public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
         for route in Route.allCases {
@@ -55,21 +55,21 @@ extension Collector {
                 try await route == .checkReadiness ? checkReadiness() : json(["status": "ok"])
             }
         }
-        var token: AccessToken?
+        var identity: Access.Identity?
         var project: Project?
         let result = await Result {
             try await mappingErrors(context) {
                 guard !request.isCrossSite || takesOtherSites(route) else { throw Problem.crossSite }
-                let bearer = try access.bearer(of: request)
-                token = bearer.token
-                let found = try await projects.project(bearer.project)
+                let client = try await access.identity(of: request.head)
+                identity = client
+                let found = try await projects.project(client.projectName)
                 project = found
-                try access.admit(bearer, as: role)
-                return try await answer(request, to: route, of: found, from: bearer, context)
+                try access.admit(client, as: role)
+                return try await answer(request, to: route, of: found, from: client, context)
             }
         }
         project?.counters.count(route, status: result.status)
-        log(result, of: route, token, project, to: context.logger)
+        log(result, of: route, identity, project, to: context.logger)
         do { return try result.get() } catch let problem as Problem where route == .addSpans {
             // Requests in an unknown encoding get a problem document.
             guard let encoding = try? SpanEncoding(request) else { throw problem }
@@ -78,17 +78,17 @@ extension Collector {
     }
 
     private func log(
-        _ result: Result<Response, any Error>, of route: Route, _ token: AccessToken?, _ project: Project?,
+        _ result: Result<Response, any Error>, of route: Route, _ identity: Access.Identity?, _ project: Project?,
         to logger: Logger
     ) {
         var metadata: Logger.Metadata = [
             "route": "\(route.rawValue)", "status": "\(result.status)",
             "project": "\(project?.name.description ?? "none")",
-            "token": "\(token?.id ?? "none")",
+            "\(access.isOfHost ? "identity" : "token")": "\(identity?.key == nil ? "none" : identity?.name ?? "none")",
         ]
         guard let refusal = result.refusal else { return logger.info("answered", metadata: metadata) }
         (project?.counters ?? unknown).count(refusal)
-        let kind = RefusalLog.Kind(refusal: refusal, token: token?.id)
+        let kind = RefusalLog.Kind(refusal: refusal, name: identity?.key)
         guard let count = refusalLog.count(kind, now: clock.uptimeMicroseconds()) else { return }
         metadata["reason"] = "\(refusal.rawValue)"
         metadata["count"] = "\(count)"
@@ -96,27 +96,27 @@ extension Collector {
     }
 
     private func answer(
-        _ request: Request, to route: Route, of project: Project, from bearer: Bearer,
+        _ request: Request, to route: Route, of project: Project, from identity: Access.Identity,
         _ context: some RequestContext
     ) async throws -> Response {
         switch route {
-        case .addSet: return try await addSet(request, to: project, from: bearer)
-        case .addSpans: return try await addSpans(request, to: project, from: bearer)
+        case .addSet: return try await addSet(request, to: project, from: identity)
+        case .addSpans: return try await addSpans(request, to: project, from: identity)
         case .eraseTransactions: return try json(await erase(request, from: project, context))
         case .listTransactions, .listNames, .showTransaction, .listExchanges, .showExchange, .listSources, .ask,
             .export, .readMetrics, .checkHealth, .checkReadiness:
             // Requests that only read don't delay a shutdown.
             return try await cancelWhenGracefulShutdown {
-                try await answer(reading: request, at: route, of: project, from: bearer, context)
+                try await answer(reading: request, at: route, of: project, from: identity, context)
             }
         }
     }
 
     private func answer(
-        reading request: Request, at route: Route, of project: Project, from bearer: Bearer,
+        reading request: Request, at route: Route, of project: Project, from identity: Access.Identity,
         _ context: some RequestContext
     ) async throws -> Response {
-        let store = project.store.asked(by: bearer.token?.id)
+        let store = project.store.asked(by: identity.key)
         switch route {
         case .listTransactions:
             return try json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
@@ -149,6 +149,9 @@ extension Collector {
             throw Problem(redactor.redacted(failure))
         } catch is CancellationError {
             throw Problem.ending
+        } catch let failure as Access.Failure {
+            context.logger.error("waybill: the closure of Access.authorizing failed: \(failure.cause)")
+            throw Problem.unidentified
         } catch let error as WaybillError where error.code == .deadline {
             throw Problem.deadline(error)
         } catch let error as WaybillError {

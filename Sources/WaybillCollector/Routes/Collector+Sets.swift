@@ -11,10 +11,10 @@ import WaybillSpans
 extension Collector {
     /// Returns only after the synced commit.
     func addSet(
-        _ request: Request, to project: Project, from bearer: Bearer
+        _ request: Request, to project: Project, from identity: Access.Identity
     ) async throws -> Response {
         let body = try SetBody(request, limits: limits)
-        let room = pendingBytes.reservation(for: bearer)
+        let room = pendingBytes.reservation(for: identity)
         // A decoded set takes as much memory as its body, so the reservation lasts until the commit.
         defer { withExtendedLifetime(room) {} }
         if body.isLegacy { return try await addLegacySet(body.read(into: room), to: project) }
@@ -54,13 +54,13 @@ extension Collector {
 extension Collector {
     /// Stores spans from OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp).
     /// Services don't retry spans that a partial success rejects, because they are outside of any transaction.
-    func addSpans(_ request: Request, to project: Project, from bearer: Bearer) async throws -> Response {
+    func addSpans(_ request: Request, to project: Project, from identity: Access.Identity) async throws -> Response {
         let encoding = try SpanEncoding(request)
         let body = try IncomingBody(request, accept: SpanEncoding.allCases.map(\.rawValue), limits: limits)
-        let room = pendingBytes.reservation(for: bearer)
+        let room = pendingBytes.reservation(for: identity)
         defer { withExtendedLifetime(room) {} }
         let received = try encoding.decode(await body.read(into: room), limit: limits.factsPerSet)
-        let verdict = try await project.store.add(received, sentBy: bearer.token?.id ?? "")
+        let verdict = try await project.store.add(received, sentBy: identity.name)
         project.counters.count(verdict)
         return Response(
             status: .ok, headers: [.contentType: encoding.rawValue, .cacheControl: "no-store"],
@@ -69,9 +69,10 @@ extension Collector {
 }
 
 /// Cross-origin requests (Fetch standard, "CORS protocol").
-/// Other sites may use only the routes that ingest, and only with a token, which no browser adds on its own.
+/// Other sites may use only the routes that ingest, and only with a token, which no browser adds on its own. What a host
+/// identifies its users by may be a cookie, which browsers do add.
 extension Collector {
-    func takesOtherSites(_ route: Route) -> Bool { route.role == .ingest && !access.isOpen }
+    func takesOtherSites(_ route: Route) -> Bool { route.role == .ingest && access.hasTokens }
 
     func preflight(of route: Route) -> Response {
         var headers: HTTPFields = [.accessControlAllowOrigin: "*"]

@@ -57,29 +57,29 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
     /// The shares of tokens and projects.
     private let room: SharedBudget
     private let now: @Sendable () -> NIODeadline
-    let bearer: @Sendable (HTTPRequest) -> Bearer?
-    private let countRefused: @Sendable (Bearer) -> Void
+    let identity: @Sendable (HTTPRequest) -> Access.Identity?
+    private let countRefused: @Sendable (Access.Identity) -> Void
 
     /// Connections beyond `limit` wait in the system's queue, because an accepted connection costs memory.
     init(
         _ limit: Int, now: @escaping @Sendable () -> NIODeadline = NIODeadline.now,
-        bearer: @escaping @Sendable (HTTPRequest) -> Bearer?,
-        countRefused: @escaping @Sendable (Bearer) -> Void = { _ in }
+        identity: @escaping @Sendable (HTTPRequest) -> Access.Identity?,
+        countRefused: @escaping @Sendable (Access.Identity) -> Void = { _ in }
     ) {
         self.limit = limit
         self.now = now
-        self.bearer = bearer
+        self.identity = identity
         self.countRefused = countRefused
         room = SharedBudget(limit: limit)
     }
 
     /// Reserves a place for a request with a valid token. Throws the answer if its share is used up.
-    func place(for bearer: Bearer) throws(Problem) -> SharedBudget.Reservation {
-        let place = room.reservation(for: bearer)
+    func place(for identity: Access.Identity) throws(Problem) -> SharedBudget.Reservation {
+        let place = room.reservation(for: identity)
         do {
             try place.grow(by: 1)
         } catch {
-            countRefused(bearer)
+            countRefused(identity)
             throw error
         }
         return place
@@ -209,7 +209,7 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let slots: ConnectionSlots
     private var introduction: Scheduled<Void>?
-    private var bearer: Bearer?
+    private var identity: Access.Identity?
     private var place: SharedBudget.Reservation?
     private var isRefused = false
     private var isReading = false
@@ -246,14 +246,14 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             guard head.hasOneHost else { return refuse(.oneHost, context) }
-            if bearer == nil { bearer = slots.bearer(head) }
-            if place == nil, let bearer {
-                do throws(Problem) { place = try slots.place(for: bearer) } catch { return refuse(error, context) }
+            if identity == nil { identity = slots.identity(head) }
+            if place == nil, let identity {
+                do throws(Problem) { place = try slots.place(for: identity) } catch { return refuse(error, context) }
             }
             isReading = true
             openCount += 1
             update(context)
-            if bearer != nil, head.awaitsContinue { invite(context) }
+            if identity != nil, head.awaitsContinue { invite(context) }
         case .body: break
         case .end:
             isReading = false
@@ -279,7 +279,7 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
     private func update(_ context: ChannelHandlerContext) {
         let phase: ConnectionSlots.Phase = isReading ? .reading : openCount > 0 ? .answering : .waiting
         if phase == .waiting { place = nil }
-        slots.update(context.channel, phase, isKnown: bearer != nil)
+        slots.update(context.channel, phase, isKnown: identity != nil)
     }
 
     /// Sends 100 Continue (RFC 9110, section 10.1.1). Clients without a token get their answer without it.
@@ -287,7 +287,6 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }
 
-    /// Answers, closes the connection, and ignores the rest of the input.
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
         isRefused = true
         var (head, body) = (try? problem.answer) ?? (HTTPResponse(status: problem.status), ByteBuffer())

@@ -5,8 +5,8 @@ import NIOCore
 import NIOHTTPTypes
 import WaybillCollector
 
-/// Closes a connection whose request arrives too slowly, or whose answer is not read. An idle timeout is not enough.
-/// A late head gets no answer, because there may be no request. A late or slow body gets 408.
+/// Closes a connection whose request arrives too slowly, or whose answer is not read. A late head gets no answer,
+/// because there may be no request. A late or slow body gets 408.
 final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

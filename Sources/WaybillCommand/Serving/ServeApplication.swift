@@ -17,7 +17,7 @@ extension ServeSettings {
     /// Prints its address when it starts to listen.
     func application(_ collector: Collector) throws -> some ApplicationProtocol {
         let slots = ConnectionSlots(maximumConnections) {
-            collector.bearer(of: $0)
+            collector.identity(of: $0)
         } countRefused: {
             collector.countOverload(of: $0)
         }
@@ -27,11 +27,15 @@ extension ServeSettings {
         let delay = retentionDefaults.isEmpty ? Duration.zero : .seconds(3600)
         application.addServices(RetentionService(collector, firstAfter: delay, logger: application.logger))
         if let backend { application.addServices(SpanService(collector, to: backend, logger: application.logger)) }
+        if let alerts {
+            application.addServices(
+                BudgetService(collector, alerts.budgets, to: alerts.webhook, logger: application.logger))
+        }
         return application
     }
 
     func application(_ inspector: Inspector) throws -> some ApplicationProtocol {
-        let slots = ConnectionSlots(maximumConnections) { _ in Bearer(project: .standard) }
+        let slots = ConnectionSlots(maximumConnections) { _ in Access.Identity.anyone }
         return try application(inspector.router(ConnectedRequestContext.self), slots, [])
     }
 

@@ -27,7 +27,7 @@ struct ServeFlags: ParsableArguments, CustomReflectable {
             switch setting.value {
             case .flag: content = try container.decode(Flag<Bool>.self, forKey: key).wrappedValue ? .bool(true) : nil
             case .number: content = try container.decode(Option<Int?>.self, forKey: key).wrappedValue.map { .int($0) }
-            case .text, .word, .url:
+            case .text, .word, .url, .origin:
                 content = try container.decode(Option<String?>.self, forKey: key).wrappedValue.map { .string($0) }
             case .list:
                 let items = try container.decode(Option<[String]>.self, forKey: key).wrappedValue
@@ -46,7 +46,7 @@ struct ServeFlags: ParsableArguments, CustomReflectable {
                 return switch setting.value {
                 case .flag: (setting.name, Flag(wrappedValue: false, help: help))
                 case .number: (setting.name, Option<Int?>(help: help))
-                case .text, .word, .url: (setting.name, Option<String?>(help: help))
+                case .text, .word, .url, .origin: (setting.name, Option<String?>(help: help))
                 case .list: (setting.name, Option<[String]>(wrappedValue: [], help: help))
                 case .secret: nil
                 }

@@ -21,6 +21,8 @@ struct ServeSetting: Sendable {
         case list(Place<String?>)
         /// An address, which is printed without a password or key.
         case url(Place<String?>)
+        /// An address that is printed without its path and query.
+        case origin(Place<String?>)
         /// A text that is never printed. It is not an option, because other users can see a command line.
         case secret(Place<String?>)
     }
@@ -40,7 +42,7 @@ struct ServeSetting: Sendable {
         Self("insecure", .flag(\.isInsecure), "Ask for no token. On loopback alone."),
         Self(
             "allowPlainHttp", .flag(\.isPlainHTTPAllowed),
-            "Listen beyond loopback without TLS, since something before it does TLS. Else it does not start."),
+            "Listen beyond loopback without TLS, for a proxy that terminates TLS."),
         Self("tlsCert", .text(\.certificate), "The certificate and its chain, as PEM: serve HTTPS.", "file"),
         Self(
             "tlsKey", .text(\.key),
@@ -56,29 +58,30 @@ struct ServeSetting: Sendable {
             "The largest body when it is decompressed.", "count"),
         Self(
             "maxPendingBytes", .number(\.limits.pendingByteCount, 1...1 << 40),
-            "All bodies that are being worked on; more get 503.", "count"),
+            "The size of all bodies in progress; further ones get 503.", "count"),
         Self("maxSetFacts", .number(\.limits.factsPerSet, 1...10_000_000), "Facts of one set.", "count"),
         Self(
             "maxTransactionFacts", .number(\.limits.factsPerTransaction, 1...10_000_000),
-            "Facts of one transaction; more are rejected.", "count"),
+            "Facts of one transaction; further ones are rejected.", "count"),
         Self(
             "maxRequestsPerSecond", .number(\.limits.requestsPerSecond, 1...1_000_000),
-            "Requests of one token in a second; more get 429.", "count"),
+            "Requests of one token in a second; further ones get 429.", "count"),
         Self(
             "retentionDays", .number(\.limits.maximumAge.days, 0...36_500),
-            "How long a transaction is kept after the last of it was received; 0: for ever. Default: 90.", "count"),
+            "How long to keep a transaction after its last fact arrived; 0 is no limit. Default: 90.", "count"),
         Self(
             "maxStoreBytes", .number(\.limits.storeByteCount.orZero, 0...1 << 50),
-            "What a project's store may take; the oldest goes. 0: as much as comes. Default: 10 GiB.", "count"),
+            "The largest store of a project; the oldest transactions are retired. 0 is no limit. Default: 10 GiB.",
+            "count"),
         Self(
             "maxTransactions", .number(\.limits.transactionCount.orZero, 0...1_000_000_000),
-            "How many transactions a project may have; the oldest go. 0: as many as come, the default.", "count"),
+            "The most transactions of a project; the oldest are retired. 0 is no limit, the default.", "count"),
         Self(
-            "sessionHours", .number(\.limits.sessionTime[in: 3600], 1...8760),
-            "How long somebody stays logged in to the inspector.", "count"),
+            "sessionHours", .number(\.limits.sessionDuration[in: 3600], 1...8760),
+            "How long a session of the inspector lasts.", "count"),
         Self(
             "maxConnections", .number(\.maximumConnections, 1...1_000_000),
-            "Connections at a time; those at rest make room for more.", "count"),
+            "Connections at a time; new ones replace idle ones.", "count"),
         Self(
             "headerSeconds", .number(\.headerSeconds, 1...3600), "How long the head of a request may take.", "count"),
         Self("bodySeconds", .number(\.bodySeconds, 1...3600), "How long the body of a request may take.", "count"),
@@ -89,30 +92,36 @@ struct ServeSetting: Sendable {
             "writeSeconds", .number(\.writeSeconds, 1...3600), "How long an answer may wait for its reader.", "count"),
         Self(
             "stalledSeconds", .number(\.stalledSeconds, 1...3600),
-            "How long a body may come more slowly than --min-bytes-per-second.", "count"),
+            "How long a body may be slower than --min-bytes-per-second.", "count"),
         Self(
             "minBytesPerSecond", .number(\.minimumBytesPerSecond, 1...1 << 30),
-            "How fast a body has to come; a slower one gets 408.", "count"),
+            "The lowest speed of a body; a slower one gets 408.", "count"),
         Self(
             "readSeconds", .number(\.limits.readDuration[in: 1], 1...3600),
-            "How long a list or a question may take; one that takes longer gets 422. Default: 30.", "count"),
+            "How long a list or a question may take; a longer one gets 422. Default: 30.", "count"),
         Self(
             "secretNames", .text(\.limits.additionalSecretNames.list),
-            "Names whose values are secret, besides the well-known ones, with commas between them; as the apps have them.",
+            "Names whose values are secret, besides the well-known ones, separated by commas; the same as in the apps.",
             "names"),
         Self(
             "visibleNames", .text(\.limits.visibleNames.list),
-            "Names whose values are no secrets, as an order's code, with commas between them; as the apps have them.",
+            "Names whose values are not secret, such as an order's code, separated by commas; the same as in the apps.",
             "names"),
         Self(
             "sample", .list(\.sample),
-            "Ask apps to deliver this share of a use case, as login=0.1; of all others, as 0.5. Several with commas between them, or one by one.",
+            "Ask apps to deliver a share of a use case, such as login=0.1, or of all others, such as 0.5. Separate several by commas, or repeat the option.",
             "rates"),
         Self(
             "otlp", .url(\.otlp),
-            "Send what comes to this tracing backend, as spans by OTLP/HTTP; header fields it asks for are WAYBILL_OTLP_HEADERS.",
+            "Send new transactions as spans to this tracing backend, by OTLP/HTTP. Set its header fields in WAYBILL_OTLP_HEADERS.",
             "url"),
         Self("otlpHeaders", .secret(\.otlpHeaders)),
+        Self(
+            "check", .text(\.check), "Check the budgets in this file once a minute: waybill help check.", "file"),
+        Self(
+            "webhook", .origin(\.webhook),
+            "With --check: post JSON to this address when a limit breaks and when it holds again. Set a secret address in WAYBILL_WEBHOOK.",
+            "url"),
     ]
 
     var isSecret: Bool {
@@ -140,7 +149,8 @@ struct ServeSetting: Sendable {
                 guard let word = try await reader.fetchString(forKey: key) else { return false }
                 settings[keyPath: place] = word
                 if words.contains(word) { return true }
-            case .text(let place), .list(let place), .url(let place), .secret(let place):
+            case .text(let place), .list(let place), .url(let place), .origin(let place),
+                .secret(let place):
                 kind = "a text"
                 guard let text = try await reader.fetchString(forKey: key, isSecret: isSecret) else { return false }
                 settings[keyPath: place] = text
@@ -156,12 +166,20 @@ struct ServeSetting: Sendable {
         case .number(let place, _): "\(settings[keyPath: place])"
         case .text(let place), .word(let place, _), .list(let place): settings[keyPath: place]
         case .url(let place): settings[keyPath: place].map(Redactor().wholeURL)
+        case .origin(let place):
+            settings[keyPath: place].map { text in
+                guard let url = URL(string: text), let scheme = url.scheme, let host = url.host() else {
+                    return "[hidden]"
+                }
+                let port = url.port.map { ":\($0)" } ?? ""
+                return "\(scheme)://\(host)\(port)\(url.path().count > 1 || url.query() != nil ? "/[hidden]" : "")"
+            }
         case .secret(let place): settings[keyPath: place].map { _ in "[hidden]" }
         }
     }
 }
 
-/// The configuration of a server. Options come first, then the environment, the file, and the defaults.
+/// Options come first, then the environment, the file, and the defaults.
 struct ServeSettings: Sendable {
     fileprivate(set) var host = "127.0.0.1"
     fileprivate(set) var port = 8477
@@ -182,8 +200,11 @@ struct ServeSettings: Sendable {
     fileprivate var sample: String?
     fileprivate var otlp: String?
     fileprivate var otlpHeaders: String?
+    fileprivate var check: String?
+    fileprivate var webhook: String?
     private(set) var backend: TraceBackend?
-    /// The names of the limits on age and size that have their defaults, because nobody set them.
+    private(set) var alerts: (budgets: [Budget], webhook: Webhook)?
+    /// The names of the limits on age and size that have their defaults.
     private(set) var retentionDefaults = ["retentionDays", "maxStoreBytes"]
 
     /// - Throws: `setting` if a value is unreadable or out of bounds, or a name in the file is unknown.
@@ -205,6 +226,17 @@ struct ServeSettings: Sendable {
             let headers = otlpHeaders.map(TraceBackend.headers) ?? TraceBackend.headers(of: environment)
             // A text that is not even a URL gets the same error as one that is not HTTP.
             backend = try TraceBackend(URL(string: otlp) ?? URL(filePath: otlp), headers: headers)
+        }
+        guard (check == nil) == (webhook == nil) else {
+            throw WaybillError(.setting, "Alerts take both --check and --webhook.")
+        }
+        if let check, let webhook {
+            let budgets = try Budget.read(URL(filePath: check))
+            guard budgets.count <= Budget.alertLimit else {
+                throw WaybillError(
+                    .setting, "\(check) has \(budgets.count) budgets; a collector checks \(Budget.alertLimit) at most.")
+            }
+            alerts = (budgets, try Webhook(URL(string: webhook) ?? URL(filePath: webhook)))
         }
         try validate()
     }
@@ -270,7 +302,7 @@ struct ServeSettings: Sendable {
         ServeSetting.all.map { "\($0.name) = \($0.text(in: self) ?? "")".trimmingCharacters(in: .whitespaces) }
     }
 
-    /// The settings in a file. A misspelt name is an error, because nobody would notice it otherwise.
+    /// The settings in a file. A misspelt name is an error.
     private static func provider(_ path: String) async throws -> any ConfigProvider {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw WaybillError(.setting, "The settings in \(path) cannot be read.")

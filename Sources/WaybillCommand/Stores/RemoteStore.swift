@@ -10,8 +10,7 @@ import WaybillQueries
 import FoundationNetworking
 #endif
 
-/// The store of a project at a collector, over HTTP.
-struct RemoteStore: AnsweringStore {
+struct RemoteStore: RecordStore {
     private let url: URL
     private let token: BearerToken?
     private let http: HTTPSession
@@ -138,7 +137,6 @@ struct RemoteStore: AnsweringStore {
         return request
     }
 
-    /// Returns the body of a success, and throws any other answer.
     private func send(_ request: URLRequest) async throws -> Data {
         let (body, response) = try await exchange(request)
         guard !(200..<300).contains(response.statusCode) else { return body }

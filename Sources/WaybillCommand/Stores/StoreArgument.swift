@@ -42,7 +42,7 @@ extension URL {
 struct TokenOptions: ParsableArguments {
     static let variable = "WAYBILL_TOKEN"
 
-    @Option(help: ArgumentHelp("A file that holds the collector's token and nothing else.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file that contains only the collector's token.", valueName: "file"))
     var tokenFile: String?
 
     func token(environment: [String: String] = ProcessInfo.processInfo.environment) throws(WaybillError) -> BearerToken?
@@ -54,17 +54,22 @@ struct TokenOptions: ParsableArguments {
 }
 
 struct StoreOptions: ParsableArguments {
-    @Argument(help: "The folder of a store, a store in one file, a collector's URL, or a database's.")
+    @Argument(help: "The folder of a store, a store in one file, or the URL of a collector or a database.")
     var store: StoreArgument
 
     @OptionGroup var tokens: TokenOptions
 
-    /// - Parameter isTold: Whether to print warnings about the store.
-    func opened(isTold: Bool = true) async throws -> any AnsweringStore & ExportingStore {
+    func opened(isTold: Bool = true) async throws -> any ExportingStore {
         switch store {
         case .collector(let url): return RemoteStore(url, token: try tokens.token())
         case .database(let address): return try await Database(address).opened()
         case .place(let url):
+            do throws(WaybillError) {
+                try SQLiteStore.recoverJournals(in: url, clock: CommandClock.current)
+            } catch {
+                // Reading needs no permission to write.
+                if isTold { Terminal.warn("What short programs recorded is not shown: \(error)") }
+            }
             var store = try SQLiteStore(url, clock: CommandClock.current)
             store.redactor = .command
             if isTold { for warning in await store.warnings() { Terminal.warn(warning) } }
@@ -99,7 +104,6 @@ struct Database {
         try await Collector(database: address, tokens: folder, access: access, limits: limits)
     }
 
-    /// Creates missing tables, and returns the statements.
     func migrate(isTried: Bool) async throws(WaybillError) -> [String] {
         try await ClickHouseStore.migrate(address, isTried: isTried)
     }
@@ -129,7 +133,6 @@ struct Database {
 }
 
 extension SpanRelay {
-    /// Sends new spans until the task is canceled.
     mutating func follow() async throws {
         while true {
             do {

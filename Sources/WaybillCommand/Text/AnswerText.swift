@@ -5,9 +5,8 @@ import WaybillExport
 import WaybillQueries
 
 extension Redacted<AnyAnswer> {
-    /// - Parameter subject: The subject of the question, e.g. the use case.
     func lines(about subject: String, _ palette: Palette, width: Int) -> [String] {
-        let tables = tables(about: subject)
+        let tables = tables(about: subject) + [boundsTable].compactMap { $0 }
         let others = tables.dropFirst().filter { $0.rows.contains(where: \.isShown) }
         let first = tables[0].headline(palette, hasUnit: true).map { [$0, ""] } ?? []
         return first + tables[0].lines(palette, width: width)

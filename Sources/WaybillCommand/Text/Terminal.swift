@@ -8,9 +8,10 @@ import WaybillExport
 /// Writes results to standard output, and everything else to standard error.
 ///
 /// Recorded texts may contain control characters, which terminals obey. Table cells remove them when they are made,
-/// because our colors are control characters, too. All other text is cleaned here.
+/// because our colors are control characters, too.
 enum Terminal {
     static func write(_ lines: [String]) {
+        Progress.makeRoom()
         FileHandle.standardOutput.write(Data(lines.map { $0 + "\n" }.joined().utf8))
     }
 
@@ -24,8 +25,9 @@ enum Terminal {
     /// Columns of pictures if there is no terminal.
     static let usualWidth = 80
 
-    /// Columns of standard output; `nil` if it is no terminal.
-    static func width() -> Int? {
+    /// Columns of standard output, or those of the variable `COLUMNS` (POSIX.1-2024, section 8.3); `nil` without both.
+    static func width(environment: [String: String] = ProcessInfo.processInfo.environment) -> Int? {
+        if let columns = environment["COLUMNS"].flatMap({ Int($0) }), (20...10_000).contains(columns) { return columns }
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
@@ -34,6 +36,7 @@ enum Terminal {
     static func ask(_ question: String) { FileHandle.standardError.write(Data(question.utf8)) }
 
     static func warn(_ sentence: String) {
+        Progress.makeRoom()
         FileHandle.standardError.write(Data((sentence.printable + "\n").utf8))
     }
 
@@ -72,7 +75,7 @@ struct Palette {
 }
 
 struct TextOptions: ParsableArguments {
-    @Flag(help: "Draw with ASCII alone, as a locale without UTF-8 gets it anyway.")
+    @Flag(help: "Draw only with ASCII, as in a locale without UTF-8.")
     var ascii = false
 
     func write(_ lines: [String], environment: [String: String] = ProcessInfo.processInfo.environment) {
@@ -105,8 +108,10 @@ extension String {
 /// Shows on a terminal that something takes longer than a second.
 enum Progress {
     /// Runs `body`. Meanwhile, a line on standard error counts the seconds.
+    ///
+    /// - Parameter work: The first word of the line.
     static func shown<Value: Sendable>(
-        isTerminal: Bool = isatty(STDERR_FILENO) == 1,
+        _ work: String = "reading", isTerminal: Bool = isTerminal,
         second: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) },
         say: @escaping @Sendable (String) -> Void = { Terminal.ask($0) }, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -116,17 +121,32 @@ enum Progress {
             while true {
                 try await second()
                 seconds += 1
-                say("\r" + text(after: seconds))
+                isVisible.withLock { $0 = true }
+                say("\r" + text(work, after: seconds))
             }
         }
         let value = await Result { try await body() }
         line.cancel()
         _ = await line.result
+        isVisible.withLock { $0 = false }
         say(clearLine)
         return try value.get()
     }
 
-    static func text(after seconds: Int) -> String { "reading … \(seconds) s" }
+    static func text(_ work: String, after seconds: Int) -> String { "\(work) … \(seconds) s" }
+
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    private static let isVisible = Locked(false)
+
+    /// Erases the line for other text. The line appears again after a second.
+    fileprivate static func makeRoom() {
+        let wasVisible = isVisible.withLock { isVisible in
+            defer { isVisible = false }
+            return isVisible
+        }
+        if wasVisible { Terminal.ask(clearLine) }
+    }
 
     /// Moves to the start of the line and erases it (ECMA-48, EL).
     private static let clearLine = "\r\u{1B}[K"

@@ -20,7 +20,6 @@ struct TextTable {
     var columns: [(title: String, alignment: Alignment)]
     var rows: [[Cell]] = []
     var hasTitles = true
-    /// The minimum width of each column; empty for none.
     var leastWidths: [Int] = []
 
     var widths: [Int] {
@@ -31,7 +30,6 @@ struct TextTable {
         }
     }
 
-    /// The lines, without trailing spaces.
     func lines(_ palette: Palette) -> [String] {
         let titles = columns.map { Cell($0.title, .dim) }
         let all = hasTitles ? [titles] + rows : rows

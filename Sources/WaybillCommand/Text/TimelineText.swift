@@ -112,7 +112,6 @@ struct TimelineText {
         parts[FactID(source: entry.id.source, sequence: entry.part)]
     }
 
-    /// The part on the server that this exchange caused.
     private func serverPart(of exchange: TransactionRecord.Exchange) -> TransactionRecord.Part? {
         record.parts.first { $0.cause == exchange.id }
     }

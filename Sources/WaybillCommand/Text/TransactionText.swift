@@ -49,6 +49,7 @@ struct TransactionText {
                 Cell(above.isEmpty ? "\(parent), which is not known here" : above.joined(separator: " › ")),
             ])
         }
+        for words in record.feedback { table.rows.append([Cell("feedback", .dim), Cell("“\(words)”")]) }
         for link in record.links {
             table.rows.append([
                 Cell("link", .dim),
@@ -89,14 +90,23 @@ struct TransactionText {
 }
 
 extension TextTable {
-    init(transactions: Redacted<[TransactionSummary]>) {
-        let hasChildren = transactions.value.contains { $0.children != nil }
+    /// - Parameters:
+    ///   - width: The columns of the terminal, which limit the table; `nil` for no limit.
+    ///   - titles: The columns of the table that this one continues, empty for the first of several tables. With `nil`,
+    ///     the table stands alone, and omits columns without values.
+    init(transactions: Redacted<[TransactionSummary]>, width: Int?, titles: [String]? = nil) {
+        func isShown(_ title: String, _ hasValue: (TransactionSummary) -> Bool) -> Bool {
+            titles.map { $0.isEmpty || $0.contains(title) } ?? transactions.value.contains(where: hasValue)
+        }
+        let hasChildren = isShown("BELOW") { $0.children != nil }
+        let hasErrors = isShown("ERROR") { $0.error != nil }
         var columns: [(String, Alignment)] = [
             ("BEGUN (UTC)", .left), ("USE CASE", .left), ("OUTCOME", .left), ("DURATION", .right), ("SOURCES", .right),
-            ("EVENTS", .right), ("REQUESTS", .right), ("SUPPORT CODE", .left), ("ID", .left),
+            ("EVENTS", .right), ("REQUESTS", .right),
         ]
-        if hasChildren { columns.insert(("BELOW", .left), at: 7) }
-        self.init(columns: columns)
+        if hasChildren { columns.append(("BELOW", .left)) }
+        if hasErrors { columns.append(("ERROR", .left)) }
+        self.init(columns: columns + [("SUPPORT CODE", .left), ("ID", .left)])
         rows = transactions.value.map { transaction in
             var row = [
                 Cell(Words.time(transaction.begunMicroseconds)),
@@ -106,17 +116,33 @@ extension TextTable {
                 Cell("\(transaction.sourceCount)"),
                 Cell("\(transaction.eventCount)"),
                 Cell("\(transaction.exchangeCount)"),
-                Cell("\(transaction.id.supportCode)"),
-                Cell("\(transaction.id)", .dim),
             ]
-            if hasChildren { row.insert(Cell(transaction.children.map(Words.children) ?? ""), at: 7) }
-            return row
+            if hasChildren { row.append(Cell(transaction.children.map(Words.children) ?? "")) }
+            if hasErrors { row.append(Cell(transaction.error.map(Words.error) ?? "", .red)) }
+            return row + [Cell("\(transaction.id.supportCode)"), Cell("\(transaction.id)", .dim)]
+        }
+        guard let width else { return }
+        // The error, the use case and the support code stay longest.
+        let spare = ["ID", "EVENTS", "SOURCES", "REQUESTS", "BELOW"]
+        if let titles, !titles.isEmpty {
+            drop(spare.filter { !titles.contains($0) }, width: 0)
+        } else {
+            drop(spare, width: width)
+        }
+        if self.width > width {
+            for row in rows.indices { rows[row][0].text = String(rows[row][0].text.prefix(19)) }
+        }
+        cutAll(["ERROR", "USE CASE", "OUTCOME"], width: width)
+    }
+
+    mutating func cutAll(_ titles: [String], width: Int) {
+        for title in titles {
+            if let column = columns.firstIndex(where: { $0.title == title }) { cut(column: column, width: width) }
         }
     }
 }
 
 extension TextTable {
-    /// - Parameter width: The columns of the terminal, which limit the table; `nil` for no limit.
     init(exchanges: Redacted<[ExchangeRecord]>, width: Int?) {
         let isWide = width.map { $0 >= 120 } ?? true
         var columns: [(title: String, alignment: Alignment)] = [
@@ -155,7 +181,6 @@ extension TextTable {
 }
 
 extension TransactionRecord.Exchange {
-    /// The URL without scheme and query.
     fileprivate var hostAndPath: String {
         let rest = url.prefix { $0 != "?" }
         return String(rest.range(of: "://").map { rest[$0.upperBound...] } ?? rest)

@@ -4,7 +4,7 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// A transaction as bars over time. Parts show their events, requests their phases, and children are indented.
+/// A transaction as bars over time.
 struct WaterfallText {
     private let waterfall: Waterfall
     private let names: SourceNames
@@ -59,7 +59,7 @@ struct WaterfallText {
             switch bar.kind {
             case .part: names.ink(lane: bar.lane)
             case .exchange: bar.hasFailed ? .red : .green
-            case .child: bar.hasFailed ? .red : names.ink(lane: bar.lane)
+            case .child, .event, .run: bar.hasFailed ? .red : names.ink(lane: bar.lane)
             }
         var line = palette.paint(whisker(before: bar, start, width: width), .dim)
         for run in cells.chunked(by: { ($0 == "✕") == ($1 == "✕") }) {
@@ -136,8 +136,9 @@ struct WaterfallText {
     private func column(_ time: Int64, width: Int) -> Int {
         let span = waterfall.span
         let time = min(max(time, span.lowerBound), span.upperBound)
-        return min(
-            width - 1, Int(Double(time - span.lowerBound) / Double(span.upperBound - span.lowerBound) * Double(width)))
+        let length = max(1, span.upperBound.subtracting(span.lowerBound))
+        let place = Double(time.subtracting(span.lowerBound)) / Double(length) * Double(width)
+        return max(0, min(width - 1, Int(min(place, Double(width)))))
     }
 }
 
@@ -159,7 +160,7 @@ extension Words {
             switch outcome {
             case .succeeded: .green
             case .failed: .red
-            case .canceled, .abandoned, .interrupted, .timedOut: .yellow
+            case .cancelled, .abandoned, .interrupted, .timedOut: .yellow
             case .open: .cyan
             }
         return Cell(Words.outcome(outcome), ink)
@@ -178,7 +179,7 @@ extension Words {
         case .completed: return Cell(status ?? "completed", (exchange.exchange.status ?? 0) < 400 ? .green : .red)
         case .mocked: return Cell(["mocked", status].compactMap(\.self).joined(separator: " "), .magenta)
         case .failed: return Cell(exchange.exchange.closing ?? "failed", .red)
-        case .canceled, .interrupted: return Cell(state(exchange.state), .yellow)
+        case .cancelled, .interrupted: return Cell(state(exchange.state), .yellow)
         case .inProgress: return Cell(state(.inProgress), .cyan)
         }
     }

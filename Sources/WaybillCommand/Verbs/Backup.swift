@@ -8,11 +8,11 @@ import WaybillQueries
 
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Copy a store, or a collector's folder, while it is written to.",
+        abstract: "Back up a store, or a collector's folder, while it is in use.",
         discussion: """
-            Of a folder all projects, the tokens' hashes and the cursors of --otlp are copied, into a folder that can be served; of a file, the \
-            file. Each store is copied as it was at one moment, checked whole, and synced. The backup appears whole or not at all, and \
-            nothing is overwritten. Bodies stay where they are. Exits with 1 where a copy is not sound.
+            The backup of a folder has all projects, the hashes of the tokens, and the cursors of --otlp. You can serve it. The backup of a file is a file. \
+            Each copy is consistent, checked and synced. The backup appears only when it is complete, and overwrites nothing. It contains no bodies. \
+            Exits with 1 if a copy is damaged.
 
             EXAMPLES
               waybill backup ./collected /backup/2026-11-21
@@ -22,14 +22,26 @@ struct Backup: AsyncParsableCommand {
     @Argument(help: "The folder of a collector or of a store, or a store in one file.")
     var store: String
 
-    @Argument(help: "What to make: a folder of a folder, a file of a file.")
+    @Argument(help: "The new folder for a folder, or the new file for a file.")
     var backup: String
 
+    @Flag(help: "Print the counts as JSON.")
+    var json = false
+
     func run() async throws {
-        let (copies, warnings) = try await StoreBackup.run(of: URL(filePath: store), to: URL(filePath: backup))
+        let (copies, warnings) = try await Progress.shown("copying") {
+            try await StoreBackup.run(of: URL(filePath: store), to: URL(filePath: backup))
+        }
         for warning in warnings { Terminal.warn(warning) }
+        if json { return try Terminal.write(json: Made(stores: copies)) }
         Terminal.write(
             copies.map { "\($0.name): \(Words.count($0.factCount, "fact")), \(Words.count($0.byteCount, "byte"))." })
+    }
+
+    private struct Made: Encodable, Redactable {
+        var stores: [StoreBackup.Copy]
+
+        func redacted(by redactor: Redactor) -> Self { self }
     }
 }
 
@@ -37,12 +49,10 @@ struct Move: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy a store into a ClickHouse database.",
         discussion: """
-            Facts keep when they were received; ledgers, names and what was erased come along. Nothing of the store is changed: take it away \
-            when you have seen that all is there. What is there already is left out, so that a copy that broke off goes on when it is made \
-            again, and one that is made while a collector still writes to the folder brings what is new when it is made once more.
+            The copy has all facts with their arrival times, ledgers, names and erasures. The store stays unchanged, so delete it once you have checked the copy. \
+            Run the command again to continue an interrupted copy, or to add facts that a collector has received meanwhile.
 
-            Exchanges' bodies stay where they are, as with every collector; so do spans that wait for others, and what old clients sent that \
-            could not be read.
+            The copy has no bodies of exchanges, no spans that wait for others, and no unreadable data of old clients.
 
             EXAMPLES
               waybill move ./collected clickhouse://127.0.0.1:8123/waybill
@@ -81,11 +91,10 @@ struct Move: AsyncParsableCommand {
 
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make the tables of a ClickHouse database, or bring them to this version.",
+        abstract: "Create or update the tables of a ClickHouse database.",
         discussion: """
-            Prints each statement that it runs. A version adds tables or columns and changes none, so that collectors of the version before go \
-            on meanwhile: bring the database up to date first, then the collectors. User and password are WAYBILL_CLICKHOUSE_USER and \
-            WAYBILL_CLICKHOUSE_PASSWORD.
+            Prints each statement that it runs. A new version only adds tables and columns, so collectors of the previous version continue to work. Migrate the \
+            database first, then update the collectors. Set the user and the password in WAYBILL_CLICKHOUSE_USER and WAYBILL_CLICKHOUSE_PASSWORD.
 
             EXAMPLES
               waybill migrate clickhouse://127.0.0.1:8123/waybill --dry-run

@@ -8,10 +8,10 @@ import WaybillQueries
 
 struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Erase transactions, network exchanges, or all that an installation recorded.",
+        abstract: "Erase transactions, network exchanges, or all records of an installation.",
         discussion: """
-            What is erased is gone from the rows and from the bytes of the store. At a collector it is refused when it comes again. \
-            Over HTTP, --id and --installation go to the collector, whose admin token it takes.
+            This removes the rows, and their bytes from the files. A collector rejects erased facts that arrive again. At a collector's URL, only --id and \
+            --installation work, with an `admin` token.
 
             EXAMPLES
               waybill erase ./collected --id K7QD-3M2X
@@ -25,18 +25,18 @@ struct Erase: AsyncParsableCommand {
     @Flag(help: "Everything.")
     var all = false
 
-    @Flag(help: "The network exchanges, with what was kept of their bodies; events stay.")
+    @Flag(help: "The network exchanges and their bodies; events stay.")
     var network = false
 
     @Option(
-        help: ArgumentHelp("This transaction: its ID or support code; may be given several times.", valueName: "id"))
+        help: ArgumentHelp("This transaction: its ID or support code. Repeat it for several.", valueName: "id"))
     var id: [String] = []
 
-    @Option(help: ArgumentHelp("What began before this time: \(TimeExpression.forms).", valueName: "time"))
+    @Option(help: ArgumentHelp("Transactions that began before this time: \(TimeExpression.forms).", valueName: "time"))
     var before: String?
 
     @Option(
-        help: ArgumentHelp("What this installation recorded, and the transactions that it began.", valueName: "guid"))
+        help: ArgumentHelp("The records of this installation, and the transactions that it began.", valueName: "guid"))
     var installation: String?
 
     @Flag(help: "Do not ask.")

@@ -9,19 +9,20 @@ import WaybillStore
 
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write transactions for other tools, or as one page for people.",
+        abstract: "Write transactions for other tools, or as a report.",
         discussion: """
-            ndjson and csv have one fact a row, with the columns that Schemas/README.md lists. For a spreadsheet, csv takes --rows transactions, \
-            events or exchanges, and --bom; --rows exchanges takes a FILTER about exchanges. sqlite is a store in one file. har (HTTP Archive \
-            1.2) and curl (a command for each request) have network exchanges; their FILTER is about exchanges, as that of waybill list --network. html is \
-            a page to send to somebody, with the newest \(TransactionReport.limit) transactions. All text is redacted once more. A file appears whole or not at all. Exits with 1 where nothing matches.
+            ndjson and csv have one fact in each row; Schemas/README.md lists the columns. For a spreadsheet, pass --rows transactions, events or exchanges, and \
+            --bom. sqlite is a store in one file. har (HTTP Archive 1.2) and curl (a command for each request) contain network exchanges. rules \
+            (Schemas/rules.v1.schema.json) answer an app's requests as they were answered. html is a report to share, with the newest \
+            \(TransactionReport.limit) transactions. perfetto is a trace for ui.perfetto.dev and chrome://tracing. FILTER selects transactions; with har, curl, \
+            rules and --rows exchanges, it selects exchanges. All text is redacted again. A file appears only when it is complete. Exits with 1 if nothing matches.
 
-            otlp has spans of OpenTelemetry, for files or, with --to, for a tracing backend: each part that was closed, and each of its exchanges \
-            that ended. What is sent again after a failure has the same span IDs. With --follow or --cursor it takes no filter.
+            otlp contains OpenTelemetry spans, for files or, with --to, for a tracing backend. Each closed part and each ended exchange becomes a span. Spans that \
+            are sent again have the same IDs. --follow and --cursor accept no filter.
 
-            With --incremental each run adds what is new since the last run to a folder or a bucket, never a fact twice, never one left out: files \
-            of facts, and one in increments/ that says which of them count. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN say who \
-            asks a bucket, AWS_REGION or AWS_ENDPOINT_URL where it is. It has to know If-None-Match.
+            --incremental adds the facts since the previous run to a folder or a bucket, without repeating or omitting one. Read only the files that increments/ \
+            names. For a bucket, set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, and AWS_REGION or AWS_ENDPOINT_URL. The bucket must support \
+            If-None-Match.
 
             EXAMPLES
               waybill export ./collected --format csv --output facts.csv
@@ -30,6 +31,7 @@ struct Export: AsyncParsableCommand {
               waybill export ./collected --since 15m --format html --output report.html
               waybill export ./collected --format sqlite --output copy.sqlite
               waybill export ./collected 'status:5xx' --format har --output failed.har
+              waybill export ./collected --outcome failed --format perfetto --output trace.json
               waybill export ./collected --incremental ./lake --gzip
               waybill export ./collected --incremental s3://facts/shop --gzip
               waybill export ./collected --format otlp --to http://127.0.0.1:4318 --follow --cursor ./sent
@@ -49,14 +51,14 @@ struct Export: AsyncParsableCommand {
     @OptionGroup var csv: CSVOptions
 
     @Option(
-        help: ArgumentHelp("The file to write, in place of one of that name; - for standard output.", valueName: "file")
+        help: ArgumentHelp("The file to write or replace; - is standard output.", valueName: "file")
     )
     var output = "-"
 
-    @Flag(help: "Compress, also where the file's name does not end with .gz.")
+    @Flag(help: "Compress, even if the file's name does not end with .gz.")
     var gzip = false
 
-    @Option(help: ArgumentHelp("Add what is new to this folder, or to s3://BUCKET/PREFIX.", valueName: "folder"))
+    @Option(help: ArgumentHelp("Add new facts to this folder, or to s3://BUCKET/PREFIX.", valueName: "folder"))
     var incremental: String?
 
     @OptionGroup var backend: BackendOptions
@@ -76,7 +78,8 @@ struct Export: AsyncParsableCommand {
             }
         }
         guard isAboutExchanges || exchanges.areUnset else {
-            throw ValidationError("--method, --status and --state go with --format har, curl, or csv --rows exchanges.")
+            throw ValidationError(
+                "--method, --status and --state go with --format har, curl, rules, or csv --rows exchanges.")
         }
         guard csv.areUnset || format == .csv && incremental == nil else {
             throw ValidationError("--rows, --times and --bom go with --format csv, and not with --incremental.")
@@ -84,7 +87,7 @@ struct Export: AsyncParsableCommand {
         if format == .sqlite {
             guard output != "-" else { throw ValidationError("Name the SQLite file with --output.") }
         }
-        if format.export?.text == nil, format.exchanges == nil {
+        if format == .sqlite || format == .html {
             guard !gzip else {
                 throw ValidationError("sqlite and html are not compressed as they are written; leave --gzip out.")
             }
@@ -112,17 +115,27 @@ struct Export: AsyncParsableCommand {
 
     private var request: ListRequest { isAboutExchanges ? exchanges.added(to: filter.request) : filter.request }
 
-    func run() async throws { try await filter.marking { try await write() } }
+    func run() async throws {
+        // A line of progress would mix with facts on the same terminal, and following never ends.
+        let isShown = Progress.isTerminal && !backend.follow && (output != "-" || !StandardOutput.isTerminal)
+        try await filter.marking { try await Progress.shown("writing", isTerminal: isShown) { try await write() } }
+    }
 
     private func write() async throws {
         if let format = format.exchanges { return try await write(format) }
+        if format == .perfetto {
+            return try await writeRows("transaction") {
+                try await place.opened().writeTrace(request, isCompressed: $0, redactor: .command, to: $1)
+            }
+        }
         guard let format = format.export else { return try await writeReport() }
         if let text = format.text { return try await write(text, of: place.opened()) }
         switch place.store {
         case .collector:
             throw WaybillError(
                 .setting,
-                "A collector exports ndjson, csv, otlp, har, curl and html. Export the collector's folder for SQLite.")
+                "A collector exports ndjson, csv, otlp, har, curl, rules, perfetto and html. Export the collector's folder for SQLite."
+            )
         case .place(let url):
             var store = try SQLiteStore(url, clock: CommandClock.current)
             store.redactor = .command
@@ -223,15 +236,16 @@ struct Export: AsyncParsableCommand {
 }
 
 enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
-    case ndjson, csv, otlp, har, curl, sqlite, html
+    case ndjson, csv, otlp, har, curl, rules, perfetto, sqlite, html
 
     /// `nil` for formats without facts.
     var export: ExportFormat? {
         switch self {
-        case .html, .har, .curl: nil
+        case .html, .har, .curl, .rules: nil
         case .ndjson: .ndjson
         case .csv: .csv
         case .otlp: .otlp
+        case .perfetto: .perfetto
         case .sqlite: .sqlite
         }
     }
@@ -241,13 +255,14 @@ enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
         switch self {
         case .har: .har
         case .curl: .curl
-        case .ndjson, .csv, .otlp, .sqlite, .html: nil
+        case .rules: .rules
+        case .ndjson, .csv, .otlp, .perfetto, .sqlite, .html: nil
         }
     }
 }
 
 struct CSVOptions: ParsableArguments {
-    @Option(help: "CSV: a row for each of these: facts, transactions, events, exchanges.")
+    @Option(help: "CSV: the content of a row: facts, transactions, events, exchanges.")
     var rows = Rows.facts
 
     @Option(
@@ -267,7 +282,7 @@ struct CSVOptions: ParsableArguments {
 
     var style: CSVStyle {
         var style = CSVStyle()
-        (style.hasByteOrderMark, style.hasISOTimes, style.hasOnlyEvents) = (bom, times != .us, rows == .events)
+        (style.hasByteOrderMark, style.isForPeople, style.hasOnlyEvents) = (bom, times != .us, rows == .events)
         return style
     }
 }

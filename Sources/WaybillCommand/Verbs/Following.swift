@@ -12,6 +12,7 @@ struct Following {
     private let request: ListRequest
     private let isJSON: Bool
     private var shown: Set<GUID> = []
+    private var titles: [String] = []
     private var widths: [Int] = []
 
     init(_ place: StoreOptions, _ request: ListRequest, isJSON: Bool) {
@@ -20,7 +21,7 @@ struct Following {
         self.isJSON = isJSON
     }
 
-    /// Returns only when the output has no reader any more, or the task is canceled.
+    /// Returns only when the output has no reader any more, or the task is cancelled.
     mutating func run() async throws {
         let store = try await place.opened()
         // The position comes first, because no change may be lost between it and the list.
@@ -71,9 +72,12 @@ struct Following {
 
     /// Titles appear once. Later lines keep the column widths.
     private mutating func table(_ rows: [TransactionSummary]) -> [String] {
-        var table = TextTable(transactions: Redactor.command.redacted(rows))
+        let width = Terminal.width()
+        var table = TextTable(transactions: Redactor.command.redacted(rows), width: width, titles: titles)
+        titles = table.columns.map(\.title)
         table.hasTitles = widths.isEmpty
         table.leastWidths = widths
+        if let width { table.cutAll(["ERROR", "USE CASE"], width: width) }
         widths = table.widths
         return table.lines(.standardOutput())
     }
@@ -105,7 +109,6 @@ struct FollowingOne {
         self.isJSON = isJSON
     }
 
-    /// - Parameter write: Returns whether the output still has a reader.
     mutating func run(_ write: ([String]) -> Bool = Self.print) async throws {
         var store = try await place.opened()
         var position = try await store.transactions(request(after: ListRequest.now)).position

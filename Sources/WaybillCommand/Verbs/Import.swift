@@ -14,10 +14,10 @@ struct Import: AsyncParsableCommand {
     static let formerSuffix = ".waybill-set.json"
 
     static let configuration = CommandConfiguration(
-        abstract: "Take in sets that were written to files.",
+        abstract: "Import sets from files.",
         discussion: """
-            The files are left where they are; to take one in twice does no harm. A file that is no set does not keep the others out: it is \
-            named, and the exit code is 1. So is a fact that is rejected; of many the first ten are named, and the others counted.
+            The files stay unchanged, and importing a file twice does no harm. If a file is not a set, or a fact is rejected, the command names it, \
+            imports the others and exits with 1. It names the first ten rejected facts and counts the others.
 
             EXAMPLES
               waybill import ./outbox --to ./collected
@@ -31,13 +31,23 @@ struct Import: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The folder of a store, made where it is missing, a collector's URL, or a database's.", valueName: "store")
+            "The folder of a store, created if it is missing, or the URL of a collector or a database.",
+            valueName: "store")
     )
     var to: StoreArgument
 
     @OptionGroup var tokens: TokenOptions
 
+    @Flag(help: "Print the counts as JSON.")
+    var json = false
+
     func run() async throws {
+        let tally = try await Progress.shown("importing") { try await add() }
+        if json { try Terminal.write(json: tally) } else { Terminal.write([tally.description]) }
+        if tally.hasFailures { throw ExitCode.failure }
+    }
+
+    private func add() async throws -> Tally {
         let add = try await target()
         var tally = Tally()
         for path in paths {
@@ -54,8 +64,7 @@ struct Import: AsyncParsableCommand {
             }
         }
         tally.end()
-        Terminal.write([tally.description])
-        if tally.hasFailures { throw ExitCode.failure }
+        return tally
     }
 
     private func target() async throws -> (URL) async throws -> Receipt {
@@ -124,7 +133,7 @@ extension URL {
     }
 }
 
-private struct Tally: CustomStringConvertible {
+private struct Tally: CustomStringConvertible, Encodable, Redactable {
     private(set) var hasFailures = false
     private var sets = 0
     private var accepted = 0
@@ -135,6 +144,13 @@ private struct Tally: CustomStringConvertible {
 
     /// Rejections that are printed one by one.
     private static let tellingLimit = 10
+
+    private enum CodingKeys: String, CodingKey {
+        case sets = "setCount", accepted = "acceptedCount", known = "knownCount", rejected = "rejectedCount"
+        case hasFailures
+    }
+
+    func redacted(by redactor: Redactor) -> Self { self }
 
     mutating func count(_ receipt: Receipt, of file: URL) {
         if receipt.refusedNameCount > 0 {

@@ -1,5 +1,6 @@
 #if Collector
 import ArgumentParser
+import Foundation
 import WaybillCollector
 import WaybillCore
 import WaybillExport
@@ -9,27 +10,31 @@ struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List transactions, or network exchanges, newest first.",
         discussion: """
-            All conditions that are given must hold. Exits with 1 where nothing was found.
+            All conditions must hold. Exits with 1 if nothing matches.
 
-            A FILTER has terms beside each other, all of which must hold; a - before one turns it round (after -- where it is the first). Text with \
-            spaces stands in double quotes, and the whole in the shell's single ones.
+            A FILTER consists of terms, and all of them must hold. A - before a term negates it; write -- before a filter that begins with -. Put \
+            text with spaces into double quotes, and the whole filter into the shell's single quotes.
 
               useCase:login          by name or code
               outcome:failed,open    any of these
               event:requestSent      recorded by any source
+              has:feedback           with the words of a user
               error:401              by code; error:rejected by name, domain or text;
                                      error:"LoginError 401" by both; error:* any
-              attribute:variant=B    with it, wherever it was said; attribute:variant with any value
+              attribute:variant=B    recorded by any source; attribute:variant has any value
               status:401             of an exchange; also 4xx and 400-499
               exchange:failed        an exchange in that state
               app:x version:1.2 device:x os:"iOS 18" osVersion:18.1
+              source:ID              begun by that source; installation:ID by any
+                                     source of that installation
               ended:signal           interrupted by one; also SIGSEGV, exit, reboot,
                                      system, unknown
               sampled:unchosen       by rate, and delivered for how it ended; also
                                      chosen, none
               oneIn:100              one in a hundred, the same each time
               took>2s took<500ms     from opening to closing
-              since:24h until:7d     begun at or after, begun before
+              since:24h until:7d     begun at or after, begun before; also today,
+                                     yesterday, "last week" (in UTC), dates
               parent:checkout        begun below one of that use case, or with
                                      that outcome, ID or support code;
                                      parent:known below any
@@ -41,20 +46,20 @@ struct List: AsyncParsableCommand {
               password               any other word: in ID, support code, names,
                                      attributes, errors, host or path
 
-            With --fold what was begun below a transaction of the list has no line; that of its parent says how many there are.
+            --fold hides a transaction whose parent is in the list. The parent's line has the number of its children.
 
-            With --follow the newest are shown, the last one lowest, and then each that comes, once, until it is interrupted.
+            --follow prints the newest transactions, the latest last, and then each new one until you interrupt it.
 
-            With --network there is a line for each exchange: --use-case and --outcome are those of its transaction, the times are when it was \
-            opened, and --text is found in its method, URL, header fields, error or kept bodies. What stands under EXCHANGE goes to waybill show. \
-            A FILTER has these terms then, and as above error:, took, since:, until:, app: and its like, and of the transaction useCase:, \
-            outcome:, event:, attribute:, sampled:, oneIn:, parent:, root: and child:
+            --network lists exchanges. --use-case and --outcome then refer to their transactions, times to the beginning of the exchange, and --text to its \
+            method, URL, header fields, error and kept bodies. Pass the ID under EXCHANGE to waybill show. A FILTER has the following terms, and from above \
+            error:, took, since:, until:, the terms of the source such as app:, and those of the transaction: useCase:, outcome:, event:, has:, attribute:, sampled:, \
+            oneIn:, parent:, root: and child:.
 
               host:example.com       that host, or api.example.com below it
               path:/orders           that path, or /orders/17 below it
               method:GET,HEAD        any of these
               status:401             also 4xx and 400-499
-              state:failed,canceled  any of these
+              state:failed,cancelled  any of these
               size>100kB             of the response's body; B, kB, MB, GB
               close:1006             of a WebSocket; close:1002-1015 for a range
 
@@ -75,21 +80,21 @@ struct List: AsyncParsableCommand {
 
     @OptionGroup var filter: FilterOptions
 
-    @Option(help: ArgumentHelp("How many at most, up to \(ListRequest.limits.upperBound).", valueName: "count"))
+    @Option(help: ArgumentHelp("The most rows, up to \(ListRequest.limits.upperBound).", valueName: "count"))
     var limit: String = "\(ListRequest.defaultLimit)"
 
-    @Option(help: "Go on where the page before ended; it tells the cursor.")
+    @Option(help: "Continue after the previous page, which printed the cursor.")
     var cursor: String?
 
-    @Flag(help: "List network exchanges in place of transactions.")
+    @Flag(help: "List network exchanges instead of transactions.")
     var network = false
 
     @OptionGroup var exchanges: ExchangeOptions
 
-    @Flag(help: "Leave out what was begun below another transaction.")
+    @Flag(help: "Hide children of other transactions.")
     var fold = false
 
-    @Flag(help: "Go on with what is new, until interrupted.")
+    @Flag(help: "Print new matches until interrupted.")
     var follow = false
 
     @Flag(help: "Print JSON, as a collector answers it; with --follow a line for each transaction.")
@@ -119,7 +124,7 @@ struct List: AsyncParsableCommand {
         if network {
             try show(await store.exchanges(request)) { TextTable(exchanges: $0, width: Terminal.width()) }
         } else {
-            try show(await store.transactions(request)) { TextTable(transactions: $0) }
+            try show(await store.transactions(request)) { TextTable(transactions: $0, width: Terminal.width()) }
         }
     }
 
@@ -136,7 +141,7 @@ struct List: AsyncParsableCommand {
         if page.rows.isEmpty { throw ExitCode.failure }
     }
 
-    private var request: ListRequest {
+    var request: ListRequest {
         var request = network ? exchanges.added(to: filter.request) : filter.request
         (request[.limit], request[.cursor], request[.fold]) = (limit, cursor, fold ? "true" : nil)
         return request
@@ -146,16 +151,17 @@ struct List: AsyncParsableCommand {
 struct FilterOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "A filter such as 'outcome:failed took>2s', in the shell's quotes; see waybill help list.",
+            "A filter such as 'outcome:failed took>2s', in single quotes; see waybill help list.",
             valueName: "filter"))
     var expression: String?
 
-    @Option(help: "Only this use case: its name or its code.")
+    @Option(help: "Only this use case: its name or its code.", completion: .custom(Self.useCases))
     var useCase: String?
 
     @Option(
         help:
-            "Only these outcomes, separated by commas: \(TransactionOutcome.allCases.map(\.name).joined(separator: ", "))."
+            "Only these outcomes, separated by commas: \(TransactionOutcome.allCases.map(\.name).joined(separator: ", ")).",
+        completion: .list(TransactionOutcome.allCases.map(\.name))
     )
     var outcome: String?
 
@@ -167,6 +173,15 @@ struct FilterOptions: ParsableArguments {
 
     @Option(help: "Found in the ID, support code, names, attributes, errors, or in the host or path of a request.")
     var text: String?
+
+    /// Completes the use cases of a store in a file or a folder. A collector or a database could keep the shell waiting.
+    @Sendable private static func useCases(_ words: [String], _ index: Int, _ prefix: String) async -> [String] {
+        let place = words.first { !$0.hasPrefix("-") && FileManager.default.fileExists(atPath: $0) && $0 != words[0] }
+        guard let place, let store = try? SQLiteStore(URL(filePath: place), clock: CommandClock.current),
+            let names = try? await store.names()
+        else { return [] }
+        return Set(names.filter { $0.event == nil }.map(\.name)).sorted()
+    }
 
     var request: ListRequest {
         ListRequest([
@@ -199,7 +214,7 @@ struct ExchangeOptions: ParsableArguments {
     @Option(help: "Of exchanges: only these methods, separated by commas.")
     var method: String?
 
-    @Option(help: "Of exchanges: only this status, as 404, 4xx or 400-499.")
+    @Option(help: "Of exchanges: only this status, as 404, 1xx to 5xx, or 400-499.")
     var status: String?
 
     @Option(

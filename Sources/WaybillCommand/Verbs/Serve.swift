@@ -9,17 +9,16 @@ import WaybillInspector
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run a collector: take in sets, and answer questions about them.",
+        abstract: "Run a collector: receive sets, and answer questions about them.",
         discussion: """
-            The first line of output is where it listens. The first SIGTERM or SIGINT ends it: sets in flight are taken in, lists and \
-            questions end, and what was acknowledged is on disk. Every request carries a token, made by `waybill token add`, unless it runs \
-            with --insecure.
+            The first line of output is the collector's address. Each request needs a token, which `waybill token add` creates, unless you pass \
+            --insecure. The first SIGTERM or SIGINT stops the collector: it finishes the sets that it is receiving, and ends lists and questions.
 
-            Opened in a browser, the same address shows what was recorded to who logs in with a token to read. For a store in one file, e.g. \
-            one that a phone handed over, there is nothing else: it is shown read-only, to this machine alone, and no token is asked for.
+            In a browser, the same address shows the recorded transactions to anyone who logs in with a `read` token. A store in one file, such as \
+            one from a phone, is read-only, serves only this machine, and needs no token.
 
-            What is not given as an option, like --max-connections, is taken from the environment, as WAYBILL_MAX_CONNECTIONS, then from \
-            the file of --config, a JSON object, as "maxConnections".
+            An option such as --max-connections overrides the variable WAYBILL_MAX_CONNECTIONS, which overrides the member "maxConnections" in the \
+            JSON file of --config.
 
             EXAMPLES
               waybill serve ./collected --insecure
@@ -34,13 +33,13 @@ struct Serve: AsyncParsableCommand {
 
     @Argument(
         help:
-            "The folder of the stores and of the tokens; made where it is missing. Or a store in one file, to look at; or a database's address."
+            "The folder of the stores and the tokens, created if it is missing; a store in one file; or the URL of a database."
     )
     var folder: String
 
     @Option(
         help: ArgumentHelp(
-            "With a database: the folder of the tokens, the same for all its collectors.", valueName: "folder"))
+            "With a database: the folder of the tokens, which all its collectors share.", valueName: "folder"))
     var tokens: String?
 
     @OptionGroup var flags: ServeFlags
@@ -111,8 +110,22 @@ struct Serve: AsyncParsableCommand {
         do {
             try await application.runService()
         } catch {
+            let cause = "\(error)"
+            // SwiftNIO writes `errno: 98)`, and Network.framework `rawValue: 48)`.
+            func isCaused(by code: Int32) -> Bool {
+                cause.contains("errno: \(code))") || cause.contains("rawValue: \(code))")
+            }
+            let advice =
+                if isCaused(by: EADDRINUSE) {
+                    " Another program uses this port: stop it, or choose another with --port."
+                } else if isCaused(by: EACCES) {
+                    " Ports below 1024 need privileges: choose another with --port."
+                } else {
+                    ""
+                }
             throw WaybillError(
-                .setting, "The collector cannot listen on \(settings.host), port \(settings.port).", cause: "\(error)")
+                .setting, "The collector cannot listen on \(settings.host), port \(settings.port).\(advice)",
+                cause: cause)
         }
     }
 }
@@ -125,12 +138,12 @@ struct BackendOptions: ParsableArguments {
                 + "OTEL_EXPORTER_OTLP_HEADERS has the header fields that it asks for.", valueName: "url"))
     var url: String?
 
-    @Flag(help: "With --to: go on with what is new, until interrupted.")
+    @Flag(help: "With --to: send new spans until interrupted.")
     var follow = false
 
     @Option(
         help: ArgumentHelp(
-            "With --to: begin where the last run with this file ended, and note in it where this one has.",
+            "With --to: continue after the previous run with this file, and store the new position in it.",
             valueName: "file"))
     var cursor: String?
 

@@ -8,23 +8,21 @@ import WaybillQueries
 
 struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show one transaction, who took part and what happened when, or one network exchange.",
+        abstract: "Show one transaction with its sources and timeline, or one network exchange.",
         discussion: """
-            The picture has a line for each part of a source, with its events, and one for each request, with what the request caused below it, \
-            as wide as the terminal, or 80 columns where there is none.
+            The picture has a line for each part, with its events, and a line for each request. The server's work is below the request that caused it.
 
-            The timeline has the sources in lanes beside each other: the one that began the transaction leftmost, those that joined it
-            further right. AT is the time since the beginning, SINCE the time since the line above.
+            The timeline has a lane for each source. The source that began the transaction is leftmost. AT is the time since the beginning, and SINCE the time \
+            since the previous line.
 
-            The clocks of two machines differ. Times are those of the source that began the transaction, as far as the clocks of the others are known: \
-            CLOCK is how far each was ahead of it, how uncertain that is, and by how many exchanges it was found; ~ is where a part may have begun. \
-            --clocks raw shows what each source's own clock said. JSON has raw times, and under clocks what to add to them.
+            The clocks of two machines differ, so times are aligned to the clock of the source that began the transaction. CLOCK is the offset of each \
+            source, its uncertainty, and the number of exchanges that it was estimated from. ~ marks where a part may have begun. --clocks raw shows the \
+            recorded times. JSON has the recorded times, and the offsets under `clocks`.
 
-            An exchange has a colon in its name, as waybill list --network shows it; a part of what stands before the colon will do. Bodies are \
-            shown where the store kept them.
+            The ID of an exchange has a colon, as in `waybill list --network`. You can shorten the part before the colon. The command shows bodies if the store \
+            has them.
 
-            With --follow the lines of what comes are added, until it is interrupted: of an app that is running now, say, whose store lies here. \
-            With --json, too, there is a line of JSON for each change.
+            --follow prints new lines until you interrupt it, for example for an app that runs on this machine. With --json, it prints a line for each change.
 
             EXAMPLES
               waybill show ./collected K7QD-3M2X
@@ -37,13 +35,13 @@ struct Show: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Its ID, or the support code that people read out; of an exchange its code.", valueName: "id"))
+            "The ID or support code of a transaction, or the ID of an exchange.", valueName: "id"))
     var key: String
 
     @Option(help: "Which times are shown: aligned or raw. (default: aligned)")
     var clocks: ShownClocks?
 
-    @Flag(help: "Go on with what comes of it, until interrupted.")
+    @Flag(help: "Print new entries until interrupted.")
     var follow = false
 
     @Flag(help: "Print JSON, as a collector answers it; with --follow a line for each change.")
@@ -90,11 +88,11 @@ extension ShownClocks: ExpressibleByArgument {}
 
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check a store (integrity, balance, gaps), or a file that holds a set.",
+        abstract: "Check a store (integrity, balance, gaps), or the file of a set.",
         discussion: """
-            A store is read whole: its file is checked, every source's facts are counted again and compared with its ledger, and gaps are \
-            told. Of a collector, ledgers and gaps are checked. Of a set, every record is read; what is wrong is told with a JSON pointer \
-            to where it stands. Exits with 1 where something is wrong; a gap alone is not, as what is missing may yet come.
+            For a store, this checks the file, counts the facts of each source again, compares them with the ledger, and reports gaps. For a collector's URL, it \
+            checks ledgers and gaps. For a set, it reads each record and names the location of each defect by a JSON pointer. Exits with 1 if it finds a defect. A \
+            gap isn't a defect, because the missing facts may still arrive.
 
             EXAMPLES
               waybill verify ./collected

@@ -1,5 +1,5 @@
 #if Collector
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 package import WaybillCollector
 import WaybillCore
@@ -9,9 +9,8 @@ struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make, list and revoke the tokens of a collector.",
         discussion: """
-            A token belongs to one project and has one role: ingest sends sets, read looks, admin does everything and erases. The folder's \
-            file `tokens` holds a hash of each, and no token. A collector that runs notices what is changed. One with an end \
-            opens nothing from then on.
+            A token belongs to one project and has one role: `ingest` sends sets, `read` reads, and `admin` does both and erases. The file `tokens` \
+            in the folder stores only a hash of each. A running collector notices changes at the next request, and rejects expired tokens.
 
             EXAMPLES
               waybill token add ./collected --role ingest
@@ -26,18 +25,19 @@ struct Token: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a token and print it; it cannot be printed again.")
 
-        @Argument(help: "The folder of the collector; made where it is missing.")
+        @Argument(help: "The folder of the collector, created if it is missing.")
         var folder: String
 
-        @Option(help: "What its bearer may do: \(Role.allCases.map(\.rawValue).joined(separator: ", ")).")
+        @Option(help: "The role: \(Role.allCases.map(\.rawValue).joined(separator: ", ")).")
         var role: Role
 
-        @Option(help: "The project that it is for: a-z, 0-9 and -.")
+        @Option(help: "The project of the token: a-z, 0-9 and -.")
         var project = ProjectName.standard
 
         @Option(
             help: ArgumentHelp(
-                "When it ends: 90d or 12h from now, or an ISO 8601 date or time. Default: never.", valueName: "time"))
+                "The end of the token: 90d or 12h from now, or an ISO 8601 date or time. Default: never.",
+                valueName: "time"))
         var expires: String?
 
         func validate() throws {
@@ -70,10 +70,18 @@ struct Token: AsyncParsableCommand {
         @Argument(help: "The folder of the collector.")
         var folder: String
 
+        @Flag(help: "Print JSON.")
+        var json = false
+
         func run() async throws {
             let tokens = try TokenFile(folder: URL(filePath: folder, directoryHint: .isDirectory)).tokens()
-            guard !tokens.isEmpty else { throw WaybillError(.notFound, "There is no token in \(folder).") }
             let now = CommandClock.current.wallMicroseconds()
+            if json {
+                try Terminal.write(json: Listed(rows: tokens.map { Row($0, hasEnded: $0.hasEnded(now: now)) }))
+                if tokens.isEmpty { throw ExitCode.failure }
+                return
+            }
+            guard !tokens.isEmpty else { throw WaybillError(.notFound, "There is no token in \(folder).") }
             var table = TextTable(columns: [
                 ("ID", .left), ("ROLE", .left), ("PROJECT", .left), ("MADE (UTC)", .left), ("ENDS (UTC)", .left),
             ])
@@ -85,6 +93,24 @@ struct Token: AsyncParsableCommand {
             }
             Terminal.write(table.lines(.standardOutput()))
         }
+
+        private struct Listed: Encodable, Redactable {
+            var rows: [Row]
+
+            /// The file's fields have fixed forms, and no room for secrets.
+            func redacted(by redactor: Redactor) -> Self { self }
+        }
+
+        private struct Row: Encodable {
+            let id, role, project, made: String
+            let end: String?
+            let hasEnded: Bool
+
+            init(_ token: AccessToken, hasEnded: Bool) {
+                (id, role, project, made) = (token.id, token.role.rawValue, "\(token.project)", token.made)
+                (end, self.hasEnded) = (token.end, hasEnded)
+            }
+        }
     }
 
     struct Revoke: AsyncParsableCommand {
@@ -93,7 +119,7 @@ struct Token: AsyncParsableCommand {
         @Argument(help: "The folder of the collector.")
         var folder: String
 
-        @Argument(help: "The token's ID, as `waybill token list` tells it.")
+        @Argument(help: "The token's ID, from `waybill token list`.")
         var id: String
 
         func run() async throws {

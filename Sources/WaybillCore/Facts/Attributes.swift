@@ -86,6 +86,8 @@ public struct Attributes: Sendable {
         return kept
     }
 
+    package var sortedByName: [Element] { sorted { $0.key < $1.key } }
+
     fileprivate var dictionary: [String: AttributeValue] {
         Dictionary(pairs.lazy.map { ($0.key, $0.value) }) { $1 }
     }

@@ -69,7 +69,6 @@ extension Fact.Event {
 }
 
 extension Fact.AttributesSet {
-    /// Written as an event with the largest code, which readers before version 1.4 accept.
     fileprivate func write(to writer: inout JSONWriter) {
         writer.member("attributes", attributes)
         writer.member("removed", removed)
@@ -125,7 +124,7 @@ extension ExchangeState {
         switch self {
         case .completed: "completed"
         case .failed: "failed"
-        case .canceled: "canceled"
+        case .cancelled: "cancelled"
         }
     }
 }
@@ -191,7 +190,6 @@ extension Fact.ExchangeOpened {
 }
 
 extension [HeaderField] {
-    /// The value of the first field with a name, ignoring case.
     package func value(for name: String) -> String? { first { $0.name.isSameFieldName(as: name) }?.value }
 }
 
@@ -211,7 +209,7 @@ extension JSONWriter {
         if attributes.count < 2 {
             for (name, value) in attributes { attribute(name, value) }
         } else {
-            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { attribute(name, value) }
+            for (name, value) in attributes.sortedByName { attribute(name, value) }
         }
         endObject()
     }

@@ -39,7 +39,7 @@ extension Fact {
         return fact
     }
 
-    /// Looks ahead for the kind, which says how the other members are to be read.
+    /// Looks ahead for the kind.
     private static func kind(of reader: JSONReader, at start: Int) throws(JSONFailure) -> JSONText {
         var ahead = reader
         try ahead.beginObject()
@@ -253,7 +253,7 @@ extension Fact.Closed {
                 switch word {
                 case "succeeded": outcome = .succeeded
                 case "failed": outcome = .failed
-                case "canceled": outcome = .canceled
+                case "cancelled": outcome = .cancelled
                 case "abandoned": outcome = .abandoned
                 default: throw reader.invalid(word, "an outcome that can be recorded was expected")
                 }
@@ -315,8 +315,8 @@ extension Fact.ExchangeClosed {
                 switch word {
                 case "completed": state = .completed
                 case "failed": state = .failed
-                case "canceled": state = .canceled
-                default: throw reader.invalid(word, "\"completed\", \"failed\" or \"canceled\" was expected")
+                case "cancelled": state = .cancelled
+                default: throw reader.invalid(word, "\"completed\", \"failed\" or \"cancelled\" was expected")
                 }
             case "status": content.status = try reader.integer(in: 0...999)
             case "first_byte_us": content.firstByteAtMicroseconds = try reader.count()

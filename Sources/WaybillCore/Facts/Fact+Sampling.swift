@@ -29,7 +29,7 @@ extension Fact {
         package func isKept(for outcome: TransactionOutcome, tookMicroseconds microseconds: Int64?) -> Bool {
             switch outcome {
             case .failed, .abandoned, .interrupted, .timedOut: true
-            case .succeeded, .canceled: slowMicroseconds.map { (microseconds ?? 0) > $0 } ?? false
+            case .succeeded, .cancelled: slowMicroseconds.map { (microseconds ?? 0) > $0 } ?? false
             case .open: false
             }
         }
@@ -45,21 +45,19 @@ extension Fact {
 }
 
 extension Fact.Sampling: Codable {
-    private enum CodingKeys: CodingKey { case samplePpm, sampleKept, slowMicroseconds }
-
     package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let members = try decoder.container(keyedBy: MemberKey.self)
         self.init(
-            perMillion: try members.decode(Int.self, forKey: .samplePpm),
-            isChosen: !(try members.decodeIfPresent(Bool.self, forKey: .sampleKept) ?? false),
-            slowMicroseconds: try members.decodeIfPresent(Int64.self, forKey: .slowMicroseconds))
+            perMillion: try members.decode(Int.self, forKey: "samplePpm"),
+            isChosen: !(try members.decodeIfPresent(Bool.self, forKey: "sampleKept") ?? false),
+            slowMicroseconds: try members.decodeIfPresent(Int64.self, forKey: "slowMicroseconds"))
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(perMillion, forKey: .samplePpm)
-        if !isChosen { try members.encode(true, forKey: .sampleKept) }
-        try members.encodeIfPresent(slowMicroseconds, forKey: .slowMicroseconds)
+        var members = encoder.container(keyedBy: MemberKey.self)
+        try members.encode(perMillion, forKey: "samplePpm")
+        if !isChosen { try members.encode(true, forKey: "sampleKept") }
+        try members.encodeIfPresent(slowMicroseconds, forKey: "slowMicroseconds")
     }
 }
 

@@ -1,5 +1,5 @@
 /// An immutable record, identified permanently by its source and its sequence. Times are whole microseconds.
-package struct Fact: Hashable, Sendable {
+package struct Fact: Equatable, Sendable {
     package var sequence: Int64
     /// The sequence of its part's `opened` fact, which can be this one; 0 for an exchange outside any transaction.
     package var part: Int64
@@ -14,7 +14,7 @@ package struct Fact: Hashable, Sendable {
         self.content = content
     }
 
-    package enum Content: Hashable, Sendable {
+    package enum Content: Equatable, Sendable {
         indirect case opened(Opened)
         case event(Event)
         /// Not an event, although sets write it as one for older readers.
@@ -26,7 +26,7 @@ package struct Fact: Hashable, Sendable {
         case unknown(Unknown)
     }
 
-    package struct Opened: Hashable, Sendable {
+    package struct Opened: Equatable, Sendable {
         package var transaction: GUID
         package var useCase: Int
         /// Whether another source began the transaction. A joined part never decides the outcome.
@@ -42,7 +42,7 @@ package struct Fact: Hashable, Sendable {
         /// The timeout that sets and stores leave out: 24 hours.
         package static let usualTimeoutMicroseconds: Int64 = 86_400_000_000
 
-        /// By what share the transactions of its use case were chosen; nil: all of them are delivered.
+        /// The sampling rate of the use case. `nil` if all of its transactions are delivered.
         package var sampling: Sampling?
 
         package init(
@@ -63,7 +63,7 @@ package struct Fact: Hashable, Sendable {
         }
     }
 
-    package struct Event: Hashable, Sendable {
+    package struct Event: Equatable, Sendable {
         package var code: Int
         package var error: RecordedError?
         package var attributes: Attributes
@@ -94,7 +94,7 @@ package struct Fact: Hashable, Sendable {
         }
     }
 
-    package struct AttributesSet: Hashable, Sendable {
+    package struct AttributesSet: Equatable, Sendable {
         package var attributes: Attributes
         /// The names that no longer have a value: sorted, unique, and disjoint from ``attributes``.
         package var removed: [String]
@@ -108,11 +108,10 @@ package struct Fact: Hashable, Sendable {
     }
 
     /// A fact of a kind that this version doesn't know.
-    package struct Unknown: Hashable, Sendable {
+    package struct Unknown: Equatable, Sendable {
         /// The longest text of the members, in bytes. Readers reject longer facts.
         package static let byteLimit = 16 << 10
 
-        /// The word for the kind.
         package var kind: String
         /// The members other than those of every fact, as the text of a JSON object.
         package var members: String
@@ -123,7 +122,7 @@ package struct Fact: Hashable, Sendable {
     }
 
     /// A part was given its outcome.
-    package struct Closed: Hashable, Sendable {
+    package struct Closed: Equatable, Sendable {
         package var outcome: TransactionOutcome
         package var error: RecordedError?
         package var attributes: Attributes
@@ -136,7 +135,7 @@ package struct Fact: Hashable, Sendable {
     }
 
     /// A redacted request, recorded before it is sent (client) or when it arrives (server).
-    package struct ExchangeOpened: Hashable, Sendable {
+    package struct ExchangeOpened: Equatable, Sendable {
         package var role: ExchangeRole
         package var method: String
         /// `nil` if a server does not know it.
@@ -165,7 +164,7 @@ package struct Fact: Hashable, Sendable {
         }
     }
 
-    package struct ExchangeClosed: Hashable, Sendable {
+    package struct ExchangeClosed: Equatable, Sendable {
         /// The sequence of its `exchange_opened`, in the same part of the same source.
         package var exchange: Int64
         package var state: ExchangeState
@@ -218,8 +217,7 @@ extension Attributes {
 
     package mutating func apply(_ changes: Fact.AttributesSet) {
         for name in changes.removed { self[name] = nil }
-        for (name, value) in changes.attributes.sorted(by: { $0.key < $1.key })
-        where count < Self.limit || self[name] != nil {
+        for (name, value) in changes.attributes.sortedByName where count < Self.limit || self[name] != nil {
             self[name] = value
         }
     }
@@ -267,8 +265,8 @@ public enum ExchangeState: Int, Hashable, Sendable, CaseIterable {
     case completed = 1
     /// Without a whole response; the error says why.
     case failed = 2
-    /// The caller canceled it.
-    case canceled = 3
+    /// The caller cancelled it.
+    case cancelled = 3
 }
 
 extension FactID: CustomStringConvertible {

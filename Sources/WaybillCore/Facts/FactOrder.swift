@@ -1,11 +1,9 @@
-/// The facts of a share so far, in their order in the set: they supply the members that the next fact omits, so that
-/// a person can write a set by hand.
+/// The facts of a share so far, in their order in the set. They supply the members that the next fact omits.
 struct FactOrder {
     /// Omitted `sequence`: one more than before.
     var nextSequence: Int64 = 1
     /// Omitted `part`: the latest `begun` or `joined`; `nil` if that one was rejected.
     var part: Int64? = 0
-    /// The use cases of parts, by the sequence of their opening.
     var useCases: [Int64: Int] = [:]
     /// Omitted `exchange`: the latest `exchange_begun`.
     var exchange: Int64?
@@ -72,6 +70,9 @@ extension JSONReader {
 }
 
 package struct RecordedName: Hashable, Sendable {
+    /// The name of the events with a user's words, and of their attribute.
+    package static let feedback = "feedback"
+
     package var useCase: Int
     package var event: Int?
     package var name: String

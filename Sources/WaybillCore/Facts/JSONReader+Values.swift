@@ -13,7 +13,6 @@ extension JSONReader {
         return value
     }
 
-    /// The text of a value of any type.
     package mutating func valueText() throws(JSONFailure) -> String {
         skipWhitespace()
         let start = offset
@@ -21,7 +20,6 @@ extension JSONReader {
         return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
     }
 
-    /// The text of a number of any size.
     package mutating func numberText() throws(JSONFailure) -> String {
         let first = next
         guard first == UInt8(ascii: "-") || first.isDigit else { throw unexpected("a number") }

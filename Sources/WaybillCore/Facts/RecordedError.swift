@@ -55,42 +55,38 @@ extension RecordedError {
 }
 
 extension RecordedError: Codable {
-    private enum CodingKeys: CodingKey { case domain, code, name, underlying, text }
-
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        domain = try container.decodeIfPresent(String.self, forKey: .domain) ?? ""
-        code = try container.decode(Int64.self, forKey: .code)
-        name = try container.decodeIfPresent(String.self, forKey: .name)
-        underlying = try container.decodeIfPresent([Underlying].self, forKey: .underlying) ?? []
-        text = try container.decodeIfPresent(String.self, forKey: .text)
+        let container = try decoder.container(keyedBy: MemberKey.self)
+        domain = try container.decodeIfPresent(String.self, forKey: "domain") ?? ""
+        code = try container.decode(Int64.self, forKey: "code")
+        name = try container.decodeIfPresent(String.self, forKey: "name")
+        underlying = try container.decodeIfPresent([Underlying].self, forKey: "underlying") ?? []
+        text = try container.decodeIfPresent(String.self, forKey: "text")
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(domain, forKey: .domain)
-        try container.encode(code, forKey: .code)
-        try container.encodeIfPresent(name, forKey: .name)
-        if !underlying.isEmpty { try container.encode(underlying, forKey: .underlying) }
-        try container.encodeIfPresent(text, forKey: .text)
+        var container = encoder.container(keyedBy: MemberKey.self)
+        try container.encode(domain, forKey: "domain")
+        try container.encode(code, forKey: "code")
+        try container.encodeIfPresent(name, forKey: "name")
+        if !underlying.isEmpty { try container.encode(underlying, forKey: "underlying") }
+        try container.encodeIfPresent(text, forKey: "text")
     }
 }
 
 extension RecordedError.Underlying: Codable {
-    private enum CodingKeys: CodingKey { case domain, code, name }
-
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        domain = try container.decodeIfPresent(String.self, forKey: .domain) ?? ""
-        code = try container.decode(Int64.self, forKey: .code)
-        name = try container.decodeIfPresent(String.self, forKey: .name)
+        let container = try decoder.container(keyedBy: MemberKey.self)
+        domain = try container.decodeIfPresent(String.self, forKey: "domain") ?? ""
+        code = try container.decode(Int64.self, forKey: "code")
+        name = try container.decodeIfPresent(String.self, forKey: "name")
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(domain, forKey: .domain)
-        try container.encode(code, forKey: .code)
-        try container.encodeIfPresent(name, forKey: .name)
+        var container = encoder.container(keyedBy: MemberKey.self)
+        try container.encode(domain, forKey: "domain")
+        try container.encode(code, forKey: "code")
+        try container.encodeIfPresent(name, forKey: "name")
     }
 }
 
@@ -99,12 +95,12 @@ extension RecordedError.Underlying: Codable {
 /// ## Usage
 ///
 /// ```swift
-/// extension CheckoutError: TransactionError {
+/// extension CheckoutError: RecordableError {
 ///     static var recordedDomain: String { "checkout" }     // as it stays when the type is moved or renamed
 ///     var recordedCode: Int { status }
 /// }
 /// ```
-public protocol TransactionError: Error {
+public protocol RecordableError: Error {
     /// The domain of codes and names. Default: `CustomNSError`'s domain, or the type's name with its module.
     static var recordedDomain: String { get }
     /// The error code. Default: `CustomNSError`'s code, or the number that Swift gives an enum's case.
@@ -113,22 +109,22 @@ public protocol TransactionError: Error {
     var recordedName: String? { get }
     /// The underlying error; `nil` for none. Default: the value of `NSUnderlyingErrorKey`, or an enum's payload.
     var recordedUnderlying: (any Error)? { get }
-    /// Whether the error means cancellation: the transaction is then canceled and not failed. Default: false.
-    var recordedAsCanceled: Bool { get }
+    /// Whether the error means cancellation: the transaction is then cancelled and not failed. Default: false.
+    var recordedAsCancelled: Bool { get }
 }
 
-extension TransactionError {
+extension RecordableError {
     public static var recordedDomain: String {
         (self as? any CustomNSError.Type)?.errorDomain ?? ErrorIdentity.domain(String(reflecting: self))
     }
     public var recordedCode: Int { (self as NSError).code }
     public var recordedName: String? { ErrorIdentity.caseName(of: self) }
     public var recordedUnderlying: (any Error)? { ErrorIdentity.underlying(self, as: self as NSError) }
-    public var recordedAsCanceled: Bool { false }
+    public var recordedAsCancelled: Bool { false }
 }
 
 extension RecordedError {
-    /// Creates the recorded form of an error, through ``TransactionError`` or `CustomNSError` if the type conforms.
+    /// Creates the recorded form of an error, through ``RecordableError`` or `CustomNSError` if the type conforms.
     ///
     /// Otherwise, uses the type's name, and an enum case's number and name. Takes a few microseconds on the caller's
     /// thread, mostly in Foundation's conversion to `NSError`.
@@ -180,7 +176,7 @@ extension Error {
 
 enum ErrorIdentity {
     static func of(_ error: any Error, as bridged: NSError) -> RecordedError.Underlying {
-        guard let own = error as? any TransactionError else {
+        guard let own = error as? any RecordableError else {
             return RecordedError.Underlying(
                 domain: domain(bridged.domain), code: Int64(bridged.code), name: caseName(of: error))
         }
@@ -189,7 +185,7 @@ enum ErrorIdentity {
     }
 
     static func behind(_ error: any Error, as bridged: NSError) -> (any Error)? {
-        if let own = error as? any TransactionError { return own.recordedUnderlying }
+        if let own = error as? any RecordableError { return own.recordedUnderlying }
         return underlying(error, as: bridged)
     }
 

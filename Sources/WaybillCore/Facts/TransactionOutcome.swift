@@ -1,6 +1,6 @@
 /// The outcome of a transaction, or of one source's part in it.
 ///
-/// `succeeded`, `failed`, `canceled` and `abandoned` are recorded when a part is closed. The others are derived.
+/// `succeeded`, `failed`, `cancelled` and `abandoned` are recorded when a part is closed. The others are derived.
 public enum TransactionOutcome: Int, Sendable, Hashable, CaseIterable {
     /// The transaction has not been closed yet.
     case open = 0
@@ -8,8 +8,8 @@ public enum TransactionOutcome: Int, Sendable, Hashable, CaseIterable {
     case succeeded = 1
     /// The transaction failed because of an error.
     case failed = 2
-    /// The user or the app canceled the transaction.
-    case canceled = 3
+    /// The user or the app cancelled the transaction.
+    case cancelled = 3
     /// The last reference to an unfinished handle was released.
     case abandoned = 4
     /// The source ended before it closed the transaction.
@@ -23,7 +23,7 @@ public enum TransactionOutcome: Int, Sendable, Hashable, CaseIterable {
         case .open: "open"
         case .succeeded: "succeeded"
         case .failed: "failed"
-        case .canceled: "canceled"
+        case .cancelled: "cancelled"
         case .abandoned: "abandoned"
         case .interrupted: "interrupted"
         case .timedOut: "timed_out"

@@ -328,7 +328,7 @@ package enum JSONPointer {
     }
 }
 
-package struct JSONFailure: Error, Hashable {
+package struct JSONFailure: Error, Equatable {
     package enum Kind: Sendable {
         case malformed
         case invalid

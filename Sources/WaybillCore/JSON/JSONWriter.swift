@@ -37,14 +37,13 @@ package struct JSONWriter {
         bytes.append(contentsOf: members)
     }
 
-    /// Writes the text of a whole value.
     package mutating func json(_ text: String) {
         separate()
         bytes.append(contentsOf: text.utf8)
         needsComma = true
     }
 
-    /// What another writer has written, as it is to stand there: whole lines, or members behind others.
+    /// Appends the unchanged output of another writer: whole lines, or members after others.
     package mutating func copy(_ written: ArraySlice<UInt8>) { bytes.append(contentsOf: written) }
 
     package mutating func beginObject() { begin(UInt8(ascii: "{")) }
@@ -240,11 +239,15 @@ package struct JSONText {
     }
 
     package static func ~= (expected: StaticString, text: JSONText) -> Bool {
-        if text.isEscaped { return text.string == expected.description }
+        if text.isEscaped { return text.isEscaped(expected) }
         guard let start = text.bytes.baseAddress else { return expected.utf8CodeUnitCount == 0 }
         return text.bytes.count == expected.utf8CodeUnitCount
             && memcmp(start, expected.utf8Start, text.bytes.count) == 0
     }
+
+    /// Not inlined, because a rare case would take 200 bytes of each `case` in a reader.
+    @inline(never)
+    private func isEscaped(_ expected: StaticString) -> Bool { string == expected.description }
 
     /// Replaces escapes. `JSONReader.scanString()` must have validated them.
     private static func unescaped(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {

@@ -13,7 +13,7 @@ package struct Redactor: Sendable {
         names = SensitiveNames(additional: additionalNames, visible: visibleNames)
     }
 
-    /// A redactor that hides nothing. Tests use it to show that they would detect a secret.
+    /// A redactor that hides nothing.
     package static let off = Redactor(names: SensitiveNames(isOff: true))
 
     private init(names: SensitiveNames) { self.names = names }
@@ -41,7 +41,7 @@ package struct Redactor: Sendable {
         }
         var result: Attributes = [:]
         var truncated = max(0, attributes.count - Limits.attributes)
-        for (name, value) in attributes.sorted(by: { $0.key < $1.key }).prefix(Limits.attributes) {
+        for (name, value) in attributes.sortedByName.prefix(Limits.attributes) {
             let shortName = name.cut(to: Limits.nameLength)
             let (shortValue, isCut) = attribute(value, named: name)
             if isCut || shortName != nil { truncated += 1 }
@@ -230,7 +230,7 @@ extension Redactor {
     }
 }
 
-package struct RedactedURL: Hashable, Sendable {
+package struct RedactedURL: Equatable, Sendable {
     package var scheme: String?
     package var host: String?
     /// `nil` for the scheme's default.

@@ -1,4 +1,4 @@
-/// Replaces secrets, recognized by their form or by the name before them. Redacting twice changes nothing more.
+/// Replaces secrets, recognized by their form or by the name before them.
 struct SecretScanner {
     let bytes: [UInt8]
     private let names: SensitiveNames
@@ -13,7 +13,7 @@ struct SecretScanner {
     /// The end of a secret that continues after this text.
     var openEnd: OpenEnd?
 
-    enum OpenEnd: Hashable, Sendable {
+    enum OpenEnd: Equatable, Sendable {
         case quotationMark(UInt8, escapes: Int)
         case privateKey
         /// The first line that is not indented deeper than a name's column. `isSaid` means that the value has begun.

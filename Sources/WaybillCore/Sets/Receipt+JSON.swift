@@ -25,7 +25,6 @@ extension Receipt {
         return writer.bytes
     }
 
-    /// Throws `.malformed` if the bytes are not JSON, and `.invalid` if they are not a receipt of version 1.
     package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> Receipt {
         try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in
             reader.skipWhitespace()

@@ -1,5 +1,5 @@
 /// The description of a source: one launch of a process. A fork or a reset of the installation starts a new source.
-package struct SourceIdentity: Hashable, Sendable {
+package struct SourceIdentity: Equatable, Sendable {
     package var id: GUID
     /// The random, resettable ID of one app on one device, or of one server.
     package var installation: GUID?
@@ -54,6 +54,8 @@ extension Ledger {
         case damaged
         /// Sampling did not choose the transaction, and it ended well.
         case sampled
+        /// The collector's host withheld the facts when they arrived.
+        case withheld
     }
 }
 
@@ -145,7 +147,7 @@ public enum SourceEnd: Hashable, Sendable {
     }
 
     /// The description of a transaction's interruption: `its process died of SIGSEGV`.
-    public var phrase: String {
+    package var phrase: String {
         switch self {
         case .exit: "its process exited"
         case .signal(let name): "its process died of \(name)"

@@ -75,7 +75,7 @@ extension Ledger {
         if !dropped.isEmpty {
             writer.key("dropped")
             writer.beginObject()
-            for (reason, count) in dropped.sorted(by: { $0.key < $1.key }) {
+            for (reason, count) in dropped.ordered(by: { $0.key < $1.key }) {
                 writer.key(reason)
                 writer.integer(count)
             }
@@ -88,7 +88,7 @@ extension Ledger {
 }
 
 extension JSONWriter {
-    /// An array of objects; nothing where there are none.
+    /// Appends an array of objects. Omits an empty array.
     package mutating func array<Element>(
         _ name: StaticString, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
     ) {
@@ -106,10 +106,9 @@ extension JSONWriter {
 
 /// Reads a set. A fault in the envelope rejects the set; a fault in a fact rejects that fact.
 extension TransactionSet {
-    /// The most unreadable facts that are rejected one by one. It bounds the work that a few hostile bytes can cause.
+    /// The most unreadable facts that are rejected one by one.
     static let rejectionLimit = 10_000
 
-    /// Throws `.malformed` if the bytes are not JSON, and `.invalid` if they are not an envelope of version 1.
     package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> TransactionSet {
         try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in try read(&reader) }
     }
@@ -193,7 +192,7 @@ private struct EnvelopeRoom {
 private struct ShareReader {
     var share: TransactionSet.Share
     var rejections: [Receipt.Rejection]
-    /// Whether the source has no ID: it gets one from a hash of the set, so that the same bytes are the same source.
+    /// Whether the source has no ID. A hash of the set then becomes its ID, and the same bytes are the same source.
     let isAnonymous: Bool
 
     mutating func identify(as id: GUID) {
@@ -255,7 +254,7 @@ private struct ShareReader {
             let anchor = share.clocks.last { wall - $0.offsetMicroseconds >= $0.atMicroseconds } ?? share.clocks[0]
             share.facts[index].atMicroseconds = wall - anchor.offsetMicroseconds
         }
-        share.names += order.names.subtracting(share.names).sorted {
+        share.names += order.names.subtracting(share.names).ordered {
             ($0.useCase, $0.event ?? -1, $0.name) < ($1.useCase, $1.event ?? -1, $1.name)
         }
         let highest = share.facts.lazy.map(\.sequence).max() ?? 0

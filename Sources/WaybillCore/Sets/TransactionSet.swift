@@ -1,5 +1,5 @@
 /// One export request, in the format of `Schemas/transaction-set.v1.schema.json`.
-package struct TransactionSet: Hashable, Sendable {
+package struct TransactionSet: Equatable, Sendable {
     /// The version of the format. A body contains it too, for sets in files.
     package static let version = 1
     package static let mediaType = "application/vnd.waybill.transaction-set.v1+json"
@@ -15,14 +15,13 @@ package struct TransactionSet: Hashable, Sendable {
 
     package var factCount: Int { sources.reduce(0) { $0 + $1.facts.count } }
 
-    /// The number of facts that were sent: those that were read, and the rejected ones.
     package var sentFactCount: Int { factCount + rejections.count }
 
     package var rowCount: Int {
         sources.reduce(0) { $0 + 1 + $1.facts.count + $1.clocks.count + $1.names.count + $1.dropped.count }
     }
 
-    package struct Share: Hashable, Sendable {
+    package struct Share: Equatable, Sendable {
         package var source: SourceIdentity
         /// In chronological order; at least one, at 0.
         package var clocks: [ClockAnchor]
@@ -89,7 +88,6 @@ extension Receipt {
 
 package struct RefusedSource: Hashable, Sendable {
     package var source: GUID
-    /// The reason, in one sentence.
     package var reason: String
 
     package init(source: GUID, reason: String) {
@@ -143,7 +141,7 @@ public struct Receipt: Hashable, Sendable {
     public var factCount: Int { acceptedCount + knownCount + rejections.count }
 }
 
-package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SetDecodingFailure: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Kind: Sendable {
         /// Not JSON, not UTF-8, or nested too deep; answered with status 400.
         case malformed
@@ -224,7 +222,7 @@ extension IdentityProof: CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-package struct ContinuedPart: Hashable, Sendable {
+package struct ContinuedPart: Equatable, Sendable {
     package var part: Int64
     package var transaction: GUID
     package var useCase: Int

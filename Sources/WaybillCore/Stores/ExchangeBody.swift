@@ -55,7 +55,7 @@ public struct ExchangeBody: Hashable, Sendable {
 }
 
 /// A kept WebSocket message, a record of a JSON text sequence (RFC 7464): `{"number":3,"text":"..."}`.
-package struct KeptMessage: Hashable, Sendable {
+package struct KeptMessage: Equatable, Sendable {
     package var number: Int64
     package var bytes: [UInt8]
     package var isText: Bool

@@ -37,7 +37,7 @@ extension Erasure: Redactable {
 }
 
 /// The scope of an erasure. All cases but ``networkLogs`` erase whole transactions, with the parts of all sources.
-package enum ErasureScope: Sendable, Hashable {
+package enum ErasureScope: Sendable, Equatable {
     case all
     case transactions([GUID])
     case begunBefore(Date)
@@ -70,6 +70,8 @@ public struct QuarantinedFact: Hashable, Sendable {
     package init(id: FactID, reason: String, rejected: Date, fact: Fact? = nil) {
         self.init(id: id, reason: reason, rejectedAtMicroseconds: rejected.microseconds, fact: fact)
     }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 extension QuarantinedFact: Redactable {
@@ -82,7 +84,7 @@ extension QuarantinedFact: Redactable {
 }
 
 /// An unreadable transaction of a version 0.0.1 set.
-package struct LegacyQuarantined: Hashable, Sendable {
+package struct LegacyQuarantined: Equatable, Sendable {
     package var transaction: GUID?
     package var reason: String
     package var json: String
@@ -129,4 +131,51 @@ package struct DeliveryPause: Hashable, Sendable {
     }
 
     package var remaining: Duration { .microseconds(remainingMicroseconds) }
+}
+
+/// The limits for the recorded data that a device keeps.
+///
+/// Whole transactions are deleted, oldest first: delivered ones, then undelivered ones, and open ones last. The
+/// collector learns of deleted undelivered facts as dropped. Data that is being delivered stays until the collector
+/// answers.
+public struct Retention: Sendable, Hashable {
+    /// The number of bytes that the store's rows, indexes and write-ahead log may take; its files grow no further.
+    /// Default: 64 MiB, at least 1 MiB.
+    public var maximumByteCount: Int64 = 64 << 20
+    /// How long a transaction is kept after its last event. Default: 30 days.
+    ///
+    /// A clock that can't be set measures the age: within one boot of the device, it is the elapsed time, including
+    /// sleep. For transactions of earlier boots, it is the time that the device was seen running, which is at most the
+    /// elapsed time. If they were delivered, the wall clock counts, too.
+    public var maximumAge: Duration = .seconds(30 * 86_400)
+    /// The maximum number of transactions, without exchanges outside of one. Default: `nil`, which sets no limit; at
+    /// least 1.
+    ///
+    /// Large stores may exceed it briefly by a hundredth.
+    public var maximumTransactionCount: Int?
+    /// Whether transactions of earlier launches are deleted as soon as they are delivered. Default: `false`.
+    ///
+    /// Undelivered ones stay within the other limits, because they may explain a crash.
+    public var isForThisLaunchOnly = false
+
+    /// The tables alone need almost this much.
+    package static let leastBytes: Int64 = 1 << 20
+
+    /// Creates a retention with the defaults.
+    public init() {}
+
+    /// A retention that keeps this launch, and only undelivered data of earlier ones.
+    public static var thisLaunchOnly: Retention {
+        var retention = Retention()
+        retention.isForThisLaunchOnly = true
+        return retention
+    }
+}
+
+/// A change to recorded transactions.
+public enum TransactionChange: Hashable, Sendable {
+    /// These transactions, at most a thousand, have new facts.
+    case transactions(Set<GUID>)
+    /// More than a thousand transactions changed, or facts were erased. Read everything again.
+    case reload
 }

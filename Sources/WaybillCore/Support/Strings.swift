@@ -18,6 +18,16 @@ extension UInt8 {
     }
 }
 
+/// The name of a member in JSON. A type whose keys are an enum adds 3 KB more to an app.
+package struct MemberKey: CodingKey, ExpressibleByStringLiteral {
+    package let stringValue: String
+    package var intValue: Int? { nil }
+
+    package init(stringValue: String) { self.stringValue = stringValue }
+    package init(stringLiteral name: String) { stringValue = name }
+    package init?(intValue: Int) { nil }
+}
+
 extension String {
     func isLonger(than limit: Int) -> Bool { utf8.count > limit && unicodeScalars.dropFirst(limit).first != nil }
 

@@ -68,7 +68,7 @@ extension FunnelSegment {
 
 extension DropOffAnswer {
     func table(_ question: DropOffQuestion, _ subject: String) -> AnswerTable {
-        let unfinished = question.unfinishedConditions
+        let unfinished = question.unfinishedParameters
         var fields: [Field<LastEvent>] = [
             Field("last_event", "Last event", .name) { last in
                 guard let event = last.event else { return .text(nil, as: "(no event)", .faint) }
@@ -87,8 +87,8 @@ extension DropOffAnswer {
 }
 
 extension DropOffQuestion {
-    /// The conditions of a list of the same transactions; none if the filter specifies outcomes.
-    package var unfinishedConditions: [(name: String, value: String)] {
+    /// The parameters of a list of the same transactions; none if the filter specifies outcomes.
+    package var unfinishedParameters: [(name: String, value: String)] {
         filter.outcomes == nil ? [("outcome", "abandoned,interrupted,timed_out")] : []
     }
 }
@@ -125,82 +125,6 @@ extension LegsSegment {
             isShown: { $0.statistics.count > 0 })
         table.addBars(legs.map { [.init($0.totalMicroseconds, $0.leg.rawValue)] })
         return table
-    }
-}
-
-extension NetworkAnswer {
-    private static let exampleLimit = 5
-
-    var tables: [AnswerTable] {
-        var fields: [Field<NetworkGroup>] = [
-            Field("role") { .text($0.role.name) }, Field("host") { .text($0.host) }, Field("path") { .text($0.path) },
-            Field("method") { .text($0.method) }, Field(nil, "Host and path", .name) { .text($0.title, .strong) },
-            Field("count", "Count") { .count($0.count) },
-        ]
-        let statuses: [(name: String, title: String?, count: KeyPath<NetworkGroup.StatusCounts, Int64>)] = [
-            ("successful", nil, \.successful), ("redirection", nil, \.redirection),
-            ("client_error", "4xx", \.clientError), ("server_error", "5xx", \.serverError), ("other", nil, \.other),
-            ("none", "None", \.none),
-        ]
-        fields += statuses.map { status in
-            Field(status.name, status.title) { group in
-                let count = group.statuses[keyPath: status.count]
-                return count > 0 ? .count(count, .bad) : .count(0, as: "-", .faint)
-            }
-        }
-        fields += Field.durations({ $0.whole }, prefix: nil, titles: ["p50", "p90", "p99", "Max"])
-        fields += [
-            Field("sent_byte_count", "Sent") { AnswerTable.Cell(value: .byteCount($0.sentByteCount)) },
-            Field("received_byte_count", "Received") { AnswerTable.Cell(value: .byteCount($0.receivedByteCount)) },
-        ]
-        fields += Field.durations({ $0.whole }, prefix: "whole_") + Field.durations({ $0.failed }, prefix: "failed_")
-        fields += Field.durations({ $0.firstByte }, prefix: "first_byte_")
-        var table = AnswerTable(groups, fields)
-        table.heading = (Words.count(exchanges, "exchange"), "")
-        table.scale = TimeScale(groups.map(\.whole))
-        table.spare = ["Sent", "Max", "Received", "p90"]
-        table.notes = notes
-        return [table, examples("slowest", \.slowest), examples("failing", \.failing)]
-    }
-
-    /// Sentences about the exchanges outside the durations. No percentile includes timeouts.
-    private var notes: [String] {
-        let failed = groups.filter { $0.failed.count > 0 }
-        let canceled = groups.reduce(0) { $0 + ($1.states[.canceled] ?? 0) }
-        var sentences = ["Durations above are of completed exchanges, whatever their status."]
-        if canceled > 0 { sentences.append("Canceled ones (\(canceled)) count in neither.") }
-        guard !failed.isEmpty else { return sentences }
-        let lines = failed.map { group in
-            let times = [("p50", group.failed.p50Microseconds), ("at most", group.failed.maximumMicroseconds)]
-            return "  \(group.title): \(group.failed.count), "
-                + times.map { "\($0) \($1.map(Words.duration) ?? "-")" }.joined(separator: ", ")
-        }
-        return sentences + ["Failed, timeouts among them:"] + lines
-    }
-
-    private func examples(_ title: String, _ list: KeyPath<NetworkGroup, [NetworkGroup.Example]>) -> AnswerTable {
-        let all = groups.flatMap { group in group[keyPath: list].map { (group: group, example: $0) } }
-            .sorted { $0.example.durationMicroseconds ?? 0 > $1.example.durationMicroseconds ?? 0 }
-        var table = AnswerTable(
-            Array(all.prefix(Self.exampleLimit)),
-            [
-                Field(nil, "Exchange", .word) { .text($0.example.id.code) },
-                Field(nil, "Status", .word) { row in
-                    .text(row.example.status.map { "\($0)" } ?? row.example.error.map(Words.error))
-                }, Field(nil, "Duration") { .time($0.example.durationMicroseconds) },
-                Field(nil, "Host and path", .name) { .text($0.group.title, .faint) },
-            ])
-        table.heading = ("", title)
-        return table
-    }
-}
-
-extension NetworkGroup {
-    /// `▶` marks exchanges that a server recorded.
-    var title: String {
-        let place = (host ?? "") + (path ?? "")
-        let words = [role == .server ? "▶" : nil, method, place.isEmpty ? "(unknown)" : place]
-        return words.compactMap(\.self).joined(separator: " ")
     }
 }
 

@@ -1,24 +1,33 @@
+package import Foundation
 package import WaybillCore
 package import WaybillQueries
 import WaybillStore
 
 extension Redacted<AnyAnswer> {
-    /// Returns the answer as tables. Files contain the first one, and those with the same columns.
-    package func tables(about subject: String = "") -> [AnswerTable] {
+    /// Returns the answer as tables.
+    ///
+    /// - Parameter zone: The time zone of steps shorter than a day. Days are those of UTC.
+    package func tables(about subject: String = "", in zone: TimeZone = .gmt) -> [AnswerTable] {
         switch value {
         case .summary(let question, let answer): [answer.table(each: question.stepMicroseconds), answer.errorsTable]
-        case .duration(let question, let answer): [answer.table(question, subject), answer.histogramTable(question)]
+        case .duration(let question, let answer): answer.tables(question, subject, in: zone)
         case .measure(let question, let answer): [answer.table(question, subject)]
         case .transitions(_, let answer): [answer.table(subject)]
         case .funnel(let question, let answer): answer.tables(question, subject)
         case .dropOff(let question, let answer): [answer.table(question, subject)]
         case .legs(let question, let answer): answer.tables(question, subject)
-        case .network(_, let answer): answer.tables
+        case .network(let question, let answer): answer.tables(question)
         case .compare(let question, let answer): [answer.table(question, subject)]
+        case .errors(let question, let answer): [answer.table(question, subject)]
+        case .why(_, let answer): [answer.table(subject)]
         }
     }
 
-    package var csv: [UInt8] { tables().csv }
+    /// The bounds of a certified answer, one row for each number; `nil` for any other answer.
+    package var boundsTable: AnswerTable? { value.bounds.map(AnswerTable.init) }
+
+    /// The bounds of a certified answer, or else its first table and those with the same columns.
+    package var csv: [UInt8] { boundsTable?.csv ?? tables().csv }
 
     /// Whether no transaction or exchange counts; `value.whyEmpty` gives the reason.
     package var isEmpty: Bool {
@@ -32,7 +41,7 @@ extension AnyAnswer {
     /// A sentence about the outcomes of the counted transactions; `nil` if the answer has its own.
     package var outcomesSentence: String? {
         switch self {
-        case .summary, .duration, .measure, .network: nil
+        case .summary, .duration, .measure, .network, .errors, .why: nil
         case .transitions(let question, _): Self.sentence(question.filter)
         case .funnel(let question, _): Self.sentence(question.filter)
         case .dropOff(let question, _): Self.sentence(question.filter)
@@ -48,6 +57,26 @@ extension AnyAnswer {
         }
         let outcomes = TransactionOutcome.allCases.filter(counted.contains).map(Words.outcome)
         return "Times are of transactions with the outcome \(outcomes.joined(separator: " or "))."
+    }
+}
+
+extension AnswerTable {
+    init(_ bounds: AnswerBounds) {
+        func number(_ value: Double?, _ row: AnswerBounds.Row, none: String = "?") -> Cell {
+            Cell(value: .number(value), shown: value.map(row.text) ?? none)
+        }
+        let fields: [Field<AnswerBounds.Row>] = [
+            Field("subject", "Of", .name) { .text($0.subject) },
+            Field("measure", "Number", .word) { .text($0.measure) },
+            Field("unit") { .text($0.unit.rawValue) }, Field("value", "Here") { number($0.value, $0, none: "-") },
+            Field("low", "At least") { number($0.low, $0) }, Field("high", "At most") { number($0.high, $0) },
+            Field("worst_low") { .init(value: .number($0.worstLow)) },
+            Field("worst_high") { .init(value: .number($0.worstHigh)) },
+            Field("is_verdict_safe") { .text($0.isVerdictSafe.map { "\($0)" }) },
+        ]
+        self.init(bounds.rows, fields, isShown: { $0.value ?? 0 != 0 })
+        heading = ("", "Bounds for the missing facts")
+        sentences = bounds.sentences
     }
 }
 
@@ -83,15 +112,8 @@ extension TimeScale {
 }
 
 extension SummaryAnswer {
-    private static let seriesLimit = 24
-
     func table(each step: Int64) -> AnswerTable {
-        let everyStep =
-            switch step {
-            case 86_400_000_000: "Each day"
-            case 3_600_000_000: "Each hour"
-            default: "Each \(Words.duration(step))"
-            }
+        let everyStep = AnswerTable.title(each: step)
         var fields: [Field<UseCaseSummary>] = [
             Field("use_case") { .count($0.useCase) }, Field("name", "Use case", .name) { .text($0.name, .strong) },
             Field("runs", "Runs") { .count($0.runs) },
@@ -108,7 +130,7 @@ extension SummaryAnswer {
         fields += [
             Field("installations", "Installations") { .count($0.installations) },
             Field(nil, everyStep, .word) {
-                AnswerTable.Cell(value: .series(runs($0.rates, each: max(1, step), from: starts)))
+                .series($0.rates.map { ($0.startMicroseconds, $0.runs) }, each: step, from: starts)
             },
         ]
         fields += Field.durations({ $0.duration }, prefix: "closed_")
@@ -118,18 +140,6 @@ extension SummaryAnswer {
         return table
     }
 
-    /// If there are too many steps, several are combined.
-    private func runs(_ rates: [UseCaseSummary.Rate], each step: Int64, from starts: [Int64]) -> [Int] {
-        guard let first = starts.min(), let last = starts.max() else { return [] }
-        let count = (last - first) / step + 1
-        var runs = [Int](repeating: 0, count: Int(min(count, Int64(Self.seriesLimit))))
-        for rate in rates {
-            let place = Double((rate.startMicroseconds - first) / step) / Double(count)
-            runs[Int(place * Double(runs.count))] += rate.runs
-        }
-        return runs
-    }
-
     private static let errorLimit = 20
 
     package var errorsTable: AnswerTable {
@@ -137,7 +147,7 @@ extension SummaryAnswer {
             .sorted { $0.error.count > $1.error.count }
         var fields: [Field<(summary: UseCaseSummary, error: UseCaseSummary.ErrorCount)>] = [
             Field("domain") { .text($0.error.domain) }, Field("code") { .count($0.error.code) },
-            Field(nil, useCases.count > 1 ? "Use case" : nil, .word) { .text($0.summary.name) },
+            Field(nil, useCases.count > 1 ? "Use case" : nil, .name) { .text($0.summary.name) },
         ]
         fields += [
             Field(nil, "Error", .name) { row in
@@ -149,70 +159,11 @@ extension SummaryAnswer {
             Field("name") { .text($0.error.name) },
         ]
         var table = AnswerTable(errors, fields)
+        table.spare = ["Of its runs", "Of all runs"]
         for index in errors.indices.dropFirst(Self.errorLimit) { table.rows[index].isShown = false }
         table.moreCount = max(0, errors.count - Self.errorLimit)
         table.addBars(errors.map { [.init(Int64($0.error.count), TransactionOutcome.failed.name)] })
         return table
-    }
-}
-
-extension DurationAnswer {
-    func table(_ question: DurationQuestion, _ subject: String) -> AnswerTable {
-        let (from, to) = (Words.point(question.from), Words.point(question.to))
-        let rows = named(\.value)
-        var fields: [Field<(title: String, segment: DurationSegment)>] = [
-            Field("segment", question.segmentation?.description ?? "", .name) { .text($0.title) }
-        ]
-        fields += Field.durations(
-            { $0.segment.statistics }, count: "Count",
-            titles: ["Min", "p50", "p75", "p90", "p95", "p99", "Max", "Mean"])
-        fields += [
-            Field("without_end") { .count($0.segment.withoutEnd) }, Field("reversed") { .count($0.segment.reversed) },
-        ]
-        fields += TransactionOutcome.allCases.map { outcome in
-            Field(outcome.name) { .count($0.segment.outcomes[outcome] ?? 0) }
-        }
-        var table = AnswerTable(rows, fields)
-        table.heading = (subject, " from \(from) to \(to)")
-        table.scale = TimeScale(rows.map(\.segment.statistics))
-        table.notes = [Words.counted(total.outcomes)].compactMap(\.self)
-        if total.withoutEnd > 0 {
-            table.notes.append("\(Words.count(total.withoutEnd, "transaction")) had \(from), and not \(to).")
-        }
-        if total.reversed > 0 {
-            table.notes.append("\(Words.count(total.reversed, "transaction")) had \(to) before \(from).")
-        }
-        return table
-    }
-
-    /// Consecutive empty bars are one row.
-    func histogramTable(_ question: DurationQuestion) -> AnswerTable {
-        let bars = total.histogram
-        let shown = bars.indices.filter { bars[$0].count > 0 || bars[max(0, $0 - 1)].count > 0 }.map { bars[$0] }
-        let fields: [Field<DurationSegment.Bar>] = [
-            Field(nil, "Duration", .word) { $0.count > 0 ? .text($0.range) : .text("…", .faint) },
-            Field(nil, "Transactions") { bar in
-                var cell = bar.count > 0 ? AnswerTable.Cell.count(bar.count) : .empty
-                cell.listing = bar.count > 0 ? bar.listing(question) : nil
-                return cell
-            }, Field(nil, "Of all") { $0.count > 0 ? .share($0.count, of: total.statistics.count) : .empty },
-        ]
-        var table = AnswerTable(shown, fields)
-        table.addBars(shown.map { [.init(Int64($0.count))] })
-        return table
-    }
-}
-
-extension DurationSegment.Bar {
-    package var range: String { "\(Words.roundDuration(fromMicroseconds)) to \(Words.roundDuration(toMicroseconds))" }
-
-    /// The transactions of the bar; `nil` unless the question is about whole durations, since lists filter only these.
-    package func listing(_ question: DurationQuestion) -> AnswerTable.Listing? {
-        guard question.from == .begun, question.to == .finished else { return nil }
-        // Durations are whole microseconds, which makes these conditions exact.
-        var conditions = [FilterCondition.tookLessThan(.microseconds(toMicroseconds))]
-        if fromMicroseconds > 0 { conditions.insert(.tookMoreThan(.microseconds(fromMicroseconds - 1)), at: 0) }
-        return AnswerTable.Listing(terms: conditions)
     }
 }
 

@@ -22,7 +22,6 @@ package struct AnswerTable {
     package struct Column {
         /// The name in files; `nil` if only people see the column.
         package var name: String?
-        /// The title for people; `nil` if only files have the column.
         package var title: String?
         package var kind = Kind.number
         package var note: String?
@@ -90,8 +89,8 @@ package struct AnswerTable {
     }
 
     package struct Listing {
-        package var conditions: [(name: String, value: String)] = []
-        package var terms: [FilterCondition] = []
+        package var parameters: [(name: String, value: String)] = []
+        package var conditions: [FilterCondition] = []
         package var hint: String?
     }
 }
@@ -115,15 +114,31 @@ extension AnswerTable.Cell {
         Self(value: .time(microseconds), tone: tone)
     }
 
+    private static let seriesLimit = 24
+
+    /// Counts over time, between the first and the last of `starts`. If there are too many steps, several are combined.
+    static func series(_ counts: [(start: Int64, count: Int)], each step: Int64, from starts: [Int64]) -> Self {
+        guard let first = starts.min(), let last = starts.max() else { return Self(value: .series([])) }
+        let step = max(1, step)
+        let count = (last.subtracting(first) / step).adding(1)
+        var series = [Int](repeating: 0, count: Int(min(count, Int64(seriesLimit))))
+        for (start, more) in counts {
+            let place = Double(start.subtracting(first) / step) / Double(count)
+            let index = min(Int(place * Double(series.count)), series.count - 1)
+            series[index] = Int(clamping: Int64(series[index]).adding(Int64(more)))
+        }
+        return Self(value: .series(series))
+    }
+
     static let empty = Self(value: .text(nil), shown: "")
 
     func listing(
-        _ terms: [FilterCondition] = [], where conditions: [(name: String, value: String)] = [],
+        _ conditions: [FilterCondition] = [], where parameters: [(name: String, value: String)] = [],
         hint: String? = nil
     ) -> Self {
-        guard !terms.isEmpty || !conditions.isEmpty else { return self }
+        guard !conditions.isEmpty || !parameters.isEmpty else { return self }
         var cell = self
-        cell.listing = AnswerTable.Listing(conditions: conditions, terms: terms, hint: hint)
+        cell.listing = AnswerTable.Listing(parameters: parameters, conditions: conditions, hint: hint)
         return cell
     }
 
@@ -196,6 +211,14 @@ extension AnswerTable {
 
     /// The columns with names as CSV (RFC 4180) with a header line; times are in microseconds.
     package var csv: [UInt8] { [self].csv }
+
+    static func title(each step: Int64) -> String {
+        switch step {
+        case 86_400_000_000: "Each day"
+        case 3_600_000_000: "Each hour"
+        default: "Each \(Words.duration(step))"
+        }
+    }
 
     fileprivate var names: [String] { columns.compactMap(\.name) }
 }

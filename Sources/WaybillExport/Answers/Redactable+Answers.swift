@@ -16,6 +16,8 @@ extension AnyAnswer: Redactable {
         case .legs(let question, let answer): return .legs(question, answer.redacted(by: redactor))
         case .network(let question, let answer): return .network(question, answer.redacted(by: redactor))
         case .compare(let question, let answer): return .compare(question, answer.redacted(by: redactor))
+        case .errors(let question, let answer): return .errors(question, answer.redacted(by: redactor))
+        case .why(let question, let answer): return .why(question, answer.redacted(by: redactor))
         }
     }
 }
@@ -28,9 +30,21 @@ extension Redactable {
     }
 }
 
+extension AnswerBounds: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var bounds = self
+        for index in rows.indices {
+            bounds.rows[index].subject = redactor.text(rows[index].subject)
+            bounds.rows[index].measure = redactor.text(rows[index].measure)
+        }
+        return bounds
+    }
+}
+
 extension SummaryAnswer: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var answer = redacting(\.whyEmpty, by: redactor)
+        answer.bounds = bounds?.redacted(by: redactor)
         for index in answer.useCases.indices {
             answer.useCases[index].name = redactor.text(useCases[index].name)
             answer.useCases[index].errors = useCases[index].errors.redacted(by: redactor)
@@ -82,6 +96,7 @@ extension SegmentedAnswer: Redactable where Segment: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var answer = redacting(\.whyEmpty, by: redactor)
         (answer.total, answer.segments) = (total.redacted(by: redactor), segments.redacted(by: redactor))
+        answer.bounds = bounds?.redacted(by: redactor)
         return answer
     }
 }
@@ -122,7 +137,7 @@ extension DropOffAnswer: Redactable {
 extension NetworkAnswer: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var answer = redacting(\.whyEmpty, by: redactor)
-        answer.groups = groups.redacted(by: redactor)
+        (answer.groups, answer.other) = (groups.redacted(by: redactor), other.redacted(by: redactor))
         return answer
     }
 }
@@ -132,8 +147,42 @@ extension CompareAnswer: Redactable {
         var answer = redacting(\.whyEmpty, by: redactor)
         answer.a.value = a.value.redacted(by: redactor)
         answer.b.value = b.value.redacted(by: redactor)
+        answer.bounds = bounds?.redacted(by: redactor)
         for index in rates.indices { answer.rates[index].sentence = redactor.text(rates[index].sentence) }
         for index in quantiles.indices { answer.quantiles[index].sentence = redactor.text(quantiles[index].sentence) }
+        return answer
+    }
+}
+
+extension ErrorsAnswer: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var answer = redacting(\.whyEmpty, by: redactor)
+        answer.errors = errors.redacted(by: redactor)
+        return answer
+    }
+}
+
+extension ErrorsAnswer.Entry: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var entry = self
+        entry.error = redactor.error(error)
+        entry.versions = versions.map(redactor.text)
+        for index in useCases.indices { entry.useCases[index].name = redactor.text(useCases[index].name) }
+        return entry
+    }
+}
+
+extension WhyAnswer: Redactable {
+    /// Leaves out attributes with sensitive names.
+    package func redacted(by redactor: Redactor) -> Self {
+        var answer = redacting(\.whyEmpty, by: redactor)
+        answer.differences = differences.filter { $0.trait.name.map(redactor.isSensitive) != true }
+        for index in answer.differences.indices {
+            let found = answer.differences[index]
+            answer.differences[index].trait.name = found.trait.name.redacted(by: redactor)
+            answer.differences[index].trait.value = redactor.text(found.trait.value)
+            answer.differences[index].sentence = redactor.text(found.sentence)
+        }
         return answer
     }
 }

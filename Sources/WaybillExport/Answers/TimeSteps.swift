@@ -19,14 +19,30 @@ package struct TimeSteps: Sendable, Equatable {
     /// The maximum number of columns that people can distinguish on a narrow screen.
     private static let limit = 96
     /// Steps are days for more hours than this.
-    private static let hourLimit = 72
+    private static let hourLimit: Int64 = 72
     /// The minimum number of steps, which prevents a single column as wide as the page.
     package static let leastCount = 12
 
-    /// Returns a suitable step for a ``SummaryQuestion``, at most an hour, in microseconds.
-    package static func step(from least: Int64, to greatest: Int64) -> Int64 {
-        let lengths = [1, 5, 15, 60, 300, 900].map { $0 * second }
-        return lengths.first { floor(greatest, $0) - floor(least, $0) < hourLimit } ?? hour
+    /// The lengths of steps that are combined to days of a time zone, as counts are.
+    package static let lengthsOfCounts = second...hour
+    /// The lengths of steps that cannot be combined, as those of percentiles. Collectors answer for at least a minute.
+    package static let lengthsOfPercentiles = minute...Int64.max
+
+    package static func step(
+        from least: Int64, to greatest: Int64, within lengths: ClosedRange<Int64> = lengthsOfCounts
+    ) -> Int64 {
+        func distance(_ step: Int64) -> Int64 { floor(greatest, step) - floor(least, step) }
+        let usual = [1, 5, 15, 60, 300, 900, 3_600, 86_400].map { $0 * second }
+        let step = usual.first { distance($0) < hourLimit } ?? (distance(day) / hourLimit + 1) * day
+        return min(max(step, lengths.lowerBound), lengths.upperBound)
+    }
+
+    /// Returns a suitable length of steps for the first and the last time; `nil` for none.
+    package static func step(
+        for times: ClosedRange<Int64>?, within lengths: ClosedRange<Int64> = lengthsOfCounts
+    ) -> Int64 {
+        guard let times else { return hour }
+        return step(from: times.lowerBound, to: times.upperBound, within: lengths)
     }
 
     /// Creates steps for times that are multiples of `step`, the minimum length in microseconds. Unless steps are days,
@@ -61,6 +77,13 @@ package struct TimeSteps: Sendable, Equatable {
             clamping: days == 0
                 ? Self.floor(microseconds, step) - first : (Self.localDay(of: microseconds, zone) - first) / Int64(days)
         )
+    }
+
+    /// Returns the sum of the counts in each step. Their times must be within the steps.
+    package func counts(_ counts: [(start: Int64, count: Int)]) -> [Int] {
+        var sums = [Int](repeating: 0, count: self.count)
+        for (start, count) in counts { sums[index(of: start)] += count }
+        return sums
     }
 
     package func label(_ index: Int) -> String { days == 0 ? clock(index) : WallTime(borders[index], in: zone).date }
@@ -112,9 +135,34 @@ package struct TimeSteps: Sendable, Equatable {
     }
 }
 
+/// The words for steps that begin at multiples of their length since 1970, which is UTC for days.
+package struct FixedSteps: Sendable {
+    package let length: Int64
+    private let zone: TimeZone
+    private let isOfDays: Bool
+
+    package init(each length: Int64, in zone: TimeZone) {
+        self.length = max(1, length)
+        isOfDays = self.length.isMultiple(of: 86_400_000_000)
+        self.zone = isOfDays ? .gmt : zone
+    }
+
+    package func label(_ start: Int64) -> String {
+        let time = WallTime(start.bounded, in: zone)
+        if isOfDays { return time.date }
+        return "\(time.date) \(time.time.prefix(length.isMultiple(of: 60_000_000) ? 5 : 8))"
+    }
+
+    package func zoneName(at start: Int64) -> String { WallTime(start.bounded, in: zone).zone }
+}
+
 package struct OutcomeSteps {
     package let steps: TimeSteps
     package let outcomes: [[TransactionOutcome: Int]]
+
+    package init(_ outcomes: [[TransactionOutcome: Int]], steps: TimeSteps) {
+        (self.steps, self.outcomes) = (steps, outcomes)
+    }
 
     package init(_ rates: [UseCaseSummary.Rate], steps: TimeSteps) {
         var outcomes = [[TransactionOutcome: Int]](repeating: [:], count: steps.count)

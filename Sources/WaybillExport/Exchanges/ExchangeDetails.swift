@@ -6,39 +6,24 @@ import WaybillStore
 package struct ExchangeDetails {
     let exchange: TransactionRecord.Exchange
     let bodies: ExchangeBodies
-    /// The names of sources; `nil` if the recording source is obvious.
-    let names: SourceNames?
-    /// The part that the exchange caused; `nil` if none is known.
     let caused: TransactionRecord.Part?
-    var anchor: String?
-    /// The address of its page; `nil` for none.
     var page: String?
 
     package init(
-        exchange: TransactionRecord.Exchange, bodies: ExchangeBodies, names: SourceNames?,
-        caused: TransactionRecord.Part?,
-        anchor: String? = nil,
+        exchange: TransactionRecord.Exchange, bodies: ExchangeBodies, caused: TransactionRecord.Part?,
         page: String? = nil
     ) {
         self.exchange = exchange
         self.bodies = bodies
-        self.names = names
         self.caused = caused
-        self.anchor = anchor
         self.page = page
     }
 
     package var html: HTML {
         """
-        <details\(anchor.map { " id=\"\($0)\"" } ?? HTML())><summary><b>\(exchange.method)</b> <span>\(exchange.url)\(recorder)</span> <em\(" class=bad", if: exchange.hasFailed)>\
-        \(exchange.result)</em></summary><p>\(words.joined(separator: " · "))\(toPage)\(phases)\(error)\(redirects)\(request)\
-        \(fields("Response", exchange.responseHeaderFields))\(body("Response body", shown.response))\(messages)</details>
-
+        <p><b>\(exchange.method)</b> \(exchange.url)<p>\(words.joined(separator: " · "))\(toPage)\(phases)\(error)\(redirects)\(request)\
+        \(fields("Response", exchange.responseHeaderFields))\(body("Response body", shown.response))\(messages)
         """
-    }
-
-    private var recorder: HTML {
-        names.map { "<small\($0.laneAttribute(of: exchange.id.source))>\($0[exchange.id.source])</small>" } ?? ""
     }
 
     private var toPage: HTML { page.map { " · <a href=\"\($0)\">On its own page</a>" } ?? "" }
@@ -100,18 +85,18 @@ package struct ExchangeDetails {
             "<dt>\(redirect.status) after \(Words.duration(redirect.atMicroseconds - exchange.openedMicroseconds))<dd>\(redirect.url)"
                 as HTML
         }
-        return "<h4>Redirects</h4><dl>\(items)</dl>"
+        return "<h3>Redirects</h3><dl>\(items)</dl>"
     }
 
     private var shown: ExchangeBodies { bodies.withoutMessages }
 
     private var messages: HTML {
-        WebSocketTable(exchange: exchange, bodies: bodies).map { "<h4>Messages</h4>\($0.html)" } ?? ""
+        WebSocketTable(exchange: exchange, bodies: bodies).map { "<h3>Messages</h3>\($0.html)" } ?? ""
     }
 
     private func fields(_ title: String, _ fields: [HeaderField]) -> HTML {
         guard !fields.isEmpty else { return "" }
-        return "<h4>\(title)</h4><dl>\(fields.map { "<dt>\($0.name)<dd>\(PrettyJSON.html($0.value))" as HTML })</dl>"
+        return "<h3>\(title)</h3><dl>\(fields.map { "<dt>\($0.name)<dd>\(PrettyJSON.html($0.value))" as HTML })</dl>"
     }
 
     private func body(_ title: String, _ body: ExchangeBody?) -> HTML {
@@ -121,11 +106,11 @@ package struct ExchangeDetails {
             if body.bytes.isEmpty {
                 ""
             } else if let text {
-                "<pre>\(text)</pre>"
+                "<pre tabindex=0>\(text)</pre>"
             } else {
                 "<p>\(Words.byteCount(body.bytes.count)) that are no text."
             }
-        return "<h4>\(title)</h4>\(shown)\(body.lack.map { "<p>\($0)" } ?? HTML())"
+        return "<h3>\(title)</h3>\(shown)\(body.lack.map { "<p>\($0)" } ?? HTML())"
     }
 
     private var request: HTML {
@@ -133,7 +118,7 @@ package struct ExchangeDetails {
             return "\(fields("Request", exchange.requestHeaderFields))\(body("Request body", shown.request))"
         }
         let isJSON = bodies.request?.text.flatMap(PrettyJSON.text) != nil
-        return "<pre>\(command.text)</pre>\(isJSON ? body("Request body", bodies.request) : HTML())"
+        return "<pre tabindex=0>\(command.text)</pre>\(isJSON ? body("Request body", bodies.request) : HTML())"
     }
 }
 
@@ -182,7 +167,6 @@ package struct ExchangeTiming: Sendable, Hashable {
 }
 
 extension TransactionRecord.Exchange {
-    /// The host with its port; empty if unknown.
     package var host: String { String(place.prefix { $0 != "/" }) }
 
     package var path: String { place.firstIndex(of: "/").map { String(place[$0...]) } ?? "/" }
@@ -201,7 +185,6 @@ extension TransactionRecord.Exchange {
 
     package var closing: String? { transfer.webSocket?.closeCode.map { "closed \($0)" } }
 
-    /// Whether the response is missing, incomplete or an error.
     package var hasFailed: Bool { state == .failed || (status ?? 0) >= 400 }
 }
 

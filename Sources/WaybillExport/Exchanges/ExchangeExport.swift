@@ -1,17 +1,16 @@
 package import Foundation
+import Waybill
 package import WaybillCore
-public import WaybillQueries
+package import WaybillQueries
 package import WaybillStore
 
 /// An export of exchanges as one document, usually a file.
-public struct ExchangeExport: Sendable {
+package struct ExchangeExport: Sendable {
     /// A function that passes exchanges to its argument, one after the other.
-    public typealias Source = ((ExchangeRecord, ExchangeBodies) throws -> Void) throws -> Void
+    package typealias Source = ((ExchangeRecord, ExchangeBodies) throws -> Void) throws -> Void
 
-    /// The format of the document.
-    public var format: ExchangeFormat
-    /// Whether the document is compressed with gzip (RFC 1952).
-    public var isCompressed: Bool
+    package var format: ExchangeFormat
+    package var isCompressed: Bool
     package var redactor: Redactor
 
     package init(as format: ExchangeFormat, isCompressed: Bool = false, redactor: Redactor) {
@@ -21,7 +20,7 @@ public struct ExchangeExport: Sendable {
     }
 
     /// Creates an export that redacts secrets by well-known names and shapes. By default it is not compressed.
-    public init(as format: ExchangeFormat, isCompressed: Bool = false) {
+    package init(as format: ExchangeFormat, isCompressed: Bool = false) {
         self.init(as: format, isCompressed: isCompressed, redactor: Redactor())
     }
 
@@ -38,7 +37,7 @@ public struct ExchangeExport: Sendable {
     /// - Returns: The number of exported facts.
     /// - Throws: `.notFound` if there is nothing to export. `put` was not called then.
     @discardableResult
-    public func write(_ source: Source, to put: @escaping ([UInt8]) throws -> Void) throws -> Int {
+    package func write(_ source: Source, to put: @escaping ([UInt8]) throws -> Void) throws -> Int {
         let gzip = isCompressed ? try Gzip() : nil
         let write = { (bytes: [UInt8]) in try put(gzip?.compress(bytes) ?? bytes) }
         var (writer, factCount) = try self.write(
@@ -89,6 +88,10 @@ public enum ExchangeFormat: String, Sendable, CaseIterable {
     case har
     /// Commands for a POSIX shell and curl, one per request that can be repeated.
     case curl
+    /// Rules that answer requests as their servers did, for ``Waybill/NetworkRules/add(json:)``.
+    ///
+    /// Each rule answers one request, after the recorded time. A body that was not kept becomes a placeholder.
+    case rules
     /// Text for people.
     case text
     /// Indented JSON records for programs.
@@ -98,7 +101,7 @@ public enum ExchangeFormat: String, Sendable, CaseIterable {
     package var roles: Set<ExchangeRole> {
         switch self {
         // A server's record would duplicate the request, often with an unknown scheme.
-        case .har: [.client]
+        case .har, .rules: [.client]
         case .curl, .text, .json: [.client, .server]
         }
     }
@@ -122,6 +125,7 @@ package struct ExchangeWriter {
     package var beginning: [UInt8] {
         switch format {
         case .har: Array(#"{"log":{"version":"1.2","creator":{"name":"Waybill","version":"1"},"entries":["#.utf8)
+        case .rules: Array(#"{"rules":["#.utf8)
         case .json: Array("[".utf8)
         case .curl, .text: []
         }
@@ -130,6 +134,7 @@ package struct ExchangeWriter {
     package var end: [UInt8] {
         switch format {
         case .har: Array("\n],\"pages\":".utf8) + pages.json + Array("}}\n".utf8)
+        case .rules: Array("\n]}\n".utf8)
         case .json: Array("\n]\n".utf8)
         case .curl, .text: []
         }
@@ -142,7 +147,7 @@ package struct ExchangeWriter {
         defer { count += 1 }
         let separator =
             switch format {
-            case .har, .json: count == 0 ? "\n" : ",\n"
+            case .har, .rules, .json: count == 0 ? "\n" : ",\n"
             case .curl: count == 0 ? "" : "\n"
             case .text: count == 0 ? "" : "\n\(String(repeating: "─", count: 78))\n\n"
             }
@@ -159,6 +164,10 @@ package struct ExchangeWriter {
                 return writer.bytes
             }
             return Array(entries.joined(separator: Array(",\n".utf8)))
+        case .rules:
+            return NetworkRule(record.value.exchange, body: bodies.value.response, number: count + 1).map {
+                Array($0.json)
+            }
         case .json: return Self.json(record.value, bodies.value)
         case .text: return Array((ExchangeText(record, bodies: bodies).text + "\n").utf8)
         case .curl:

@@ -201,7 +201,7 @@ struct HAREntry {
         case .mocked:
             exchange.transfer.rule.map { "Answered by the rule \($0); no server was asked." } ?? "No server was asked."
         case .failed: exchange.error.map { "Failed: \(Words.error($0))" } ?? "Failed."
-        case .canceled: "Canceled."
+        case .cancelled: "Cancelled."
         case .inProgress: "Still in progress."
         case .interrupted: "No end was recorded: the process ended before."
         }

@@ -22,7 +22,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private var smallCodes: (useCase: Int, columns: [[UInt8]]) = (-1, [])
     private var head: [UInt8] = []
     private var line = EventLine(as: Format.self)
-    /// Columns without values, written in advance: most rows need them, and thirty calls per row would be slow.
+    /// Columns without values, written in advance: most rows need them.
     private let empty: (exchange: ArraySlice<UInt8>, later: ArraySlice<UInt8>)
     private var plainColumns: (before: [UInt8], behind: [UInt8]) = ([], [])
     private var isLineBegun = false
@@ -290,7 +290,6 @@ extension UnsafeMutableBufferPointer<UInt8> {
 }
 
 extension RowFormat {
-    /// Returns columns as they appear after other columns.
     static func columns(_ write: (inout Self) -> Void) -> [UInt8] {
         var row = Self()
         row.bool("is_joined", true)

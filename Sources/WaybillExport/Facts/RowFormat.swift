@@ -202,13 +202,13 @@ package struct CSVFormat: RowFormat {
     }
 }
 
-/// What a CSV file of facts contains, and how.
+/// The contents and the form of a CSV file of facts.
 package struct CSVStyle: Sendable, Hashable {
     /// Whether the file begins with a byte order mark, which Excel needs to detect UTF-8.
     package var hasByteOrderMark = false
     /// Whether the file is for people and spreadsheets: times are ISO 8601 texts in UTC, and false is an empty cell.
     /// Excel keeps only 15 of the 16 digits of microseconds since 1970.
-    package var hasISOTimes = false
+    package var isForPeople = false
     /// Whether the file has events only, without the columns of other facts.
     package var hasOnlyEvents = false
 
@@ -246,7 +246,7 @@ struct StyledFacts {
     mutating func next(_ piece: [UInt8]) -> [UInt8] {
         var bytes = isBegun ? [] : style.beginning
         isBegun = true
-        guard style.hasISOTimes || style.hasOnlyEvents else { return bytes + piece }
+        guard style.isForPeople || style.hasOnlyEvents else { return bytes + piece }
         bytes.reserveCapacity(piece.count + piece.count / 8)
         for byte in piece {
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
@@ -280,9 +280,9 @@ struct StyledFacts {
         for (index, column) in columns.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             let cell = cell(column)
-            if style.hasISOTimes, column == Self.timeColumn {
+            if style.isForPeople, column == Self.timeColumn {
                 bytes += moment(cell)
-            } else if !style.hasISOTimes || !cell.elementsEqual("false".utf8) {
+            } else if !style.isForPeople || !cell.elementsEqual("false".utf8) {
                 bytes += cell
             }
         }

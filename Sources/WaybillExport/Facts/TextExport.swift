@@ -4,8 +4,7 @@ package import WaybillQueries
 package import WaybillStore
 
 /// A text format of exports, described in `Schemas/README.md`.
-public enum TextFormat: String, Sendable, CaseIterable {
-    /// One JSON object per fact and line.
+package enum TextFormat: String, Sendable, CaseIterable {
     case ndjson
     /// A header line, then one line per fact (RFC 4180).
     case csv
@@ -13,7 +12,7 @@ public enum TextFormat: String, Sendable, CaseIterable {
     case otlp
 
     /// The bytes before the first row; empty if the format has no header.
-    public var header: [UInt8] {
+    package var header: [UInt8] {
         switch self {
         case .ndjson: NDJSONFormat.header(ExportColumns.all)
         case .csv: CSVFormat.header(ExportColumns.all)
@@ -22,7 +21,7 @@ public enum TextFormat: String, Sendable, CaseIterable {
     }
 
     /// The file name extension. For OTLP, it follows https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/.
-    public var suffix: String {
+    package var suffix: String {
         switch self {
         case .ndjson, .csv: rawValue
         case .otlp: "otlp.jsonl"
@@ -30,7 +29,7 @@ public enum TextFormat: String, Sendable, CaseIterable {
     }
 
     /// The media type. For CSV, it follows RFC 4180; NDJSON has no registered type.
-    public var mediaType: String {
+    package var mediaType: String {
         switch self {
         case .ndjson, .otlp: "application/x-ndjson"
         case .csv: "text/csv; charset=utf-8; header=present"
@@ -97,7 +96,7 @@ package final class TextExport {
         return ready.popFirst()
     }
 
-    /// Passes all pieces of one snapshot to `body`, and reads the next ones meanwhile.
+    /// Passes all pieces of one snapshot to `body`.
     fileprivate func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
         var pieces = try read(&factCount, {})
         while !pieces.isEmpty {
@@ -155,20 +154,33 @@ extension StoreReader {
     }
 }
 
+/// A shared store is copied first: its receiver may pause between pieces, and the system kills a suspended process that
+/// has a shared store open.
 final class StreamedExport {
     private var reader: StoreReader?
     private var export: TextExport?
+    private var snapshot: URL?
+
+    deinit { if let snapshot { try? FileManager.default.removeItem(at: snapshot) } }
 
     func begin(
         _ scope: ExportScope, as format: TextFormat, of place: ResolvedLocation, _ redactor: Redactor,
         until interruption: Interruption
     ) throws -> ExportCursor {
-        let reader = try StoreReader(place)
+        let reader = try StoreReader(place.isShared ? .file(copy(of: place, until: interruption)) : place)
         let export = try reader.reading(until: interruption) {
             try reader.export(scope, as: format, redactor: redactor)
         }
         (self.reader, self.export) = (reader, export)
         return export.cursor
+    }
+
+    private func copy(of place: ResolvedLocation, until interruption: Interruption) throws -> URL {
+        let file = FileManager.default.temporaryDirectory.appending(path: "waybill-\(GUID()).sqlite")
+        snapshot = file
+        let shared = try StoreReader(place)
+        try shared.reading(until: interruption) { try shared.connection.snapshot(to: file, keepsProofs: false) }
+        return file
     }
 
     func piece(until interruption: Interruption) throws -> ExportStream.Piece? {

@@ -11,7 +11,7 @@ package protocol CSVRecord: Redactable, Sendable {
 
 extension CSVFormat {
     fileprivate mutating func time(_ microseconds: Int64, _ style: CSVStyle) {
-        if style.hasISOTimes { text("", Words.iso8601(microseconds)) } else { integer("", microseconds) }
+        if style.isForPeople { text("", Words.iso8601(microseconds)) } else { integer("", microseconds) }
     }
 
     fileprivate mutating func error(_ error: RecordedError?) {
@@ -26,7 +26,7 @@ extension TransactionSummary: CSVRecord {
     package static func columns(_ style: CSVStyle) -> [StaticString] {
         [
             "transaction_id", "support_code", "use_case", "use_case_name", "outcome",
-            style.hasISOTimes ? "begun" : "begun_us", "duration_us", "ended_by", "error_domain", "error_code",
+            style.isForPeople ? "begun" : "begun_us", "duration_us", "ended_by", "error_domain", "error_code",
             "error_name", "error_text", "attributes", "sources", "events", "exchanges", "parent", "children",
             "waiting_for_beginner",
         ]
@@ -56,7 +56,7 @@ extension ExchangeRecord: CSVRecord {
     package static func columns(_ style: CSVStyle) -> [StaticString] {
         [
             "exchange_id", "transaction_id", "support_code", "use_case", "use_case_name", "app", "app_version", "role",
-            style.hasISOTimes ? "begun" : "begun_us", "method", "url", "state", "status", "duration_us",
+            style.isForPeople ? "begun" : "begun_us", "method", "url", "state", "status", "duration_us",
             "first_byte_after_us", "sent_bytes", "received_bytes", "error_domain", "error_code", "error_name",
             "error_text",
         ]

@@ -19,19 +19,18 @@ package struct FileExport: Sendable {
         self.format = format
         self.isCompressed = isCompressed ?? file.endsInGzip
         self.redactor = redactor
-        guard format.text != nil || !self.isCompressed else {
+        guard format != .sqlite || !self.isCompressed else {
             throw WaybillError(
                 .setting,
-                "An SQLite file cannot be compressed as it is written. Leave gzip out, or choose ndjson or csv.")
+                "An SQLite file cannot be compressed as it is written. Leave gzip out, or choose another format.")
         }
     }
 
     /// - Throws: `.setting` if the file can't be written, `.notFound` if there is nothing to export.
     package func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int64) throws -> ExportSummary {
-        guard let text = format.text else {
-            return try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file, now: now)
-        }
-        return try write(text, scope, of: reader, to: file)
+        if let text = format.text { return try write(text, scope, of: reader, to: file) }
+        guard format != .perfetto else { return try writeTrace(scope, of: reader, to: file, now: now) }
+        return try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file, now: now)
     }
 
     private func write(_ format: TextFormat, _ scope: ExportScope, of reader: StoreReader, to file: URL) throws
@@ -72,6 +71,8 @@ public enum ExportFormat: String, Sendable, CaseIterable {
     case csv
     /// OpenTelemetry spans for tracing backends: each line is an OTLP/HTTP request in JSON with some dozens of spans.
     case otlp
+    /// A trace for ui.perfetto.dev and `chrome://tracing`.
+    case perfetto
     /// A store in one SQLite file, for `waybill`, `sqlite3` and other SQLite tools.
     case sqlite
 
@@ -146,6 +147,11 @@ package enum WholeFile {
         try partial.write(bytes())
         try partial.finish()
     }
+}
+
+extension [UInt8] {
+    /// The bytes as one gzip member (RFC 1952); `nil` if there is no memory left.
+    package var gzipped: [UInt8]? { try? Gzip.compressed(self) }
 }
 
 package enum StandardOutput {

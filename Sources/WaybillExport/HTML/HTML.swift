@@ -67,7 +67,7 @@ enum HTMLText {
     static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { text in
-            var start = 0  // of what has not been copied yet
+            var start = 0  // the first byte that has not been copied
             var index = 0
             while index < text.count {
                 guard let (length, replacement) = replacement(for: text, at: index) else {
@@ -125,8 +125,6 @@ package struct HTMLPage: Sendable {
     }
 
     /// Creates a one-file page whose Content-Security-Policy (W3C, level 3) allows only its style and script, by hash.
-    ///
-    /// It is a second defense after escaping.
     package init(title: String, style: [UInt8], script: [UInt8], body: HTML) {
         let policy = """
             default-src 'none'; style-src 'sha256-\(SHA256.base64(style))'; script-src 'sha256-\(SHA256.base64(script))'; \

@@ -12,7 +12,7 @@ package struct IncrementalExport {
 
     package var format: TextFormat
     package var isCompressed: Bool
-    /// The size of a file in bytes, which limits memory. Readers distribute work by files.
+    /// The size of a file in bytes, which limits memory.
     package var longestFile = 32 << 20
 
     package init(as format: TextFormat, isCompressed: Bool = false) {

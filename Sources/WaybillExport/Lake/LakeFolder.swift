@@ -89,13 +89,11 @@ package final class LakeFolder: Lake {
 ///
 /// Files of `facts` without an increment are left from killed runs, and don't count.
 package protocol Lake: Sendable {
-    /// Returns a description of a name's location, for errors.
     func place(of name: String) -> String
 
     /// Returns the names in a folder, without the folder's own.
     func names(in folder: String) async throws -> [String]
 
-    /// Returns the content of a file; `nil` if it does not exist.
     func bytes(of name: String) async throws -> [UInt8]?
 
     /// Stores a file atomically unless the name exists. Returns whether it did, or false if the response was lost.

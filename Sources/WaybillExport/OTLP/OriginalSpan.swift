@@ -1,12 +1,11 @@
 import WaybillCore
 
-/// A span received by OTLP, in OTLP's JSON. A store keeps it beside its facts.
+/// A span received by OTLP, in OTLP's JSON.
 struct OriginalSpan {
     /// The members with their values as JSON, without attributes and scope.
     private(set) var members: [(name: String, json: [UInt8])] = []
     /// The attributes as array elements.
     private(set) var attributes: [UInt8] = []
-    /// The instrumentation scope as a JSON object; `nil` if there was none.
     private(set) var scope: [UInt8]?
 
     /// Returns `nil` for invalid JSON, as in a damaged store.

@@ -4,7 +4,7 @@ import WaybillStore
 
 /// Reads new spans since the beginning of an export's scope: closed parts and their ended exchanges, each once.
 ///
-/// A span is exported if all its facts have arrived, and at least one is in the scope. Earlier exports lacked that one.
+/// A span is exported if all its facts have arrived, and at least one is in the scope.
 struct SpanScan {
     private let selection: ExportSelection
     private let connection: Connection

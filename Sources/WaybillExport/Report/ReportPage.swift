@@ -49,7 +49,6 @@ struct ReportPage {
         return "\(ends[0]) to \(ends[1])"
     }
 
-    /// Returns up to four distinct texts, and the number of the others.
     private static func listed(_ texts: [String]) -> String {
         var seen: Set<String> = []
         let different = texts.map { $0.split(separator: " ").joined(separator: " ") }.filter {
@@ -96,7 +95,6 @@ package struct OutcomeBar {
 
     init(_ outcomes: [TransactionOutcome]) { self.init(Dictionary(grouping: outcomes, by: \.self).mapValues(\.count)) }
 
-    /// - Parameter address: Returns the link target of a count; `nil` for no links.
     package init(_ outcomes: [TransactionOutcome: Int], address: ((TransactionOutcome) -> String)? = nil) {
         counts = Self.order.compactMap { outcome in outcomes[outcome].map { (outcome, $0) } }
         total = outcomes.values.reduce(0, +)
@@ -104,7 +102,7 @@ package struct OutcomeBar {
     }
 
     package static let order: [TransactionOutcome] = [
-        .succeeded, .open, .canceled, .abandoned, .interrupted, .timedOut, .failed,
+        .succeeded, .open, .cancelled, .abandoned, .interrupted, .timedOut, .failed,
     ]
 
     package var html: HTML {
@@ -120,7 +118,7 @@ package struct OutcomeBar {
     }
 }
 
-/// The assets of a report. The build embeds these files, which avoids a resource bundle.
+/// The assets of a report.
 package enum ReportAssets {
     /// The CSS begins with the colors that the inspector uses, too.
     package static let style = PackageResources.report_css

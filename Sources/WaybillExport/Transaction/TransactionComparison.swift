@@ -113,7 +113,6 @@ extension TransactionComparison {
         case onlyInFirst
         /// The first transaction lacks this fact, or has fewer of them.
         case onlyInSecond
-        /// The results of an exchange: a status code, or why there is none.
         case status(String, String)
         case outcome(String, String)
         case error(RecordedError?, RecordedError?)
@@ -161,7 +160,6 @@ extension TransactionComparison.Row {
         return second.time - first.time
     }
 
-    /// The uncertainty of ``laterMicroseconds`` due to clock alignment.
     package var uncertaintyMicroseconds: Int64 { (first?.uncertainty ?? 0) + (second?.uncertainty ?? 0) }
 }
 

@@ -8,37 +8,40 @@ package struct TransactionSection {
     private let names: SourceNames
     private let timeZone: TimeZone
     private let bodies: [FactID: ExchangeBodies]
-    private let hasAnchors: Bool
+    private let excerpt: Waterfall.Excerpt
+    private let address: ((String) -> String)?
     private let linked: Set<GUID>
 
-    /// Creates a section of redacted data. Only pages with one transaction have anchors.
     package init(
         _ record: TransactionRecord, bodies: [FactID: ExchangeBodies] = [:], clocks: ShownClocks = .aligned,
-        timeZone: TimeZone, linked: Set<GUID> = [],
-        hasAnchors: Bool = false
+        timeZone: TimeZone, linked: Set<GUID> = [], excerpt: Waterfall.Excerpt = Waterfall.Excerpt(),
+        address: ((String) -> String)? = nil
     ) {
         self.record = ShownRecord(record, clocks: clocks)
         self.bodies = bodies
         self.timeZone = timeZone
-        self.hasAnchors = hasAnchors
+        (self.excerpt, self.address) = (excerpt, address)
         self.linked = linked
         names = SourceNames(record.sources)
     }
 
+    /// A closed line. A script draws its content when it opens, because a browser keeps `noscript` as one text.
     package var html: HTML {
         """
         <details class="t \(record.summary.outcome.name)"\(anchor)>\(line)
-        \(content)</details>
+        <noscript>\(content)</noscript></details>
 
         """
     }
 
     package var content: HTML {
-        """
-        \(facts)\(Waterfall(record, names: names).html(hasAnchors: hasAnchors))<div>\
-        \(TimelineTable(record, names: names, timeZone: timeZone, hasAnchors: hasAnchors).html)\(exchanges)</div>
-        """
+        var waterfall = Waterfall(record, names: names, isDetailed: true)
+        waterfall.select(excerpt)
+        let texts = WaterfallTexts(details: details, address: address, excerpt: excerpt)
+        return "<div class=in>\(waterfall.html(texts))\(facts)</div>"
     }
+
+    private var hasPages: Bool { address != nil }
 
     private var line: HTML {
         let summary = record.summary
@@ -57,8 +60,8 @@ package struct TransactionSection {
             record.family?.isCut == true
             ? "<p class=note>More transactions are above or below it than are shown.\n" : ""
         return """
-            <p>ID <code>\(record.summary.id.description)</code>
-            \(above)\(links)<ul>\(record.parts.map(part))</ul>
+            \(feedback)<p>ID <code>\(record.summary.id.description)</code>
+            \(above)\(links)\(parts)
             \(sampled)\(times)\(note)\(left)
             """
     }
@@ -69,7 +72,7 @@ package struct TransactionSection {
         guard !known.isEmpty else { return "<p>Below <code>\(parent.description)</code>, which is not known here\n" }
         let links = known.map { above -> HTML in
             let name: HTML =
-                hasAnchors ? "<a href=\"\(above.id.description)\">\(above.useCaseName)</a>" : "\(above.useCaseName)"
+                hasPages ? "<a href=\"\(above.id.description)\">\(above.useCaseName)</a>" : "\(above.useCaseName)"
             return " › \(name) <code>\(above.id.supportCode.description)</code> \(Words.outcome(above.outcome))"
         }
         return "<p>Below\(links)\n"
@@ -79,17 +82,30 @@ package struct TransactionSection {
         linked.contains(record.summary.id) ? " id=\"t-\(record.summary.id.description)\"" : ""
     }
 
+    private var feedback: HTML {
+        let feedback = record.feedback.map { words -> HTML in "<p>Feedback: <q>\(words)</q>\n" }
+        return "\(feedback)"
+    }
+
     private var links: HTML {
         let links = record.links.map { link -> HTML in
             let (id, code) = (link.transaction.description, link.transaction.supportCode.description)
             let relation: HTML = link.relation.map { "\($0) " } ?? ""
-            guard hasAnchors || linked.contains(link.transaction) else {
+            guard hasPages || linked.contains(link.transaction) else {
                 return "<p>Link: \(relation)<code>\(id)</code>\n"
             }
-            return "<p>Link: \(relation)<a href=\"\(hasAnchors ? id : "#t-\(id)")\"><code>\(code)</code></a>\n"
+            return "<p>Link: \(relation)<a href=\"\(hasPages ? id : "#t-\(id)")\"><code>\(code)</code></a>\n"
         }
         return "\(links)"
     }
+
+    private var parts: HTML {
+        let list: HTML = "<ul>\(record.parts.map(part))</ul>"
+        guard record.parts.count > Self.shownParts else { return list }
+        return "<details><summary>\(record.parts.count) parts</summary>\(list)</details>"
+    }
+
+    private static let shownParts = 12
 
     private func part(_ part: TransactionRecord.Part) -> HTML {
         let source = record.sources.first { $0.id == part.id.source }
@@ -97,10 +113,16 @@ package struct TransactionSection {
             source?.appVersion, source?.device,
             [source?.os, source?.osVersion].compactMap(\.self).joined(separator: " "),
             (part.isJoined ? "joined, " : "") + Words.outcome(part.outcome), clock(of: part),
+            part.error.map(Words.error),
         ]
         let words = described.compactMap(\.self).filter { !$0.isEmpty && $0 != " " }.joined(separator: " · ")
         return
-            "<li\(names.laneAttribute(of: part.id.source))><b>\(names[part.id.source])</b> \(words)"
+            "<li\(names.laneAttribute(of: part.id.source))><b>\(names[part.id.source])</b> \(words)\(ownTime(of: part))"
+    }
+
+    private func ownTime(of part: TransactionRecord.Part) -> HTML {
+        guard let time = record.ownTime(part.openedMicroseconds, of: part.id.source) else { return "" }
+        return " <small>\(HTML.moment(time, .exactTime, in: timeZone)) by its own clock</small>"
     }
 
     private func clock(of part: TransactionRecord.Part) -> String? {
@@ -108,18 +130,17 @@ package struct TransactionSection {
         return "clock \(Words.clock(part.id.source, in: clocks))"
     }
 
-    private var exchanges: HTML {
-        guard !record.exchanges.isEmpty else { return "" }
+    private var details: (FactID) -> HTML? {
+        let exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }) { first, _ in first }
         let caused = Dictionary(record.parts.compactMap { part in part.cause.map { ($0, part) } }) { first, _ in first }
-        let details = record.exchanges.map { exchange in
-            ExchangeDetails(
-                exchange: exchange, bodies: bodies[exchange.id] ?? ExchangeBodies(),
-                names: record.sources.count > 1 ? names : nil,
-                caused: caused[exchange.id], anchor: hasAnchors ? names.anchor(of: exchange.id) : nil,
-                page: hasAnchors ? "../network/\(exchange.id.description)" : nil
-            ).html
+        return { id in
+            exchanges[id].map { exchange in
+                ExchangeDetails(
+                    exchange: exchange, bodies: bodies[id] ?? ExchangeBodies(), caused: caused[id],
+                    page: address == nil ? nil : "../network/\(id.description)"
+                ).html
+            }
         }
-        return "<div><h3>Requests</h3>\(details)</div>"
     }
 }
 
@@ -130,114 +151,9 @@ extension TransactionOutcome {
         switch self {
         case .succeeded: "good"
         case .failed: "bad"
-        case .canceled, .abandoned, .interrupted, .timedOut: "warn"
+        case .cancelled, .abandoned, .interrupted, .timedOut: "warn"
         case .open: "open"
         }
-    }
-}
-
-struct TimelineTable {
-    private let record: ShownRecord
-    private let timeZone: TimeZone
-    private let names: SourceNames
-    private let hasAnchors: Bool
-    private let exchanges: [FactID: TransactionRecord.Exchange]
-
-    init(_ record: ShownRecord, names: SourceNames, timeZone: TimeZone, hasAnchors: Bool = false) {
-        self.record = record
-        self.timeZone = timeZone
-        self.names = names
-        self.hasAnchors = hasAnchors
-        exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }) { first, _ in first }
-    }
-
-    var html: HTML {
-        let times = record.timeline.map(\.timeMicroseconds)
-        let beginning = times.first ?? 0
-        let length = (times.max() ?? 0) - (times.min() ?? 0)
-        let scale = TimeScale(longest: length)
-        let isLong = record.timeline.count > Self.longCount
-        var html: HTML =
-            "<table\(" class=long", if: isLong)><caption>Timeline\(scale.unit.map { ", in \($0)" } ?? "")</caption>"
-        var previous: TransactionRecord.Entry?
-        for (index, entry) in record.timeline.enumerated() {
-            let source = entry.id.source
-            let isOther = previous?.id.source != source
-            if isOther || (isLong && index % Self.groupCount == 0) {
-                html += "\n<tbody\(names.laneAttribute(of: source))>"
-                if isOther, record.sources.count > 1 {
-                    html += "<tr><td><th scope=rowgroup>\(names[source])\(ownTime(of: entry))"
-                }
-            }
-            // A long pause before a row shows where the time went.
-            let since = previous.map { entry.timeMicroseconds - $0.timeMicroseconds } ?? 0
-            let pause: HTML = abs(since) > length / 20 ? "<s>\(since < 0 ? "" : "+")\(scale.text(since))</s>" : ""
-            let at = entry.timeMicroseconds - beginning
-            html += "<tr><td>\(pause)\(at == 0 ? "0" : scale.text(at))"
-            html += "<td\(kind(of: entry))>\(label(of: entry))\(remark(on: entry))"
-            previous = entry
-        }
-        html += "</table>\n"
-        return html
-    }
-
-    private func ownTime(of entry: TransactionRecord.Entry) -> HTML {
-        guard let time = record.ownTime(entry.timeMicroseconds, of: entry.id.source) else { return "" }
-        return "<small>\(HTML.moment(time, .exactTime, in: timeZone)) by its own clock</small>"
-    }
-    /// Longer timelines are split into groups, which a browser lays out when they become visible.
-    private static let longCount = 400
-    private static let groupCount = 100
-
-    private func label(of entry: TransactionRecord.Entry) -> HTML {
-        let label = entry.label.spaced
-        guard hasAnchors, let exchange = exchange(of: entry) else { return "\(label)" }
-        return "<a href=\"#\(names.anchor(of: exchange.id))\">\(label)</a>"
-    }
-
-    private func kind(of entry: TransactionRecord.Entry) -> HTML {
-        switch entry.kind {
-        case .event: entry.error == nil ? "" : " class=bad"
-        case .attributesSet, .unknown: " class=set"
-        case .begun, .joined: " class=from"
-        case .finished:
-            entry.error == nil && entry.label != TransactionOutcome.failed.name ? " class=to" : " class=\"to bad\""
-        case .exchangeBegun: " class=out"
-        case .exchangeFinished: exchange(of: entry)?.hasFailed == true ? " class=\"in bad\"" : " class=in"
-        }
-    }
-
-    private func remark(on entry: TransactionRecord.Entry) -> HTML {
-        var remarks: [String] = []
-        if entry.kind == .exchangeFinished, let took = exchange(of: entry)?.durationMicroseconds {
-            remarks.append(Words.duration(took))
-        }
-        if entry.kind == .exchangeBegun, exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
-        if let error = entry.error { remarks.append(Words.error(error)) }
-        if entry.isLate { remarks.append("after the end") }
-        let text: HTML = remarks.isEmpty ? "" : "<small>\(remarks.joined(separator: " · "))</small>"
-        return "\(text)\(AttributeList(entry.attributes).html)"
-    }
-
-    private func exchange(of entry: TransactionRecord.Entry) -> TransactionRecord.Exchange? {
-        entry.exchange.flatMap { exchanges[$0] }
-    }
-}
-
-struct AttributeList {
-    private let attributes: [(name: String, value: String)]
-
-    init(_ attributes: Attributes) {
-        self.attributes = attributes.sorted { $0.key < $1.key }.map { ($0.key, $0.value.description) }
-    }
-
-    var html: HTML {
-        "\(attributes.map(item))"
-    }
-
-    private func item(_ name: String, _ value: String) -> HTML {
-        if let json = PrettyJSON.text(value) { return " <u>\(name)=</u><pre>\(json)</pre>" }
-        return " <u>\(name)=\(value)</u>"
     }
 }
 
@@ -268,7 +184,6 @@ package struct DistinctiveAttributes {
 }
 
 extension TransactionSummary {
-    /// Why it did not succeed, how its process ended, and its attributes.
     package var reason: String { reason(DistinctiveAttributes([attributes])) }
 
     package func reason(_ telling: DistinctiveAttributes) -> String {

@@ -5,14 +5,19 @@ import WaybillQueries
 /// A transaction as bars: its parts, its requests, and its descendant transactions, each after its parent.
 package struct Waterfall {
     package struct Bar {
-        package enum Kind { case part, exchange, child }
+        package enum Kind {
+            case part, exchange, child
+            /// Only in a detailed waterfall.
+            case event
+            /// Similar exchanges or events of one part; only in a detailed waterfall.
+            case run
+        }
 
         package var kind: Kind
         package var label: String
         package var note: String
         /// The index of its source.
         package var lane: Int
-        /// The indentation; 0 for roots.
         package var depth: Int
         package var start: Int64
         package var end: Int64
@@ -21,8 +26,13 @@ package struct Waterfall {
         package var timing: ExchangeTiming?
         /// The uncertainty of a part's clock in microseconds; `nil` without an estimate.
         package var uncertainty: Int64?
-        var exchange: FactID?
+        /// The fact that began it; `nil` for a child.
+        var fact: FactID?
         package var transaction: GUID?
+        var url: String?
+        var entry: TransactionRecord.Entry?
+        /// The bars that a run stands for, in order of time.
+        var members: [Bar] = []
         /// Whether no end was recorded. `end` is the time of the last fact then.
         package var isOpen: Bool
         package var hasFailed: Bool
@@ -37,12 +47,14 @@ package struct Waterfall {
     }
 
     /// The bars; callers precede the parts that they caused.
-    package private(set) var bars: [Bar] = []
-    /// The first and the last moment, in microseconds since 1970. They always differ.
-    package private(set) var span: ClosedRange<Int64>
+    package var bars: [Bar] = []
+    /// The first and the last shown moment, in microseconds since 1970. They always differ.
+    package var span: ClosedRange<Int64>
+    let whole: ClosedRange<Int64>
 
     let record: ShownRecord
     let names: SourceNames
+    private let isDetailed: Bool
     private let entries: [FactID: [TransactionRecord.Entry]]
     private let exchanges: [FactID: [TransactionRecord.Exchange]]
     private let caused: [FactID: [TransactionRecord.Part]]
@@ -51,16 +63,19 @@ package struct Waterfall {
     private var drawn: Set<FactID> = []
     private var drawnTransactions: Set<GUID> = []
 
-    package init(_ record: ShownRecord, names: SourceNames) {
+    /// - Parameter isDetailed: Whether events have bars, and similar bars become runs.
+    package init(_ record: ShownRecord, names: SourceNames, isDetailed: Bool = false) {
         self.record = record
         self.names = names
+        self.isDetailed = isDetailed
         let times = record.timeline.map(\.timeMicroseconds)
         let start = times.min() ?? record.summary.begunMicroseconds
         let end = max(times.max() ?? start, start + 1)
         // Descendants may end much later. They extend the span to at most twice its length.
         let latest = (record.family?.below ?? []).map { $0.begunMicroseconds.adding($0.durationMicroseconds ?? 0) }
             .max()
-        span = start...min(max(end, latest ?? end), end + (end - start))
+        whole = start...min(max(end, latest ?? end), end.adding(end.subtracting(start)))
+        span = whole
         entries = Dictionary(grouping: record.timeline) { FactID(source: $0.id.source, sequence: $0.part) }
         exchanges = Dictionary(grouping: record.exchanges) { FactID(source: $0.id.source, sequence: $0.part) }
         let known = Set(record.exchanges.map(\.id))
@@ -75,6 +90,10 @@ package struct Waterfall {
         }
         // Parts with an unknown cause, or in a cycle of causes, become roots.
         for part in roots + record.parts { draw(.part(part, depth: 0)) }
+        guard isDetailed else { return }
+        for entry in record.timeline where !drawn.contains(FactID(source: entry.id.source, sequence: entry.part)) {
+            bars.append(bar(of: entry, depth: 0))
+        }
     }
 
     /// The first and the last moment, in microseconds since the transaction began.
@@ -83,18 +102,22 @@ package struct Waterfall {
         return span.lowerBound - begun...span.upperBound - begun
     }
 
-    /// Gives two waterfalls the same scale.
     package mutating func widen(to reach: ClosedRange<Int64>) {
         let begun = record.summary.begunMicroseconds
         span = min(span.lowerBound, begun + reach.lowerBound)...max(span.upperBound, begun + reach.upperBound)
     }
 
-    /// At most four round times, none too close to the end for its label.
+    /// At most four round times since ``whole`` began, or since ``span`` if that begins earlier. None is too close to an
+    /// end for its label.
     package var ticks: [Int64] {
-        let length = span.upperBound - span.lowerBound
+        let length = span.length
         let step = Self.steps.first { length / $0 <= 4 } ?? length / 4
-        return Array(sequence(first: step) { $0 + step }.prefix { $0 < length * 92 / 100 })
+        let start = span.lowerBound.subtracting(origin)
+        let first = start == 0 ? step : (start.adding(length / 12) / step * step).adding(step)
+        return Array(sequence(first: first) { $0.adding(step) }.prefix { $0.subtracting(start) < length - length / 12 })
     }
+
+    var origin: Int64 { min(whole.lowerBound, span.lowerBound) }
 
     private static let steps: [Int64] =
         [1, 10, 100, 1000, 10_000, 100_000, 1_000_000].flatMap { [$0, 2 * $0, 5 * $0] }
@@ -104,8 +127,8 @@ package struct Waterfall {
         case part(TransactionRecord.Part, depth: Int)
         /// `lane` is that of its parent, used if the child's own source is unknown.
         case child(TransactionSummary, depth: Int, lane: Int)
-        /// `last` is the time of the last fact of its part.
-        case exchange(TransactionRecord.Exchange, depth: Int, last: Int64)
+        /// The bar of an exchange with the parts that it caused, of an event, or of a run.
+        case bar(Bar)
     }
 
     /// Untrusted input determines the depth. A loop avoids a stack overflow.
@@ -116,7 +139,7 @@ package struct Waterfall {
                 switch next {
                 case .part(let part, let depth): bar(of: part, depth: depth)
                 case .child(let child, let depth, let lane): bar(of: child, depth: depth, lane: lane)
-                case .exchange(let exchange, let depth, let last): bar(of: exchange, depth: depth, last: last)
+                case .bar(let bar): below(bar)
                 }
             waiting += below.reversed()
         }
@@ -136,20 +159,49 @@ package struct Waterfall {
                 note: part.durationMicroseconds.map(Words.duration) ?? Words.outcome(part.outcome),
                 lane: names.lane(of: part.id.source), depth: depth, start: part.openedMicroseconds,
                 end: max(part.openedMicroseconds, end ?? last),
-                uncertainty: record.uncertainty(of: part.id.source),
+                uncertainty: record.uncertainty(of: part.id.source), fact: part.id,
                 isOpen: end == nil, hasFailed: part.outcome == .failed,
                 events: events.filter { $0.error == nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) },
                 errors: events.filter { $0.error != nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) }))
         let lane = names.lane(of: part.id.source)
-        var below: [Branch] = []
-        var children = (begunIn[part.id] ?? [])[...]
-        for exchange in exchanges where exchange.role == .client {
-            while let child = children.first, child.begunMicroseconds < exchange.openedMicroseconds {
-                below.append(.child(children.removeFirst(), depth: depth + 1, lane: lane))
-            }
-            below.append(.exchange(exchange, depth: depth + 1, last: last))
+        let shown = exchanges.filter { isDetailed || $0.role == .client }
+        var rows = shown.map { bar(of: $0, depth: depth + 1, last: last) }
+        if isDetailed {
+            rows = runs(ofExchanges: rows) { caused[$0] == nil }
+            rows += runs(ofEvents: entries.filter(isRow).map { bar(of: $0, depth: depth + 1) })
         }
-        return below + children.map { .child($0, depth: depth + 1, lane: lane) }
+        let children = (begunIn[part.id] ?? []).map { child in
+            (child.begunMicroseconds, Branch.child(child, depth: depth + 1, lane: lane))
+        }
+        let below = rows.map { ($0.start, Branch.bar($0)) } + children
+        return below.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
+    }
+
+    private mutating func below(_ bar: Bar) -> [Branch] {
+        bars.append(bar)
+        guard bar.kind == .exchange, let fact = bar.fact else { return [] }
+        return (caused[fact] ?? []).map { .part($0, depth: bar.depth + 1) }
+    }
+
+    /// Whether a fact says more than the bar of its part, or of its exchange.
+    private func isRow(_ entry: TransactionRecord.Entry) -> Bool {
+        switch entry.kind {
+        case .event, .attributesSet, .unknown: true
+        case .begun, .joined: !entry.attributes.isEmpty
+        case .finished:
+            entry.isLate || entry.error != nil || !entry.attributes.isEmpty
+                || entry.label != TransactionOutcome.succeeded.name
+        case .exchangeBegun, .exchangeFinished: entry.isLate
+        }
+    }
+
+    private func bar(of entry: TransactionRecord.Entry, depth: Int) -> Bar {
+        let time = entry.timeMicroseconds
+        let hasFailed = entry.error != nil || entry.kind == .finished && entry.label == TransactionOutcome.failed.name
+        return Bar(
+            kind: .event, label: entry.label.spaced, note: time.subtracting(origin).differenceText,
+            lane: names.lane(of: entry.id.source), depth: depth, start: time, end: time, fact: entry.id, entry: entry,
+            isOpen: false, hasFailed: hasFailed)
     }
 
     private mutating func bar(of child: TransactionSummary, depth: Int, lane: Int) -> [Branch] {
@@ -170,24 +222,22 @@ package struct Waterfall {
         return (begunBelow[child.id] ?? []).map { .child($0, depth: depth + 1, lane: lane) }
     }
 
-    private mutating func bar(of exchange: TransactionRecord.Exchange, depth: Int, last: Int64) -> [Branch] {
+    private func bar(of exchange: TransactionRecord.Exchange, depth: Int, last: Int64) -> Bar {
         let end = exchange.closedMicroseconds
         let took = exchange.durationMicroseconds.map(Words.duration)
-        bars.append(
-            Bar(
-                kind: .exchange, label: "\(exchange.method) \(exchange.path)",
-                note: [exchange.result, took].compactMap(\.self).joined(separator: " · "),
-                lane: names.lane(of: exchange.id.source),
-                depth: depth, start: exchange.openedMicroseconds, end: max(exchange.openedMicroseconds, end ?? last),
-                firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), exchange: exchange.id,
-                isOpen: end == nil,
-                hasFailed: exchange.hasFailed,
-                events: (exchange.transfer.webSocket?.messages ?? []).map { message in
-                    Mark(
-                        time: message.atMicroseconds,
-                        label: "\(message.isSent ? "sent" : "received") \(Words.byteCount(message.byteCount))")
-                }))
-        return (caused[exchange.id] ?? []).map { .part($0, depth: depth + 1) }
+        return Bar(
+            kind: .exchange, label: "\(exchange.method) \(exchange.path)",
+            note: [exchange.result, took].compactMap(\.self).joined(separator: " · "),
+            lane: names.lane(of: exchange.id.source),
+            depth: depth, start: exchange.openedMicroseconds, end: max(exchange.openedMicroseconds, end ?? last),
+            firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), fact: exchange.id,
+            url: exchange.url, isOpen: end == nil,
+            hasFailed: exchange.hasFailed,
+            events: (exchange.transfer.webSocket?.messages ?? []).map { message in
+                Mark(
+                    time: message.atMicroseconds,
+                    label: "\(message.isSent ? "sent" : "received") \(Words.byteCount(message.byteCount))")
+            })
     }
 }
 
@@ -202,9 +252,9 @@ extension Waterfall {
     /// The three longest gaps of at least a tenth of the span. Raw clocks of several sources would show false gaps.
     var gaps: [Gap] {
         guard !record.isMixed else { return [] }
-        let length = span.upperBound - span.lowerBound
+        let length = whole.length
         var gaps: [Gap] = []
-        var (covered, last) = (span.lowerBound, "the beginning")
+        var (covered, last) = (whole.lowerBound, "the beginning")
         for stretch in stretches {
             if stretch.start - covered >= max(2, length / 10) {
                 gaps.append(Gap(start: covered, end: stretch.start, after: last, until: stretch.beginning))
@@ -227,7 +277,7 @@ extension Waterfall {
             let label = entry.label.spaced
             return Stretch(start: entry.timeMicroseconds, end: entry.timeMicroseconds, beginning: label, ending: label)
         }
-        let requests = bars.filter { $0.kind != .part }.map { bar in
+        let requests = unfolded.filter { $0.kind == .exchange || $0.kind == .child }.map { bar in
             let ending = bar.kind == .child ? "the end of \(bar.label)" : "the answer to \(bar.label)"
             return Stretch(start: bar.start, end: bar.end, beginning: bar.label, ending: ending)
         }

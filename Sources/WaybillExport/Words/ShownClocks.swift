@@ -8,7 +8,7 @@ package enum ShownClocks: String, Sendable, CaseIterable {
     case raw
 }
 
-/// A transaction with its shown times. Without the raw record, views can't mix raw and aligned times.
+/// A transaction with its shown times.
 @dynamicMemberLookup
 package struct ShownRecord {
     package let clocks: ShownClocks
@@ -16,7 +16,6 @@ package struct ShownRecord {
     package let offsets: ClockAlignment?
     private let record: TransactionRecord
 
-    /// - Parameter record: The record with raw times, as a store returns it.
     package init(_ record: TransactionRecord, clocks: ShownClocks = .aligned) {
         self.clocks = clocks
         offsets = record.clocks
@@ -78,6 +77,7 @@ package enum ShownMoment {
     case dateAndTime
     /// The date is a separate element, which narrow lists hide.
     case row
+    case date
     case dateAndMinute
     case exactTime
     case time
@@ -92,6 +92,7 @@ extension HTML {
             case .exact: "\(moment.date) \(moment.time)"
             case .dateAndTime: "\(moment.date) \(String(moment.time.prefix(8)))"
             case .row: "<u>\(moment.date)</u> \(String(moment.time.prefix(8)))"
+            case .date: "\(moment.date)"
             case .dateAndMinute: "\(moment.date) \(String(moment.time.prefix(5)))"
             case .exactTime: "\(moment.time)"
             case .time: "\(String(moment.time.prefix(8)))"
@@ -120,7 +121,6 @@ package struct SourceNames: Sendable {
 
     package func lane(of source: GUID) -> Int { sources.firstIndex { $0.id == source } ?? 0 }
 
-    /// The CSS class that colors a source; the beginner has the default color.
     func laneAttribute(of source: GUID) -> HTML {
         let lane = min(lane(of: source), 3)
         return "\(" class=l\(lane)", if: lane > 0)"
@@ -130,7 +130,6 @@ package struct SourceNames: Sendable {
 }
 
 package struct TimeScale {
-    /// The unit; `nil` if each time has its own.
     package let unit: String?
     private let divisor: Int64
     private let decimals: Int

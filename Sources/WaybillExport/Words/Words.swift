@@ -20,7 +20,6 @@ package enum Words {
         return "\(time.date) \(time.time)"
     }
 
-    /// Formats a time according to RFC 3339.
     package static func iso8601(_ microsecondsSince1970: Int64) -> String {
         let time = WallTime(microsecondsSince1970, in: .gmt)
         let microseconds = (microsecondsSince1970 % 1000 + 1000) % 1000
@@ -63,8 +62,8 @@ package enum Words {
             case .failed, .timedOut: "kept, since it \(outcome)"
             case .abandoned, .interrupted: "kept, since it was \(outcome)"
             case .succeeded where !isKept: "dropped, since it \(outcome)"
-            case .canceled where !isKept: "dropped, since it was \(outcome)"
-            case .succeeded, .canceled: "kept, since it took longer than \(duration(sampling.slowMicroseconds ?? 0))"
+            case .cancelled where !isKept: "dropped, since it was \(outcome)"
+            case .succeeded, .cancelled: "kept, since it took longer than \(duration(sampling.slowMicroseconds ?? 0))"
             }
         return "\(rate)not chosen: \(fate)"
     }
@@ -191,7 +190,7 @@ extension Double {
 }
 
 extension String {
-    /// The text without control characters, since recorded text could contain escape sequences for a terminal.
+    /// The text without control characters.
     package var printable: String { replacingCommands { _ in false } }
 
     /// Like ``printable``, but keeps line feeds and tabs.

@@ -1,6 +1,6 @@
-// Finds within a page: marks what was found, unfolds what hides it, and goes from one place to the next.
+// Finds texts in a page: marks them, unfolds the elements around them, and moves from one to the next.
 //
-// Marks are highlights (W3C, CSS Custom Highlight API), so that nothing of the page is taken apart. Where a browser has none, its own search has to do.
+// Marks are highlights (W3C, CSS Custom Highlight API), which don't change the page. Browsers without highlights have only their own search.
 (function () {
     "use strict";
     const bar = document.querySelector("[data-find]");
@@ -11,7 +11,7 @@
     let matches = [], place = -1, asked = "";
     bar.hidden = false;
 
-    // What stands in one line may consist of several pieces: the name and the value of a member.
+    // A line may consist of several text nodes: the name and the value of a member.
     function lines() {
         const lines = new Map();
         const walker = document.createTreeWalker(scope, NodeFilter.SHOW_TEXT);

@@ -6,20 +6,20 @@ struct ColumnChart {
     struct Column {
         var title: String
         var address: String?
-        /// The height of each part with its CSS class, from the bottom up.
         var parts: [(tone: String, count: Int)]
 
         var count: Int { parts.reduce(0) { $0 + $1.count } }
     }
 
     var columns: [Column]
-    /// The labels below, from the left end to the right end.
     var labels: [String] = []
     var hasScale = true
     var overlay: HTML = ""
+    /// The number that the whole height represents without a scale; `nil` for the greatest.
+    var top: Int?
 
     var html: HTML {
-        guard hasScale else { return "<div class=plot>\(plot(to: max(1, greatest)))</div>" }
+        guard hasScale else { return "<div class=plot>\(plot(to: max(1, greatest, top ?? 0)))</div>" }
         let top = Self.round(greatest)
         let scale: HTML =
             "<div class=scale aria-hidden=true><span>\(top)</span><span>\(top / 2)</span><span>0</span></div>"
@@ -56,7 +56,7 @@ struct ColumnChart {
         }
         let content: HTML = "<title>\(column.title)</title>\(rects)"
         guard let address = column.address else { return "<g>\(content)</g>" }
-        // For the keyboard, the table has the same links.
+        // For the keyboard, pages have a table with the same links, or fields for the time.
         return "<a href=\"\(address)\" tabindex=-1>\(content)</a>"
     }
 

@@ -43,7 +43,8 @@ struct ControlsPage {
             settings.mark != nil
             ? "What is chosen here is remembered for later launches."
             : "The next launch begins as the app's code has it."
-        let erased: HTML = isOn && settings.offErasesPending ? " Turned off, it erases what is not delivered yet." : ""
+        let erased: HTML =
+            isOn && settings.erasesPendingWhenOff ? " Turned off, it erases what is not delivered yet." : ""
         return """
             <section class=panel><h2>Recording</h2><p>\(words)<p class=why>\(held)\(erased)\
             \(button(isOn ? .stopRecording : .record, isOn ? "Turn recording off" : "Turn recording on"))</section>
@@ -53,12 +54,12 @@ struct ControlsPage {
     private var list: HTML {
         let (rules, hits) = (manager.rules.all, manager.rules.hits)
         let words: HTML =
-            manager.rules.isOn
+            manager.rules.isEnabled
             ? "<b>Rules are on.</b> Of those that are enabled and match a request, the first acts, alone."
             : "<b>Rules are off.</b> Requests are sent as they are."
         let power: HTML =
             manager.sources.settings == nil
-            ? "" : manager.rules.isOn ? button(.stopRules, "Turn rules off") : button(.obeyRules, "Turn rules on")
+            ? "" : manager.rules.isEnabled ? button(.stopRules, "Turn rules off") : button(.obeyRules, "Turn rules on")
         let lines: HTML =
             rules.isEmpty
             ? "<p class=none>There are no rules.</p>"
@@ -109,9 +110,9 @@ extension NetworkRule {
         case .mock(let response):
             "are answered with \(response.status)"
                 + (response.body.isEmpty ? "" : " and \(Words.byteCount(response.body.count))")
-                + Self.time(" after ", response.delay, response.longestDelay)
+                + Self.time(" after ", response.delay, response.maximumDelay)
         case .throttle(let throttle):
-            "are slowed down" + Self.time(": they wait ", throttle.latency, throttle.longestLatency)
+            "are slowed down" + Self.time(": they wait ", throttle.latency, throttle.maximumLatency)
                 + (throttle.bytesPerSecond.map { ", at \($0) bytes a second" } ?? "")
         case .fail(let code, let delay, let longest):
             "fail with \(code.name ?? "\(code.rawValue)")" + Self.time(" after ", delay, longest)
@@ -187,8 +188,8 @@ package struct InspectorControls: Sendable {
         switch change {
         case .record: manager.recording = .on
         case .stopRecording: manager.recording = .off
-        case .obeyRules: rules.isOn = true
-        case .stopRules: rules.isOn = false
+        case .obeyRules: rules.isEnabled = true
+        case .stopRules: rules.isEnabled = false
         case .enable, .disable, .up, .down, .remove:
             let id = items.last { $0.name == "rule" }?.value ?? ""
             let name = try rule(id).name
@@ -204,7 +205,6 @@ package struct InspectorControls: Sendable {
         return .seeOther("\(request.root)/controls\(place)")
     }
 
-    /// - Parameter id: The ID of the rule; `nil` for a new one.
     func rulePage(_ id: String?, _ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
         let template = RuleTemplate(rawValue: request.items.last { $0.name == "template" }?.value ?? "") ?? .mock
         let rule = try edited(id) ?? template.rule

@@ -40,7 +40,7 @@ package struct ExchangePage {
         guard let transaction else { return "<span>Outside any transaction</span>" }
         let anchor = SourceNames(transaction.sources).anchor(of: record.id)
         return """
-            <a class=\(transaction.summary.outcome.name) href="../transactions/\(transaction.summary.id.description)#\(anchor)">In: \
+            <a class=\(transaction.summary.outcome.name) href="../transactions/\(transaction.summary.id.description)?at=\(anchor)#\(anchor)">In: \
             \(transaction.summary.outcome.icon)\(transaction.summary.useCaseName) \(transaction.summary.id.supportCode.description)</a>
             """
     }
@@ -67,7 +67,7 @@ package struct ExchangePage {
 
     private var time: HTML {
         let caused = transaction?.parts.first { $0.cause == record.id }
-        let words = ExchangeDetails(exchange: exchange, bodies: bodies, names: nil, caused: caused).words
+        let words = ExchangeDetails(exchange: exchange, bodies: bodies, caused: caused).words
         let error: HTML = exchange.error.map { "<p class=bad>\(Words.error($0))\n" } ?? ""
         return """
             <section aria-labelledby=timing><h2 id=timing>Timing</h2><p>\(words.isEmpty ? "It was not closed." : words.joined(separator: " · "))

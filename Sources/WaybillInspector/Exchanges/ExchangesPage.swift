@@ -4,17 +4,20 @@ package import WaybillQueries
 
 package struct ExchangesPage {
     private let page: RecordPage<ExchangeRecord>
+    private let volume: VolumeChart?
     private let address: ListAddress
     private let names: Redacted<[RecordedName]>
     private let meant: String?
+    private let version: Int64
     private let frame: InspectorFrame
 
     package init(
-        _ page: Redacted<RecordPage<ExchangeRecord>>, at address: ListAddress, names: Redacted<[RecordedName]>,
-        meant: String? = nil, in frame: InspectorFrame
+        _ page: Redacted<RecordPage<ExchangeRecord>>, volume: VolumeChart? = nil, at address: ListAddress,
+        names: Redacted<[RecordedName]>, meant: String? = nil, version: Int64 = 0,
+        in frame: InspectorFrame
     ) {
         (self.page, self.address, self.names, self.meant) = (page.value, address, names, meant)
-        self.frame = frame
+        (self.version, self.frame, self.volume) = (version, frame, volume)
     }
 
     package var html: HTML { frame.page("Network", .network, main: main) }
@@ -35,10 +38,13 @@ package struct ExchangesPage {
             ], terms: "terms?about=exchanges")
         return """
             <h1>Network</h1>
-            \(form.html)<div class=line>\(states)</div>
-            \(chips.html)\(note)\(list)\(ListPaging(address: address, next: page.next, progress: told).html)
+            \(form.html)<div class=line>\(states)<a href="endpoints\(UseCaseLinks.query(shared))">By endpoint</a>\(LiveBar(version).html, if: address.isFirstPage)</div>
+            \(chips.html)<p><b data-fresh>\(volume?.total ?? "")</b></p>
+            \(note)\(volume?.html ?? "")\(list)\(ListPaging(address: address, next: page.next, progress: told).html)
             """
     }
+
+    private var shared: [(name: String, value: String)] { address.items.filter { $0.name != "cursor" } }
 
     private var note: HTML { page.note.map { "<aside><p>\($0)</p></aside>\n" } ?? "" }
 
@@ -54,17 +60,22 @@ package struct ExchangesPage {
     private var list: HTML {
         let word = page.progress == nil ? "No requests" : "Nothing yet"
         guard !page.rows.isEmpty else {
-            return NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html
+            let none = NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address)
+            return "<ol class=\"rows net\"></ol>\(none.html)"
         }
         let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
-        return "<ol class=\"rows net\">\(page.rows.map { row($0, scale) })</ol>\n"
+        let days = DayMarks(page.rows.map(\.exchange.openedMicroseconds), in: frame.timeZone)
+        return """
+            <ol class="rows net">\(page.rows.enumerated().map { row($1, scale, day: days[$0]) })</ol>
+            \(scale.words)
+            """
     }
 
-    private func row(_ record: ExchangeRecord, _ scale: DurationStrip.Scale) -> HTML {
+    private func row(_ record: ExchangeRecord, _ scale: DurationStrip.Scale, day: HTML) -> HTML {
         let exchange = record.exchange
         let error: HTML = exchange.error.map { "<i title=\"\(Words.error($0))\">\(Words.error($0))</i>" } ?? ""
         return """
-            <li class=\(record.tone)><a href="network/\(record.id.description)"><b>\(exchange.method)</b> \
+            <li id="x-\(record.id.description)" class="\(record.tone)\(day)"><a href="network/\(record.id.description)"><b>\(exchange.method)</b> \
             <span>\(exchange.host)\(exchange.path)\(error)</span> <em>\(exchange.closing ?? exchange.status.map { "\($0)" } ?? Words.state(record.state))</em> \
             <small>\(record.belonging)</small> \(DurationStrip(record.durationMicroseconds, scale).html)\
             <data>\(record.durationMicroseconds.map(Words.duration) ?? "-")</data> \
@@ -81,7 +92,7 @@ extension ExchangeRecord.State {
         case .completed, .mocked: TransactionOutcome.succeeded.name
         case .failed: TransactionOutcome.failed.name
         case .inProgress: TransactionOutcome.open.name
-        case .canceled: TransactionOutcome.canceled.name
+        case .cancelled: TransactionOutcome.cancelled.name
         case .interrupted: TransactionOutcome.interrupted.name
         }
     }
@@ -100,7 +111,6 @@ extension ExchangeRecord {
     }
 }
 
-/// Toggle links for filter terms: the hosts on the page, slow requests and large ones.
 struct ExchangeTerms {
     private let address: ListAddress
     private let hosts: [String]

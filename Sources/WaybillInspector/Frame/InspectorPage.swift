@@ -7,10 +7,15 @@ package struct InspectorPage {
     enum Tab: String {
         case transactions = "Transactions"
         case network = "Network"
+        case endpoints = "Endpoints"
         case useCases = "Use cases"
+        case errors = "Errors"
         case sources = "Sources"
         case controls = "Controls"
-        case none
+        /// Errors have the navigation and no current tab.
+        case problem
+        /// The login has no navigation.
+        case login
     }
 
     var title: String
@@ -20,7 +25,7 @@ package struct InspectorPage {
     var frame: InspectorFrame
     var main: HTML
 
-    /// Forbids inline and foreign content, and embedding (W3C, level 3), as a second defense after escaping.
+    /// Forbids inline and foreign content, and embedding (W3C, level 3).
     package static let policy = """
         default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
         frame-ancestors 'none'
@@ -48,13 +53,13 @@ package struct InspectorPage {
     private var root: HTML { .raw(String(repeating: "../", count: depth - 1)) }
 
     private var navigation: HTML {
-        guard tab != .none || frame.isLoggedIn || frame.hasControls else { return "" }
+        guard tab != .login else { return "" }
         let controls = link(.controls, "controls")
         let logout: HTML = "<form method=post action=\"\(root)logout\"><button>Log out</button></form>"
         return """
             <button type=button class=unfold popovertarget=menu>Menu</button><div id=menu popover>\
-            <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))\(link(.useCases, "use-cases"))\
-            \(link(.sources, "sources"))\(controls, if: frame.hasControls)</nav>\
+            <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))\(link(.endpoints, "endpoints"))\(link(.useCases, "use-cases"))\
+            \(link(.errors, "errors"))\(link(.sources, "sources"))\(controls, if: frame.hasControls)</nav>\
             <span class=store>\(frame.store)</span><button type=button id=keys hidden aria-label="Help">?</button>\
             \(logout, if: frame.isLoggedIn)</div>
             """
@@ -72,8 +77,9 @@ package struct InspectorPage {
         ("outcome:failed,timed_out", "any of several"),
         ("useCase:login event:paid", "by names, or codes"),
         ("error:401 error:rejected error:*", "by code, name, domain or text; any"),
+        ("finishError:LoginError=rejected", "closed with exactly this error"),
         ("took>2s took<500ms", "us, ms, s, m, h"), ("status:5xx status:400-499", "of a request"),
-        ("app:shop version:1.2 os:\"iOS 18\"", "also device, osVersion"),
+        ("app:shop version:1.2 os:\"iOS 18\"", "also device, osVersion, source, installation"),
         ("ended:signal ended:SIGSEGV", "interrupted; also exit, reboot, system, unknown"),
         ("sampled:chosen sampled:unchosen", "delivered in any case, or for how it ended"),
         ("since:24h until:2026-03-01", "by the beginning"),
@@ -83,13 +89,24 @@ package struct InspectorPage {
         ("method:GET state:failed size>100kB", "requests; B, kB, MB, GB"),
     ]
 
+    /// Links to the same page in another time zone. The script offers the reader's.
+    private var zones: HTML {
+        let own = TimeZone.current.secondsFromGMT() == 0 ? [] : [TimeZone.current.identifier]
+        let address = ListAddress(frame.items)
+        let links = (["UTC"] + own).filter { $0 != frame.zoneName }.map { name in
+            " <a href=\"\(address.with("zone", name))\">Show \(name)</a>." as HTML
+        }
+        return tab == .problem || frame.zoneName == nil && own.isEmpty ? "" : "\(links)"
+    }
+
     private var footer: HTML {
-        guard tab != .none else { return "" }
-        let zone = WallTime(frame.clock.wallMicroseconds(), in: frame.timeZone).zone
+        guard tab != .login else { return "" }
+        let zone = frame.zoneName ?? WallTime(frame.clock.wallMicroseconds(), in: frame.timeZone).zone
         return """
-            <footer><p>Times in <span id=zone>\(zone)</span>. Values under names of secrets, and what looks like a token or a \
+            <footer><p>Times in <span id=zone\(" data-chosen", if: frame.zoneName != nil)>\(zone)</span>.\(zones) \
+            Values under names of secrets, and what looks like a token or a \
             card number, were replaced by \(Redactor.placeholder).</footer>
-            <dialog id=help aria-label=Help><h2>Keyboard</h2><dl><dt>j k<dd>the next, the one before<dt>Enter<dd>open\
+            <dialog id=help aria-label=Help><h2>Keyboard</h2><dl><dt>j k<dd>the next, the one before<dt>Enter<dd>open<dt>n<dd>the next error\
             <dt>/<dd>search<dt>Esc<dd>back to the list<dt>?<dd>this</dl>\
             <h2>Filter</h2><p>All terms must hold; a - before one turns it round.</p>\
             <dl>\(Self.syntax.map { "<dt>\($0.0)<dd>\($0.1)" as HTML })</dl><form method=dialog><button>Close</button></form></dialog>
@@ -104,6 +121,9 @@ package struct InspectorFrame: Sendable {
     package var timeZone: TimeZone
     /// The clock for daylight saving time in the page's time zone.
     package var clock: any TransactionClock
+    /// The name of the time zone if the reader or the script chose it; otherwise `nil`.
+    var zoneName: String?
+    var items: [(name: String, value: String)] = []
 
     package init(
         store: String, isLoggedIn: Bool, hasControls: Bool = false, timeZone: TimeZone = .current,
@@ -121,6 +141,23 @@ package struct InspectorFrame: Sendable {
     }
 }
 
+/// A time zone by its name, which a cookie contains.
+package struct ShownZone: Sendable {
+    let name: String
+    let timeZone: TimeZone
+
+    init?(_ name: String) {
+        let isName = name.utf8.allSatisfy { byte in
+            let character = Character(Unicode.Scalar(byte))
+            return character.isASCII && (character.isLetter || character.isNumber || "_+-/".contains(character))
+        }
+        guard isName, !name.isEmpty, name.utf8.count <= 64, let timeZone = TimeZone(identifier: name) else {
+            return nil
+        }
+        (self.name, self.timeZone) = (name, timeZone)
+    }
+}
+
 /// A file that pages load. Its name contains its hash, which lets browsers cache it until it changes.
 package struct InspectorAsset: Sendable {
     package let name: String
@@ -128,8 +165,11 @@ package struct InspectorAsset: Sendable {
     package let bytes: [UInt8]
 
     /// Assets are public. Never pass recorded data.
+    /// Browsers need no indentation, empty lines or comments.
     private init(_ pieces: [[UInt8]], suffix: String, mediaType: String) {
-        bytes = Array(pieces.joined())
+        let newline = UInt8(ascii: "\n")
+        let lines = pieces.joined().split(separator: newline).map { line in line.drop { $0 == UInt8(ascii: " ") } }
+        bytes = Array(lines.filter { !$0.isEmpty && !$0.starts(with: "//".utf8) }.joined(separator: [newline]))
         let hash = SHA256.base64(bytes).filter { $0.isLetter || $0.isNumber }.prefix(12)
         name = "waybill-\(hash).\(suffix)"
         self.mediaType = "\(mediaType); charset=utf-8"
@@ -162,14 +202,14 @@ package struct LoginPage {
     }
 
     package var html: HTML {
-        let told: HTML = problem.map { "<p class=bad role=alert>\($0)" } ?? ""
+        let told: HTML = problem.map { "<p class=bad role=alert>\($0)</p>" } ?? ""
         let form: HTML = """
             <form class=login method=post action=login><h1>Inspector</h1>\(told)<input type=hidden name=to value="\(destination)">\
             <label>Read token <input type=password name=token autocomplete=current-password required autofocus></label>\
             <button>Log in</button><p>Made by <code>waybill token add FOLDER --role read</code>.</form>
 
             """
-        return InspectorFrame(store: "", isLoggedIn: false).page("Log in", .none, main: form)
+        return InspectorFrame(store: "", isLoggedIn: false).page("Log in", .login, main: form)
     }
 }
 
@@ -179,7 +219,6 @@ package struct MessagePage {
     private let depth: Int
     private let frame: InspectorFrame
 
-    /// - Parameter depth: The number of components in the requested path.
     package init(_ title: String, _ message: String, depth: Int, in frame: InspectorFrame) {
         (self.title, self.message, self.depth, self.frame) = (title, message, depth, frame)
     }
@@ -187,7 +226,7 @@ package struct MessagePage {
     package var html: HTML {
         let list = "\(String(repeating: "../", count: depth - 1))transactions"
         return frame.page(
-            title, .none, depth: depth,
+            title, .problem, depth: depth,
             main: "<h1>\(title)</h1>\n<p>\(message)</p>\n<p><a href=\"\(list)\">All transactions</a></p>\n")
     }
 }

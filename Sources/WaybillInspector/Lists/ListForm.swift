@@ -10,11 +10,12 @@ struct ListForm {
     var hint: String
     /// The names of use cases to choose from; `nil` to omit this choice.
     var useCases: [String]?
-    /// Other choices: a parameter, its label, and its values with their titles.
     var choices: [(name: String, label: String, values: [(value: String, text: String)])] = []
     var hasAges = true
     /// The address of completions for the search field; `nil` for none.
     var terms: String?
+    /// The parameters that belong to the page's address. They are no conditions, and Clear keeps them.
+    var kept: [String] = []
 
     private static let ages: [(value: String, text: String)] = [
         ("15m", "last 15 minutes"), ("1h", "last hour"), ("24h", "last 24 hours"), ("7d", "last 7 days"),
@@ -22,17 +23,42 @@ struct ListForm {
 
     var html: HTML {
         let named = useCases.map { [("use_case", "Every use case", $0.map { ($0, $0) })] } ?? []
-        let all = named + choices + (hasAges ? [("since", "At any time", Self.ages)] : [])
+        let all = named + choices + (hasAges && !hasRange ? [("since", "At any time", Self.ages)] : [])
+        let fields = [field] + all.map(\.0) + (hasAges ? ["since", "until"] : [])
         let completed: HTML = terms.map { " list=terms data-terms=\"\($0)\"><datalist id=terms></datalist>" } ?? ">"
         return """
             <form class=find method=get><search><input type=search name="\(field)" value="\(address[field] ?? "")" aria-label="Search" \
-            placeholder="\(hint)"\(completed)\(all.map(select))\(address.hidden(besides: [field] + all.map(\.0)))<button>Show</button>\
+            placeholder="\(hint)"\(completed)\(all.map(select))\(range, if: hasAges)\(address.hidden(besides: fields))<button>Show</button>\
             \(clear)</search></form>
 
             """
     }
 
-    private var clear: HTML { address.items.contains { $0.name != "cursor" } ? "<a href=\"?\">Clear</a>" : "" }
+    /// Whether the page shows a part of the time that the choice does not offer.
+    private var hasRange: Bool {
+        address["until"] != nil || address["since"].map { since in !Self.ages.contains { $0.value == since } } == true
+    }
+
+    /// The fields for any range of time. They replace the choice of ages if the page has such a range.
+    private var range: HTML {
+        func input(_ name: HTML, _ label: HTML) -> HTML {
+            let value = hasRange ? address[name.text] ?? "" : ""
+            return """
+                <label>\(label) <input name=\(name) value="\(value)" size=20 placeholder="\(Self.exampleOfTime)" autocomplete=off></label>
+                """
+        }
+        return """
+            <details class=range\(" open", if: hasRange)><summary>Range</summary>\(input("since", "From"))\(input("until", "to"))</details>
+            """
+    }
+
+    private static let exampleOfTime = "2026-03-01, 24h"
+
+    private var clear: HTML {
+        guard address.items.contains(where: { $0.name != "cursor" && !kept.contains($0.name) }) else { return "" }
+        let own = ListAddress(address.items.filter { kept.contains($0.name) })
+        return "<a href=\"\(own.with("cursor", nil))\">Clear</a>"
+    }
 
     /// Longer choices are unusable, and the search field accepts any value.
     private static let choiceLimit = 200
@@ -54,12 +80,27 @@ struct NoRows {
     var why: String
     var meant: String?
     var isMistake = false
+    var help: HTML = ""
     let address: ListAddress
+
+    static let firstSet: HTML = """
+        <p>Send the first set: give the app <code>Delivery.collector</code> with this address and a token to ingest. \
+        Or import files, with <code>waybill import FILES --to STORE</code>.
+        """
 
     var html: HTML {
         let link = meant.map { "<p><a class=chip href=\"\(address.with("filter", $0))\">Show \($0)</a>" as HTML } ?? ""
-        return "<div class=none\(" role=alert", if: isMistake)><b>\(title)</b><p>\(why)\(link)</div>\n"
+        return "<div class=none\(" role=alert", if: isMistake)><b>\(title)</b><p>\(why)\(link)\(help)</div>\n"
     }
+}
+
+/// The CSS class of each day's first row, which shows its date where other rows have no room for one.
+struct DayMarks {
+    private let days: [String]
+
+    init(_ moments: [Int64], in zone: TimeZone) { days = moments.map { WallTime($0, in: zone).date } }
+
+    subscript(index: Int) -> HTML { index == 0 || days[index] != days[index - 1] ? " day" : "" }
 }
 
 struct ListChips {
@@ -77,6 +118,21 @@ struct ListChips {
         return """
             <li class="\(tone)"><a class=chip href="\(address.toggled(word, in: name))"\(" aria-current=true", if: isOn)>\(content)</a>
             """
+    }
+}
+
+/// Follows the store: the script asks for the page again after each change, and replaces what differs.
+struct LiveBar {
+    private let version: Int64
+    private let root: String
+
+    init(_ version: Int64, root: String = "") { (self.version, self.root) = (version, root) }
+
+    var html: HTML {
+        """
+        <p class=live data-live="\(root)live?version=\(version)" hidden><output aria-live=polite></output>\
+        <button type=button>Pause</button></p>
+        """
     }
 }
 
@@ -111,7 +167,8 @@ struct FilterTerms {
         func known(_ names: [RecordedName]) -> [String] { Set(names.map(\.name)).sorted() }
         let values: [(FilterExpression.Key, [String])] = [
             (.useCase, known(names.filter { $0.event == nil })), (.outcome, TransactionOutcome.allCases.map(\.name)),
-            (.event, known(names.filter { $0.event != nil })), (.error, ["*"]), (.host, hosts),
+            (.event, known(names.filter { $0.event != nil })), (.has, [RecordedName.feedback]), (.error, ["*"]),
+            (.host, hosts),
             (.method, ["GET", "POST"]),
             (.status, ["4xx", "5xx"]), (.state, ExchangeRecord.State.allCases.map(\.rawValue)),
             (.exchange, ExchangeRecord.State.allCases.map(\.rawValue)), (.app, seen.values(of: .app)),
@@ -139,7 +196,6 @@ struct FilterTerms {
 }
 
 extension Redacted<[RecordedName]> {
-    /// The names that a search can find: those that are not empty and not redacted.
     var searchable: [RecordedName] { value.filter { $0.isSearchable } }
 
     var useCases: [String] {
@@ -166,7 +222,13 @@ package struct ListAddress: Sendable {
     func with(_ name: String, _ value: String?) -> String {
         let others = items.filter { $0.name != name && $0.name != "cursor" }
         let all = others + (value.map { [(name: name, value: $0)] } ?? [])
-        return "?" + all.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }.joined(separator: "&")
+        return "?" + Self.encoded(all)
+    }
+
+    var query: String { items.isEmpty ? "" : "?" + Self.encoded(items) }
+
+    private static func encoded(_ items: [(name: String, value: String)]) -> String {
+        items.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
     }
 
     func toggled(_ word: String, in name: String) -> String {

@@ -4,7 +4,7 @@ import WaybillQueries
 
 extension InspectedStore {
     /// A page shows its progress after this time.
-    private static let budget = Duration.milliseconds(200)
+    static let budget = Duration.milliseconds(200)
 
     func transactionsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
@@ -13,8 +13,10 @@ extension InspectedStore {
             try await store.transactions(ListRequest(address.items, about: .transactions), within: Self.budget)
         }
         let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
+        let volume = status == 200 ? try await volume(address.items, of: .transactions, at: address) : nil
         let html = TransactionsPage(
-            page, errorCounts: errorCounts, at: address, names: names, meant: mistake?.corrected(items),
+            page, volume: volume, errorCounts: errorCounts, at: address, names: names,
+            meant: mistake?.corrected(items),
             version: version, in: frame
         ).html
         return .page(html, status: status)
@@ -30,11 +32,15 @@ extension InspectedStore {
 
     func exchangesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
-        let names = redactor.redacted(try await store.names())
+        let (version, names) = (try await store.version(), redactor.redacted(try await store.names()))
         let (page, mistake, status) = try await self.page {
             try await store.exchanges(ListRequest(address.items, about: .exchanges), within: Self.budget)
         }
-        let html = ExchangesPage(page, at: address, names: names, meant: mistake?.corrected(items), in: frame).html
+        let volume = status == 200 ? try await volume(address.items, of: .exchanges, at: address) : nil
+        let html = ExchangesPage(
+            page, volume: volume, at: address, names: names, meant: mistake?.corrected(items),
+            version: version, in: frame
+        ).html
         return .page(html, status: status)
     }
 
@@ -76,6 +82,27 @@ extension InspectedStore {
     }
 }
 
+extension InspectedStore {
+    /// A page waits this long for the volume of its list.
+    private static let volumeBudget = Duration.milliseconds(100)
+
+    /// Returns the chart above a list; `nil` if the list is empty.
+    ///
+    /// - Parameter conditions: The conditions of the list, which are valid.
+    func volume(
+        _ conditions: [(name: String, value: String)], of subject: ListRequest.Subject, at address: ListAddress
+    ) async throws -> VolumeChart? {
+        let zone = frame.timeZone
+        let request = try ListRequest(conditions.filter { $0.name != "cursor" && $0.name != "limit" }, about: subject)
+        let volume = try await store.volume(request, of: subject, within: Self.volumeBudget) { times in
+            VolumeChart.steps(for: times, in: zone).borders
+        }
+        guard let volume else { return nil }
+        let noun = subject == .exchanges ? "request" : "transaction"
+        return VolumeChart(volume, of: noun, at: address, in: zone)
+    }
+}
+
 extension FilterMistake {
     var sentence: String { "Character \(offset + 1) of the filter: \(message)" }
 
@@ -89,12 +116,9 @@ extension InspectedStore {
         let address = ListAddress(items)
         let names = redactor.redacted(try await store.names())
         let (answer, status) = try await answering(items) { try await summary(address.items) }
-        let ((shown, step), meant): ((SummaryAnswer, Int64), String?) =
-            switch answer {
-            case .success(let summary): (summary, nil)
-            case .failure(let mistake):
-                ((SummaryAnswer(useCases: [], whyEmpty: mistake.sentence.value), UseCaseParameters.hour), mistake.meant)
-            }
+        let ((shown, step), meant) = answer.shown { why in
+            (SummaryAnswer(useCases: [], whyEmpty: why), TimeSteps.step(for: nil))
+        }
         let (first, leftOut) = UseCasesPage.first(of: shown)
         return .page(
             UseCasesPage(
@@ -110,7 +134,7 @@ extension InspectedStore {
 
     private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int64)
     {
-        let step = try await step(try ListRequest(conditions: items, about: .transactions))
+        let step = TimeSteps.step(for: try await times(try ListRequest(conditions: items, about: .transactions)))
         let question = AnyQuestion.summary(SummaryQuestion(step: .microseconds(step)))
         guard case .summary(_, let answer) = try await store.answer(question, where: items) else {
             return (SummaryAnswer(useCases: []), step)
@@ -131,7 +155,7 @@ extension InspectedStore {
         guard let view = UseCaseView(rawValue: file) else {
             throw QueryFailure.notFound("There is no such page of a use case.")
         }
-        let seen = view == .compare ? try await seen(of: useCase.code) : SeenValues()
+        let seen = view.hasGroups ? try await seen(of: useCase.code) : SeenValues()
         let (answers, status) = try await answering(items) {
             try await self.answers(to: view, about: useCase, items, seen)
         }
@@ -179,17 +203,17 @@ extension InspectedStore {
         let conditions = parameters.conditions.filter { $0.name != "use_case" } + [("use_case", "\(useCase.code)")]
         let request = try ListRequest(conditions: conditions, about: .transactions)
         let usual = view == .funnel && parameters.steps.isEmpty ? try await usualSteps(request) : []
-        let step = view == .overview ? try await step(request) : nil
+        let times = view == .overview || view == .duration ? try await times(request) : nil
         var answers: [Redacted<AnyAnswer>] = []
         let questions = try parameters.questions(
-            usualSteps: usual, seen: seen, step: step, now: clock.wallMicroseconds(), redactor: redactor)
+            usualSteps: usual, seen: seen, times: times, now: clock.wallMicroseconds(), redactor: redactor)
         for question in questions.prefix(isFile ? 1 : .max) {
             answers.append(redactor.redacted(try await store.answer(question, where: conditions)))
         }
         return answers
     }
 
-    private func answering<Value>(
+    func answering<Value>(
         _ items: [(name: String, value: String)], _ body: () async throws -> Value
     ) async throws -> (Result<Value, UseCaseMistake>, Int) {
         do {
@@ -206,21 +230,30 @@ extension InspectedStore {
     }
 }
 
-private struct UseCaseMistake: Error {
+extension Result where Failure == UseCaseMistake {
+    /// Returns an empty answer with the reason for a mistake, to let the reader correct the form, and the corrected
+    /// filter; `nil` without a suggestion.
+    func shown(_ empty: (_ why: String) -> Success) -> (Success, meant: String?) {
+        switch self {
+        case .success(let answer): (answer, nil)
+        case .failure(let mistake): (empty(mistake.sentence.value), mistake.meant)
+        }
+    }
+}
+
+struct UseCaseMistake: Error {
     var sentence: Redacted<String>
     var meant: String?
 }
 
 extension InspectedStore {
-    /// Returns a suitable length of steps for the time range, in microseconds.
-    private func step(_ request: ListRequest) async throws -> Int64 {
+    /// Returns the first and the last beginning of the transactions, in microseconds; `nil` without any.
+    func times(_ request: ListRequest) async throws -> ClosedRange<Int64>? {
         func end(_ order: TransactionFilter.Order) async throws -> Int64? {
             try await store.transactions(request.sorted(order, limit: 1)).rows.first?.begunMicroseconds
         }
-        guard let first = try await end(.oldest), let last = try await end(.newest) else {
-            return UseCaseParameters.hour
-        }
-        return TimeSteps.step(from: first, to: last)
+        guard let first = try await end(.oldest), let last = try await end(.newest) else { return nil }
+        return first...max(first, last)
     }
 
     private static let inputRows = 40
@@ -250,7 +283,6 @@ extension ListRequest {
     }
 }
 
-/// The events of most transactions, in their usual order.
 struct TypicalOrder {
     let names: [String]
 

@@ -5,7 +5,7 @@ package import WaybillQueries
 
 package struct InspectedStore: Sendable {
     let name: String
-    let store: any ExplorableStore & ExportingStore
+    let store: any BrowsableStore & ExportingStore
     /// The clock for relative times such as `1h`, and for daylight saving time.
     let clock: any TransactionClock
     let isLoggedIn: Bool
@@ -13,9 +13,12 @@ package struct InspectedStore: Sendable {
     let hasControls: Bool
     /// Returns the unredacted counts of the running collector; `nil` if none is running.
     let counted: (@Sendable () -> DeliveryPage.Collected)?
+    var zone: ShownZone?
+    /// The parameters of the request, which links to the same page keep.
+    var items: [(name: String, value: String)] = []
 
     package init(
-        name: String, store: any ExplorableStore & ExportingStore, clock: any TransactionClock,
+        name: String, store: any BrowsableStore & ExportingStore, clock: any TransactionClock,
         isLoggedIn: Bool = false,
         redactor: Redactor = Redactor(), hasControls: Bool = false,
         counted: (@Sendable () -> DeliveryPage.Collected)? = nil
@@ -26,14 +29,19 @@ package struct InspectedStore: Sendable {
     }
 
     var frame: InspectorFrame {
-        InspectorFrame(store: name, isLoggedIn: isLoggedIn, hasControls: hasControls, clock: clock)
+        var frame = InspectorFrame(store: name, isLoggedIn: isLoggedIn, hasControls: hasControls, clock: clock)
+        (frame.zoneName, frame.items) = (zone?.name, items)
+        if let zone { frame.timeZone = zone.timeZone }
+        return frame
     }
 
     /// Other bodies are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20
 
     func transactionPage(_ key: String, _ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let clocks = try ShownClocks(items)
+        let (clocks, address) = (try ShownClocks(items), ListAddress(items))
+        let excerpt = try Waterfall.Excerpt(address)
+        let version = try await store.version()
         let record = try await store.transaction(key)
         let (id, exchanges) = (record.summary.id, record.exchanges.map(\.id))
         let (bodies, isCut) = try await store.bodies(of: exchanges, limit: Self.bodyByteLimit)
@@ -41,8 +49,8 @@ package struct InspectedStore: Sendable {
         let around = TransactionPage.Around(before: redactor.redacted(before), after: redactor.redacted(after))
         let notes = isCut ? ["Bodies of later requests are on their own pages: they would be too much for one."] : []
         let page = TransactionPage(
-            redactor.redacted(record), bodies: redactor.redacted(bodies), clocks: clocks, around: around, notes: notes,
-            in: frame)
+            redactor.redacted(record), bodies: redactor.redacted(bodies), clocks: clocks, at: address, excerpt: excerpt,
+            around: around, notes: notes, version: version, in: frame)
         return .page(page.html)
     }
 
@@ -104,12 +112,12 @@ private actor StoreChanges {
     /// A comment after this many polls without a change detects disconnected clients.
     private static let budget = 15
 
-    private let store: any ExplorableStore
+    private let store: any BrowsableStore
     private var known: Int64?
     private var isBegun = false
     private var hasAsked = false
 
-    init(_ store: any ExplorableStore, since version: Int64?) {
+    init(_ store: any BrowsableStore, since version: Int64?) {
         self.store = store
         known = version
     }

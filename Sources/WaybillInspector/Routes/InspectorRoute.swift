@@ -9,14 +9,20 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case showTransaction = "GET /transactions/{id}"
     case downloadTransaction = "GET /transactions/{id}/{file}"
     case compareTransactions = "GET /beside"
+    case listSessions = "GET /sessions"
     case listExchanges = "GET /network"
     case showExchange = "GET /network/{id}"
     case downloadExchange = "GET /network/{id}/{file}"
+    case listEndpoints = "GET /endpoints"
+    case downloadEndpoints = "GET /endpoints.csv"
+    case showEndpoint = "GET /endpoint"
     case listTerms = "GET /terms"
     case listUseCases = "GET /use-cases"
     case downloadUseCases = "GET /use-cases.csv"
     case showUseCase = "GET /use-cases/{id}"
     case askUseCase = "GET /use-cases/{id}/{file}"
+    case listErrors = "GET /errors"
+    case downloadErrors = "GET /errors.csv"
     case listSources = "GET /sources"
     case showSource = "GET /sources/{id}"
     case showDelivery = "GET /delivery"
@@ -58,8 +64,9 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
         switch self {
         case .showControls, .change, .newRule, .addRule, .editRule, .saveRule: true
         case .home, .listTransactions, .downloadTransactions, .showTransaction, .downloadTransaction,
-            .compareTransactions, .listExchanges, .showExchange, .downloadExchange, .listTerms, .listUseCases,
-            .downloadUseCases, .showUseCase, .askUseCase,
+            .compareTransactions, .listSessions, .listExchanges, .showExchange, .downloadExchange, .listEndpoints,
+            .downloadEndpoints, .showEndpoint, .listTerms, .listUseCases,
+            .downloadUseCases, .showUseCase, .askUseCase, .listErrors, .downloadErrors,
             .listSources, .showSource, .showDelivery, .downloadDelivery, .follow, .loadAsset, .askToken, .logIn,
             .logOut:
             false
@@ -72,14 +79,17 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     /// Whether this is a page that a login may lead back to.
     var isPage: Bool {
         switch self {
-        case .home, .downloadTransactions, .downloadTransaction, .downloadExchange, .downloadUseCases,
+        case .home, .downloadTransactions, .downloadTransaction, .downloadExchange, .downloadEndpoints,
+            .downloadUseCases, .downloadErrors,
             .downloadDelivery, .follow, .listTerms,
             .loadAsset,
             .askToken, .logIn, .logOut, .showControls, .change, .newRule, .addRule, .editRule, .saveRule:
             false
-        case .listTransactions, .showTransaction, .compareTransactions, .listExchanges, .showExchange, .listUseCases,
+        case .listTransactions, .showTransaction, .compareTransactions, .listSessions, .listExchanges, .showExchange,
+            .listEndpoints,
+            .showEndpoint, .listUseCases,
             .showUseCase,
-            .askUseCase, .listSources, .showSource, .showDelivery:
+            .askUseCase, .listErrors, .listSources, .showSource, .showDelivery:
             true
         }
     }
@@ -87,10 +97,14 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     package var depth: Int { path.split(separator: "/").count }
 }
 
-package struct InspectorProblem: Error, Hashable {
+package struct InspectorProblem: Error {
     package var status: Int
     package var title: String
     package var detail: String
+    /// Additional header fields of the page.
+    package var fields: [String: String] = [:]
+    /// The internal error for a log; `nil` if there is none.
+    package var failure: (any Error)?
 
     package init(_ status: Int, _ title: String, _ detail: String) {
         (self.status, self.title, self.detail) = (status, title, detail)
@@ -152,6 +166,24 @@ extension InspectorRequest {
     func sessionCookie(_ session: String, attributes: String = "") -> String {
         let secure = fields["origin"]?.hasPrefix("https://") == true ? "; Secure" : ""
         return "\(Self.cookieName)=\(session)\(attributes)\(secure); HttpOnly; SameSite=Strict"
+    }
+
+    private static let zoneCookie = "waybill_zone"
+
+    /// The time zone that the reader or the script chose; `nil` for that of this process.
+    var zone: ShownZone? { cookie(Self.zoneCookie).flatMap(ShownZone.init) }
+
+    /// Returns the response to a choice of a time zone, `?zone=Europe/Berlin`: the same page, and a cookie.
+    func choosingZone(_ route: InspectorRoute) throws(QueryFailure) -> InspectorResponse? {
+        guard route.isPage, let name = items.last(where: { $0.name == "zone" })?.value else { return nil }
+        guard let zone = ShownZone(name) else {
+            throw .parameter("zone", "“\(name)” is no time zone: give UTC, or a name such as Europe/Berlin.")
+        }
+        let path = root + path.split(separator: "/").map { "/\($0)" }.joined()
+        var response = InspectorResponse.seeOther(path + ListAddress(items.filter { $0.name != "zone" }).query)
+        response.fields["Set-Cookie"] =
+            "\(Self.zoneCookie)=\(zone.name); Path=\(root)/; Max-Age=31536000; SameSite=Strict"
+        return response
     }
 
     /// Rejects requests by pages of other sites (Fetch Metadata, `Sec-Fetch-Site`), except links to a page.

@@ -1,8 +1,8 @@
 import Foundation
 import WaybillCore
+import WaybillExport
 import WaybillQueries
 
-/// The parameters of a use case's page: conditions, and the question's own parameters.
 struct UseCaseParameters {
     private let view: UseCaseView
     private let own: [(name: String, value: String)]
@@ -12,47 +12,61 @@ struct UseCaseParameters {
         let items = items.filter { !$0.value.isEmpty }
         self.view = view
         own = items.filter { view.parameters.contains($0.name) }
-        conditions = items.filter { !view.parameters.contains($0.name) }
+        let given = items.filter { !view.parameters.contains($0.name) }
+        conditions = given + (view == .why && !ListAddress(items).chooses ? [UseCaseView.failed] : [])
     }
 
     private subscript(name: String) -> String? { own.last { $0.name == name }?.value }
 
     var steps: [TransactionPoint] { own.filter { $0.name == "step" }.map { TransactionPoint($0.value) } }
 
-    /// Returns the questions of a page, without conditions; empty if a choice is missing. `step` and `now` are in
-    /// microseconds.
+    /// Returns the questions of a page, without conditions; empty if a choice is missing. `now` is in microseconds.
+    ///
+    /// - Parameter times: The first and the last beginning; `nil` without transactions.
     func questions(
-        usualSteps: [TransactionPoint], seen: SeenValues, step: Int64?, now: Int64, redactor: Redactor
+        usualSteps: [TransactionPoint], seen: SeenValues, times: ClosedRange<Int64>?, now: Int64, redactor: Redactor
     ) throws(QueryFailure) -> [AnyQuestion] {
         let none = TransactionFilter()
         switch view {
         case .overview:
             return [
-                .summary(SummaryQuestion(step: .microseconds(step ?? Self.hour))),
-                .duration(DurationQuestion(filter: none)),
+                .summary(SummaryQuestion(step: .microseconds(TimeSteps.step(for: times)))),
+                .duration(Self.trend(DurationQuestion(filter: none, segmentation: .appVersion), times)),
             ]
         case .duration:
             let (from, to, occurrence) = try points()
-            return [.duration(DurationQuestion(filter: none, from: from, to: to, occurrence: occurrence))]
+            let by = try segmentation(redactor) ?? .appVersion
+            var question = DurationQuestion(
+                filter: none, from: from, to: to, occurrence: occurrence, segmentation: by)
+            question.isCertified = try isCertified()
+            return [.duration(Self.trend(question, times))]
         case .funnel:
             let steps = steps.isEmpty ? usualSteps : steps
             guard steps.count <= FunnelQuestion.stepLimit else {
                 throw .parameter("step", "A funnel has at most \(FunnelQuestion.stepLimit) steps.")
             }
-            return [
-                .funnel(FunnelQuestion(filter: none, steps: steps, window: try window(), isStrict: try flag("strict")))
-            ]
+            var question = FunnelQuestion(
+                filter: none, steps: steps, window: try window(), isStrict: try flag("strict"))
+            question.isCertified = try isCertified()
+            return [.funnel(question)]
         case .dropOff: return [.dropOff(DropOffQuestion(filter: none))]
         case .legs: return [.legs(LegsQuestion(filter: none))]
+        case .why: return [.why(WhyQuestion(filter: none))]
         case .compare:
             guard let groups = try groups(seen: seen, now: now, redactor) else { return [] }
             let (from, to, occurrence) = try points()
-            return [.compare(CompareQuestion(filter: none, groups: groups, from: from, to: to, occurrence: occurrence))]
+            var question = CompareQuestion(
+                filter: none, groups: groups, from: from, to: to, occurrence: occurrence)
+            question.isCertified = try isCertified()
+            return [.compare(question)]
         }
     }
 
-    /// Pages combine longer steps to days.
-    static let hour: Int64 = 3_600_000_000
+    private static func trend(_ question: DurationQuestion, _ times: ClosedRange<Int64>?) -> DurationQuestion {
+        var question = question
+        question.stepMicroseconds = TimeSteps.step(for: times, within: TimeSteps.lengthsOfPercentiles)
+        return question
+    }
 
     private func points() throws(QueryFailure) -> (TransactionPoint, TransactionPoint, DurationQuestion.Occurrence) {
         (TransactionPoint(self["from"] ?? "^"), TransactionPoint(self["to"] ?? "$"), try flag("last") ? .last : .first)
@@ -66,6 +80,8 @@ struct UseCaseParameters {
         return true
     }
 
+    private func isCertified() throws(QueryFailure) -> Bool? { try flag("certify") ? true : nil }
+
     private func window() throws(QueryFailure) -> Duration? {
         guard let within = self["within"] else { return nil }
         guard let length = TimeExpression.length(within), length > 0 else {
@@ -78,12 +94,7 @@ struct UseCaseParameters {
         .Groups?
     {
         let (a, b) = (self["a"], self["b"])
-        if let by = self["by"] {
-            let segmentation = Segmentation(by)
-            if case .attribute(let name) = segmentation, redactor.isSensitive(name) {
-                throw .parameter(
-                    "by", "Values under the name of a secret are not shown, so nothing can be told apart by “\(name)”.")
-            }
+        if let segmentation = try segmentation(redactor) {
             guard a == nil, b == nil else { return .values(of: segmentation, a, b) }
             let usual = seen.values(of: segmentation).prefix(2).sorted()
             return usual.count == 2 ? .values(of: segmentation, usual[0], usual[1]) : nil
@@ -95,6 +106,15 @@ struct UseCaseParameters {
                 "Two stretches of time are compared, and one is missing: give A and B, as 48h..24h and 24h..0h.")
         }
         return .windows(try stretch(a, "a", now: now), try stretch(b, "b", now: now))
+    }
+
+    private func segmentation(_ redactor: Redactor) throws(QueryFailure) -> Segmentation? {
+        guard let segmentation = self["by"].map({ Segmentation($0) }) else { return nil }
+        if case .attribute(let name) = segmentation, redactor.isSensitive(name) {
+            throw .parameter(
+                "by", "Values under the name of a secret are not shown, so nothing can be told apart by “\(name)”.")
+        }
+        return segmentation
     }
 
     private func stretch(_ text: String, _ name: String, now: Int64) throws(QueryFailure) -> Range<Date> {

@@ -34,7 +34,6 @@ package struct DeliveryPage {
         }
     }
 
-    /// - Parameter collected: The collector's counts; `nil` if none is running.
     package init(
         _ state: Redacted<DeliveryState>, collected: Redacted<Collected?>, names: Redacted<ChangedNames>,
         in frame: InspectorFrame

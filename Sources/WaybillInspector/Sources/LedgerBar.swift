@@ -12,7 +12,6 @@ struct LedgerBar {
 
     private let ledger: Ledger
     private let gapCount: Int
-    /// The nonempty shares, from the best outcome to the worst.
     let shares: [Share]
 
     /// Creates a bar; `missing` facts are pending ones before others that have arrived.
@@ -34,7 +33,7 @@ struct LedgerBar {
                     meaning: "A collector rejected them."),
             ].filter { $0.count > 0 }
             + dropped.map {
-                Share(word: "dropped: \($0.key)", count: $0.value, tone: "canceled", meaning: Self.meaning(of: $0.key))
+                Share(word: "dropped: \($0.key)", count: $0.value, tone: "cancelled", meaning: Self.meaning(of: $0.key))
             }
     }
 
@@ -45,6 +44,7 @@ struct LedgerBar {
         case .erased: "Erased because somebody asked for it."
         case .damaged: "Given up: they could not be read any more."
         case .sampled: "Left out by sampling: their transactions were not chosen, and ended well."
+        case .withheld: "Withheld by the collector: its rules keep such facts out of the store."
         case nil: "Given up before they were delivered."
         }
     }

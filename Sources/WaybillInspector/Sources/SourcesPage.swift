@@ -2,7 +2,6 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The list of sources, with the most recently active one first.
 package struct SourcesPage {
     private let page: RecordPage<SourceRecord>
     private let details: [GUID: SourceDetails]
@@ -45,7 +44,28 @@ package struct SourcesPage {
 
     private var list: HTML {
         guard !page.rows.isEmpty else { return "<div class=none><b>No sources</b><p>\(page.whyEmpty ?? "")</div>\n" }
-        return "<ol class=\"rows src\">\(page.rows.map(row))</ol>\n"
+        var groups: [(record: SourceRecord, rows: [SourceRecord])] = []
+        var places: [String: Int] = [:]
+        for record in page.rows {
+            let key = "\(day(record)) \(record.appName)"
+            if let place = places[key] {
+                groups[place].rows.append(record)
+            } else {
+                places[key] = groups.count
+                groups.append((record, [record]))
+            }
+        }
+        return "\(groups.map { group($0.record, $0.rows) })"
+    }
+
+    /// The launches of an app on a day. A page may end within a day.
+    private func group(_ first: SourceRecord, _ rows: [SourceRecord]) -> HTML {
+        let day: HTML = seen(first).map { HTML.moment($0, .date, in: frame.timeZone) } ?? "without a time"
+        return "<h2>\(first.appName), \(day)</h2>\n<ol class=\"rows src\">\(rows.map(row))</ol>\n"
+    }
+
+    private func day(_ record: SourceRecord) -> String {
+        seen(record).map { WallTime($0, in: frame.timeZone).date } ?? ""
     }
 
     private func row(_ record: SourceRecord) -> HTML {
@@ -60,13 +80,11 @@ package struct SourcesPage {
     }
 
     private func time(_ record: SourceRecord) -> HTML {
-        guard
-            let seen = record.heardMicroseconds ?? details[record.id]?.latestFact?.microseconds
-                ?? record.startedMicroseconds
-        else {
-            return "<time>never</time>"
-        }
-        return HTML.moment(seen, .row, in: frame.timeZone)
+        seen(record).map { HTML.moment($0, .row, in: frame.timeZone) } ?? "<time>never</time>"
+    }
+
+    private func seen(_ record: SourceRecord) -> Int64? {
+        record.heardMicroseconds ?? details[record.id]?.latestFact?.microseconds ?? record.startedMicroseconds
     }
 }
 
@@ -86,12 +104,11 @@ package struct SourcePage {
     private var bar: LedgerBar { LedgerBar(record) }
 
     private var main: HTML {
-        let attributes = Words.attributes(record.attributes)
-        let said: HTML = "<p class=said>\(attributes)</p>"
+        let links = UseCaseLinks(ListAddress([]), depth: 2)
         return """
             <nav class=around aria-label="Around it"><a rel=up href="../sources">All sources</a></nav>
             <header class="what source \(bar.tone)"><h1>\(record.appName) \(record.appVersion) <em class=state>\(end)</em></h1>
-            \(said, if: !attributes.isEmpty)<dl>\(cells)</dl>
+            \(ValueMenu.attributes(record.attributes, links).html, if: !record.attributes.isEmpty)<dl>\(cells)</dl>
             <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button></header>
             <div class=panels>\(ledger)\(gaps)\(clocks)\(transactions)</div>
 
@@ -105,16 +122,18 @@ package struct SourcePage {
 
     private var cells: HTML {
         let isOwn = record.heardMicroseconds == nil
+        let links = UseCaseLinks(ListAddress([]), depth: 2)
         let cells: [(String, HTML)] = [
-            ("Device", "\(record.device)"), ("System", "\(record.system)"),
+            ("App", ValueMenu.app(record.app, record.appVersion, links).html),
+            ("Device", ValueMenu.device(record.device, record.os, record.osVersion, links).html),
             ("Started", record.startedMicroseconds.map(time) ?? "unknown"),
             isOwn
                 ? ("Facts", "\(record.ledger.recorded)")
                 : ("First set", details.firstArrival.map { time($0.microseconds) } ?? ""),
             record.heardMicroseconds.map { ("Last set", time($0)) } ?? ("Sets", "none: it records into this store"),
             ("Latest fact", details.latestFact.map { time($0.microseconds) } ?? "none"),
-            ("Source", "\(record.id.description)"),
-            ("Installation", "\(record.installation?.description ?? "")"),
+            ("Source", "\(record.id.description)"), ("Transactions", ValueMenu.session(record.id, links).html),
+            ("Installation", record.installation.map { ValueMenu.installation($0, links).html } ?? ""),
         ]
         return .cells(cells.map { ($0.0, $0.1.bytes.isEmpty ? "not told" : $0.1) })
     }

@@ -2,7 +2,6 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The comparison of two transactions: both waterfalls on one time scale, and a table of their facts with differences.
 package struct TransactionComparisonPage {
     private let first: TransactionRecord
     private let clocks: ShownClocks
@@ -22,7 +21,10 @@ package struct TransactionComparisonPage {
         let comparison = TransactionComparison(shown[0], shown[1])
         let table = TransactionComparisonTable(
             comparison, names: (SourceNames(first.sources), SourceNames(second.sources)))
-        var waterfalls = shown.map { Waterfall($0, names: SourceNames($0.sources)) }
+        // Runs keep the pictures of many requests short. The table below has the events of others.
+        var waterfalls = shown.map {
+            Waterfall($0, names: SourceNames($0.sources), isDetailed: $0.exchanges.count > 40)
+        }
         let reach = waterfalls.map(\.reach)
         for index in waterfalls.indices { waterfalls[index].widen(to: reach[1 - index]) }
         let notes = notes(on: second)
@@ -102,7 +104,7 @@ package struct TransactionComparisonPage {
             <em>\(Words.outcome(summary.outcome))</em> <data>\(summary.durationMicroseconds.map(Words.duration) ?? "not closed")</data> \
             <a href="transactions/\(summary.id.description)\(clocks.query)"><code>\(summary.id.supportCode.description)</code></a></h2>\
             <p>\(summary.reason)</p><p>Begun \(begun) · \(sources.joined(separator: ", "))\(times)</p>\
-            \(waterfall.figure(hasAnchors: false))</section>
+            \(waterfall.figure())</section>
 
             """
     }
@@ -120,7 +122,7 @@ struct TransactionComparisonForm {
             <form class=comparison method=get action="\(root)beside"><span>Compare with</span>\
             \(link(.before, "the run before"))\(link(.after, "the run after"))\(link(.succeeded, "the last that succeeded"))\
             <input type=hidden name=a value="\(first.id.description)">\(hidden, if: clocks != .aligned)\
-            <input name=b required aria-label="Support code or ID of another one" placeholder="or a support code"><button>Show</button></form>
+            <input name=b required aria-label="Support code or ID of another one" placeholder="or a support code"><button>Compare</button></form>
             """
     }
 

@@ -6,11 +6,14 @@ package struct TransactionPage {
     private let record: TransactionRecord
     private let bodies: [FactID: ExchangeBodies]
     private let clocks: ShownClocks
+    private let address: ListAddress
+    private let excerpt: Waterfall.Excerpt
     private let around: Around
     private let notes: [String]
+    private let version: Int64?
     private let frame: InspectorFrame
+    private let links: UseCaseLinks
 
-    /// The transactions that the same source began before and after.
     package struct Around: Sendable {
         var before: TransactionSummary?
         var after: TransactionSummary?
@@ -21,13 +24,18 @@ package struct TransactionPage {
         }
     }
 
+    /// - Parameter version: The store's version before the page was read, to follow an open transaction; `nil` not to.
     package init(
         _ record: Redacted<TransactionRecord>, bodies: Redacted<[FactID: ExchangeBodies]>,
-        clocks: ShownClocks = .aligned, around: Around,
-        notes: [String], in frame: InspectorFrame
+        clocks: ShownClocks = .aligned, at address: ListAddress = ListAddress([]),
+        excerpt: Waterfall.Excerpt = Waterfall.Excerpt(), around: Around,
+        notes: [String], version: Int64? = nil, in frame: InspectorFrame
     ) {
+        links = UseCaseLinks(address, depth: 2)
+        self.version = record.value.summary.outcome == .open ? version : nil
         (self.record, self.bodies) = (record.value, bodies.value)
         (self.clocks, self.around, self.notes, self.frame) = (clocks, around, notes, frame)
+        (self.address, self.excerpt) = (address, excerpt)
     }
 
     package var html: HTML {
@@ -39,30 +47,66 @@ package struct TransactionPage {
     private var main: HTML {
         let told: HTML = "<aside>\(notes.map { "<p>\($0)</p>" as HTML })</aside>"
         let section = TransactionSection(
-            record, bodies: bodies, clocks: clocks, timeZone: frame.timeZone, hasAnchors: true)
+            record, bodies: bodies, clocks: clocks, timeZone: frame.timeZone, excerpt: excerpt
+        ) { address.with("at", $0) }
         return """
-            <nav class=around aria-label="Around it"><a rel=up href="../transactions">All transactions</a>\(neighbors)</nav>
-            <header class="what \(record.summary.outcome.name)"><h1>\(record.summary.outcome.icon)\(record.summary.useCaseName) \
-            <em>\(Words.outcome(record.summary.outcome))</em></h1><p>\(record.summary.reason)</p>
-            <dl>\(cells)</dl>
-            <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\
-            \(TransactionFile.allCases.map(download))</p>\(ClockChoice(of: [record], shown: clocks) { "?clocks=\($0.rawValue)" }.html)\
-            \(TransactionComparisonForm(first: record.summary, clocks: clocks, root: "../").html)</header>
+            <nav class=around aria-label="Around it"><a rel=up href="../transactions">All transactions</a>\(live)\(neighbors)</nav>
+            <header class="what \(record.summary.outcome.name)" data-fresh><h1>\(record.summary.outcome.icon)\(record.summary.useCaseName) \
+            <em>\(Words.outcome(record.summary.outcome))</em></h1>\(values)<dl>\(cells)</dl></header>
             \(told, if: !notes.isEmpty)
-            <article class="t \(record.summary.outcome.name)"><h2 class=unseen>What happened</h2>\(section.content)</article>
+            <article class="t \(record.summary.outcome.name)" data-fresh><h2 class=unseen>What happened</h2>\(excerptForm)\(section.content)</article>
+            <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\
+            \(TransactionFile.allCases.map(download))</p>\
+            \(ClockChoice(of: [record], shown: clocks) { address.with("clocks", $0 == .aligned ? nil : $0.rawValue) }.html)\
+            \(TransactionComparisonForm(first: record.summary, clocks: clocks, root: "../").html)
 
             """
     }
 
+    private var live: HTML { version.map { LiveBar($0, root: "../").html } ?? "" }
+
+    private var values: HTML {
+        let summary = record.summary
+        let ended: HTML = summary.endedBy.map { "<p>\($0.phrase)</p>\n" } ?? ""
+        var menus = [
+            ValueMenu.useCase(summary.useCase, summary.useCaseName, links), .outcome(summary.outcome, links),
+        ]
+        if let error = summary.error { menus.append(.error(error, links)) }
+        return "\(ended)\((menus + ValueMenu.attributes(summary.attributes, links)).html)"
+    }
+
+    /// Without script, two numbers zoom; with it, dragging over the overview fills them in.
+    private var excerptForm: HTML {
+        let isWhole = excerpt.from == nil && excerpt.to == nil && excerpt.text.isEmpty
+        let long = record.timeline.count > Self.shortCount
+        guard long || !isWhole else { return "" }
+        func time(_ name: String, _ label: String) -> HTML {
+            "<label>\(label) <input type=number step=any min=0 name=\(HTML.raw(name)) value=\"\(address[name] ?? "")\"> ms</label>"
+        }
+        let reset: HTML = "<a href=\"?\(clocks == .aligned ? "" : "clocks=\(clocks.rawValue)")\">Whole transaction</a>"
+        return """
+            <form class="find excerpt" method=get action=""><search>\(address.hidden(besides: ["from", "to", "find", "at"]))\
+            <input type=search name=find value="\(excerpt.text)" aria-label="Search in rows" placeholder="Search: name, path, error ...">\
+            \(time("from", "From"))\(time("to", "to"))<button>Show</button>\(reset, if: !isWhole)</search></form>
+            """
+    }
+
+    /// Shorter timelines need no search.
+    private static let shortCount = 40
+
     private var cells: HTML {
         let summary = record.summary
-        let cells: [(String, HTML)] = [
+        var cells: [(String, HTML)] = [
             ("Begun", HTML.moment(summary.begunMicroseconds, .exact, in: frame.timeZone)),
             ("Duration", "\(summary.durationMicroseconds.map(Words.duration) ?? "not closed")"),
-            ("Support code", "\(code)"),
-            ("Events", "\(summary.eventCount)"), ("Requests", "\(summary.exchangeCount)"),
-            ("Sources", "\(record.sources.map { "\($0.app) \($0.appVersion)" }.joined(separator: ", "))"),
+            ("Support code", "\(code)"), ("Events", "\(summary.eventCount)"), ("Requests", "\(summary.exchangeCount)"),
         ]
+        if let first = record.sources.first {
+            let menus =
+                [ValueMenu.session(first.id, links)] + ValueMenu.app(first.app, first.appVersion, links)
+                + ValueMenu.device(first.device, first.os, first.osVersion, links)
+            cells.append(("Begun by", menus.html))
+        }
         return .cells(cells)
     }
 
@@ -83,6 +127,24 @@ package struct TransactionPage {
             <a rel=\(relation) class=\(summary.outcome.name) href="\(summary.id.description)\(clocks.query)">\(word): \(summary.outcome.icon)\
             \(summary.useCaseName) \(HTML.moment(summary.begunMicroseconds, .time, in: frame.timeZone))</a>
             """
+    }
+}
+
+extension Waterfall.Excerpt {
+    init(_ address: ListAddress) throws(QueryFailure) {
+        self.init()
+        (from, to) = (try Self.time("from", address), try Self.time("to", address))
+        text = address["find"] ?? ""
+        at = address["at"]
+    }
+
+    /// Returns microseconds of a number of milliseconds.
+    private static func time(_ name: String, _ address: ListAddress) throws(QueryFailure) -> Int64? {
+        guard let word = address[name] else { return nil }
+        guard let number = Double(word), number.isFinite else {
+            throw .parameter(name, "“\(word)” is not a number of milliseconds. Use \(name)=1200, for example.")
+        }
+        return Int64(min(max(number, 0), 1e12) * 1000)
     }
 }
 

@@ -2,39 +2,45 @@ package import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// Links from numbers to the transactions that they count, under the page's conditions.
 struct UseCaseLinks {
     let root: String
-    let conditions: [(name: String, value: String)]
+    let parameters: [(name: String, value: String)]
 
-    init(_ address: ListAddress, depth: Int) {
+    init(_ address: ListAddress, depth: Int, besides names: [String] = []) {
         root = String(repeating: "../", count: depth - 1)
-        conditions = address.items.filter { Self.shared.contains($0.name) }
+        parameters = address.items.filter { Self.shared.contains($0.name) || names.contains($0.name) }
     }
 
     private static let shared = ["outcome", "since", "until", "text", "filter"]
 
     func transactions(
         of useCase: UseCaseReference, _ changes: [(name: String, value: String)] = [],
-        _ terms: [FilterCondition] = []
+        _ conditions: [FilterCondition] = []
     ) -> String {
-        var items = conditions.filter { condition in !changes.contains { $0.name == condition.name } } + changes
-        if !terms.isEmpty {
+        transactions([("use_case", useCase.key)], changes, conditions: conditions)
+    }
+
+    func transactions(
+        _ first: [(name: String, value: String)], _ changes: [(name: String, value: String)] = [],
+        conditions: [FilterCondition]
+    ) -> String {
+        var items = parameters.filter { parameter in !changes.contains { $0.name == parameter.name } } + changes
+        if !conditions.isEmpty {
             let written = items.last { $0.name == "filter" }?.value
-            let expression = ([written].compactMap(\.self) + terms.map(\.description)).joined(separator: " ")
+            let expression = ([written].compactMap(\.self) + conditions.map(\.description)).joined(separator: " ")
             items = items.filter { $0.name != "filter" } + [("filter", expression)]
         }
-        return "\(root)transactions\(Self.query([("use_case", useCase.key)] + items))"
+        return "\(root)transactions\(Self.query(first + items))"
     }
 
     func transactions(of useCase: UseCaseReference, _ listing: AnswerTable.Listing) -> String {
-        transactions(of: useCase, listing.conditions, listing.terms)
+        transactions(of: useCase, listing.parameters, listing.conditions)
     }
 
     func useCase(_ useCase: UseCaseReference, _ file: String = "", _ others: [(name: String, value: String)] = [])
         -> String
     {
-        "\(root)use-cases/\(ListAddress.encoded(useCase.key))\(file.isEmpty ? "" : "/")\(file)\(Self.query(conditions + others))"
+        "\(root)use-cases/\(ListAddress.encoded(useCase.key))\(file.isEmpty ? "" : "/")\(file)\(Self.query(parameters + others))"
     }
 
     static func query(_ items: [(name: String, value: String)]) -> String {

@@ -3,7 +3,6 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The page of a use case: the answer to one question as a chart, with a table and a file of the same numbers.
 package struct UseCasePage {
     private let useCase: UseCaseReference
     private let view: UseCaseView
@@ -34,7 +33,7 @@ package struct UseCasePage {
 
     private var main: HTML {
         """
-        <nav class=around aria-label="Around it"><a rel=up href="\(links.root)use-cases\(UseCaseLinks.query(links.conditions))">All use cases</a>\
+        <nav class=around aria-label="Around it"><a rel=up href="\(links.root)use-cases\(UseCaseLinks.query(links.parameters))">All use cases</a>\
         <a href="\(links.transactions(of: useCase))">Its transactions</a></nav>
         <h1>\(useCase.name)</h1>
         <nav class=views aria-label=Questions>\(UseCaseView.allCases.map(tab))</nav>
@@ -96,11 +95,13 @@ struct UseCaseSection {
     let links: UseCaseLinks
     let timeZone: TimeZone
 
-    func section(_ title: HTML, file: String, _ content: HTML) -> HTML {
+    func section(_ title: HTML, file: String?, _ content: HTML) -> HTML {
         let own = address.items.filter { view.parameters.contains($0.name) }
+        let download = file.map { file -> HTML in
+            "<a class=copier download href=\"\(links.useCase(useCase, file, own))\">CSV</a>"
+        }
         return """
-            <section class=answer><header><h2>\(title)</h2>\
-            <a class=copier download href="\(links.useCase(useCase, file, own))">CSV</a></header>
+            <section class=answer><header><h2>\(title)</h2>\(download ?? "")</header>
             \(content)</section>
 
             """
@@ -113,7 +114,6 @@ struct UseCaseSection {
     func remarks(_ sentences: [String]) -> HTML { "\(sentences.map { "<p class=hint>\($0)</p>" as HTML })" }
 }
 
-/// The form's fields are the URL's parameters, which makes views shareable.
 struct UseCaseForm {
     let view: UseCaseView
     let address: ListAddress
@@ -128,26 +128,28 @@ struct UseCaseForm {
         // On a narrow page, this button reveals the form, and the answer comes first.
         let unfold: HTML = "<button type=button class=unfold popovertarget=question>Change the question</button>"
         return """
-            \(unfold, if: asked != nil)<form class=ask id=question method=get\(" popover", if: asked != nil)>\(fields)\(address.hidden(besides: view.parameters))<button>Show</button></form>
+            \(unfold, if: asked != nil)<form class=ask id=question method=get\(" popover", if: asked != nil)>\(fields)\(address.hidden(besides: view.parameters))<button>Ask</button></form>
 
             """
     }
 
     private var fields: HTML {
         switch view {
-        case .overview, .dropOff, .legs: ""
-        case .duration: points
-        case .funnel: "\(steps)\(within)\(flag("strict", "nothing between"))"
-        case .compare: "\(groups)\(points)"
+        case .overview, .dropOff, .legs, .why: ""
+        case .duration: "\(points)\(by(chosen: address["by"].map { Segmentation($0) } ?? .appVersion))\(bounds)"
+        case .funnel: "\(steps)\(within)\(flag("strict", "nothing between"))\(bounds)"
+        case .compare: "\(groups)\(points)\(bounds)"
         }
     }
+
+    private var bounds: HTML { flag("certify", "bounds for missing facts") }
 
     private var points: HTML {
         let chosen: (TransactionPoint, TransactionPoint) =
             switch asked {
             case .duration(let query): (query.from, query.to)
             case .compare(let query): (query.from, query.to)
-            case .summary, .measure, .transitions, .funnel, .dropOff, .legs, .network, nil:
+            case .summary, .measure, .transitions, .funnel, .dropOff, .legs, .network, .errors, .why, nil:
                 (TransactionPoint(address["from"] ?? "^"), TransactionPoint(address["to"] ?? "$"))
             }
         return """
@@ -180,19 +182,25 @@ struct UseCaseForm {
     }
 
     private var groups: HTML {
-        let by = address["by"].map { Segmentation($0) }
+        let chosen = address["by"].map { Segmentation($0) }
+        return "\(by(chosen: chosen, none: "time"))\(chosen.map(values) ?? windows)"
+    }
+
+    /// - Parameter none: The word for no segmentation; `nil` if there always is one.
+    private func by(chosen by: Segmentation?, none: String? = nil) -> HTML {
         let attributes = seen.attributes.map { Segmentation.attribute($0) }
         let others = Self.segmentations.filter { !seen.values(of: $0.0).isEmpty }
-        let given = [by].compactMap(\.self).filter { by in !attributes.contains(by) && !others.contains { $0.0 == by } }
+        let known = attributes + others.map(\.0)
+        let given = [by].compactMap(\.self).filter { !known.contains($0) }
         func group(_ name: String, _ segmentations: [(Segmentation, String)]) -> HTML {
             let options = segmentations.map { ($0.0.description, $0.1) }
             return options.isEmpty
                 ? "" : "<optgroup label=\"\(name)\">\(HTML.options(options, chosen: by?.description))</optgroup>"
         }
         return """
-            <label>By <select name=by><option value="">time</option>\
+            <label>By <select name=by>\(none.map { "<option value=\"\">\($0)</option>" as HTML } ?? "")\
             \(group("Attribute", (attributes + given).map { segmentation in (segmentation, segmentation.description) }))\
-            \(group("What began it, and when", others))</select></label>\(by.map(values) ?? windows)
+            \(group("What began it, and when", others))</select></label>
             """
     }
 
@@ -233,7 +241,7 @@ package enum UseCaseView: String, CaseIterable, Sendable {
     case overview = ""
     case duration, funnel
     case dropOff = "dropoff"
-    case legs, compare
+    case legs, compare, why
 
     var title: String {
         switch self {
@@ -243,17 +251,28 @@ package enum UseCaseView: String, CaseIterable, Sendable {
         case .dropOff: "Drop-off"
         case .legs: "Legs"
         case .compare: "Compare"
+        case .why: "What differs?"
         }
     }
 
     package var parameters: [String] {
         switch self {
-        case .overview, .dropOff, .legs: []
-        case .duration: ["from", "to", "last"]
-        case .funnel: ["step", "within", "strict"]
-        case .compare: ["by", "a", "b", "from", "to", "last"]
+        case .overview, .dropOff, .legs, .why: []
+        case .duration: ["from", "to", "last", "by", "certify"]
+        case .funnel: ["step", "within", "strict", "certify"]
+        case .compare: ["by", "a", "b", "from", "to", "last", "certify"]
         }
     }
 
+    var hasGroups: Bool { parameters.contains("by") }
+
     var depth: Int { self == .overview ? 2 : 3 }
+
+    /// The transactions that ``why`` compares with the others, unless a filter chooses some.
+    static let failed = (name: "outcome", value: TransactionOutcome.failed.name)
+}
+
+extension ListAddress {
+    /// Whether a filter chooses among the transactions of a use case, apart from their time.
+    var chooses: Bool { ["filter", "outcome", "text"].contains { self[$0] != nil } }
 }

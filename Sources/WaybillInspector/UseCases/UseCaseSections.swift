@@ -4,8 +4,17 @@ import WaybillQueries
 
 extension UseCaseSection {
     func content(_ answer: Redacted<AnyAnswer>) -> HTML {
-        let tables = answer.tables(about: useCase.name)
-        return switch answer.value {
+        let tables = answer.tables(about: useCase.name, in: timeZone)
+        let bounds = answer.boundsTable.map { table in
+            section(
+                "Bounds for the missing facts", file: "\(view.rawValue).csv",
+                "\(self.table(table, "Bounds"))\(remarks(table.sentences))")
+        }
+        return "\(content(answer, tables))\(bounds ?? "")"
+    }
+
+    private func content(_ answer: Redacted<AnyAnswer>, _ tables: [AnswerTable]) -> HTML {
+        switch answer.value {
         case .summary(let question, let answer):
             answer.useCases.first.map { overview($0, each: question.stepMicroseconds, errors: tables[1]) } ?? ""
         case .duration(let question, let answer): duration(question, answer, tables)
@@ -13,8 +22,9 @@ extension UseCaseSection {
         case .dropOff(let question, let answer): section(tables[0], above: unfinished(question, answer))
         case .legs(_, let answer): section(tables[0], above: stack(answer.total))
         case .compare(let question, let answer): compare(question, answer, tables[0])
+        case .why(_, let answer): why(answer, tables[0])
         // Pages of use cases do not ask these questions.
-        case .measure, .transitions, .network: ""
+        case .measure, .transitions, .network, .errors: ""
         }
     }
 
@@ -26,7 +36,7 @@ extension UseCaseSection {
 
     private func unfinished(_ question: DropOffQuestion, _ answer: DropOffAnswer) -> HTML {
         """
-        <p><a href="\(links.transactions(of: useCase, question.unfinishedConditions))">\(Words.count(answer.transactions, "transaction"))</a> did not finish. \
+        <p><a href="\(links.transactions(of: useCase, question.unfinishedParameters))">\(Words.count(answer.transactions, "transaction"))</a> did not finish. \
         This is what they did last.
         """
     }
@@ -123,12 +133,71 @@ extension UseCaseSection {
         let histogram = Histogram(answer.total) { bar in
             bar.listing(question).map { links.transactions(of: useCase, $0) }
         }
-        return section(
-            "\(view.title)\(tables[0].heading?.text ?? "")", file: "duration.csv",
+        let whole = section(
+            "Duration\(tables[0].heading?.text ?? "")", file: "duration.csv",
             """
             <dl class=figures>\(HTML.cells([("Transactions", count)] + figures.dropFirst(2)))</dl>
             \(histogram.html)\(remarks(tables[0].notes))\(folded(table(tables[1], "Durations", drawings: [])))
             """)
+        return "\(trend(question, answer, tables))\(whole)"
+    }
+
+    /// More rows are in the file.
+    private static let segmentLimit = 30
+    private static let numbersLimit = 8
+
+    private func trend(_ question: DurationQuestion, _ answer: DurationAnswer, _ tables: [AnswerTable]) -> HTML {
+        guard let length = question.stepMicroseconds,
+            let chart = TrendChart(
+                (answer.total.steps ?? []).map { .init($0) }, FixedSteps(each: length, in: timeZone))
+        else { return "" }
+        let all = [answer.total] + answer.segments.prefix(Self.segmentLimit)
+        let small = chart.small(all.map { segment in (segment.steps ?? []).map { .init($0) } })
+        var segments = tables[0].onPage
+        segments.rows = Array(segments.rows.prefix(all.count))
+        let more = answer.segments.count - (all.count - 1)
+        let notes = more > 0 ? ["And \(more) more in the file."] : []
+        let by: HTML = question.segmentation.map { " by \($0.description)" } ?? ""
+        let numbers = tables.dropFirst(2).prefix(1 + Self.numbersLimit).map { trend -> HTML in
+            let title = "\(trend.heading?.subject ?? "")\(trend.heading?.text ?? "")"
+            return "<h3>\(title)</h3>\(table(trend, title))"
+        }
+        let ends: HTML = "<h3>How they ended</h3>\(chart.ends)"
+        return section(
+            "p50 and p95 over time\(by), in \(chart.unit)", file: nil,
+            """
+            \(chart.html(marks: question.segmentation?.hasBeginnings == true ? Self.beginnings(answer) : []))\(chart.remark)
+            \(ends, if: view == .duration)\(table(segments, "Durations\(question.segmentation == nil ? "" : " by segment")", drawings: small))\
+            \(remarks(notes))\(folded("\(numbers)"))
+            """)
+    }
+
+    private static func beginnings(_ answer: DurationAnswer) -> [(start: Int64, name: String)] {
+        answer.segments.compactMap { segment in
+            guard let value = segment.value, let first = segment.steps?.first else { return nil }
+            return (first.startMicroseconds, value)
+        }
+    }
+}
+
+extension Segmentation {
+    /// Whether it matters when a value was first seen. Each hour and day begins at its own time.
+    fileprivate var hasBeginnings: Bool {
+        switch self {
+        case .attribute, .app, .appVersion, .device, .os, .osVersion, .parentUseCase: true
+        case .hour, .day, .ended, .parentOutcome: false
+        }
+    }
+}
+
+extension AnswerTable {
+    /// The table without the columns that a narrow terminal drops, too.
+    fileprivate var onPage: AnswerTable {
+        var table = self
+        for index in columns.indices where columns[index].title.map(spare.contains) == true {
+            table.columns[index].title = nil
+        }
+        return table
     }
 }
 
@@ -170,6 +239,24 @@ extension UseCaseSection {
         let difference = quantile.differenceMicroseconds
         func share(_ value: Int64?) -> Double? { value.map { Double($0) / Double(a) } }
         return (share(difference.value), share(difference.low), share(difference.high))
+    }
+}
+
+extension UseCaseSection {
+    private func why(_ answer: WhyAnswer, _ table: AnswerTable) -> HTML {
+        let ends = answer.differences.map { ($0.difference.value, $0.difference.low, $0.difference.high) }
+        let reach = Whisker.reach(ends)
+        let whiskers = ends.map { Whisker($0, reach: reach, tone: "").html }
+        let chosen: HTML = "<a href=\"\(links.transactions(of: useCase, [UseCaseView.failed]))\">failed ones</a>"
+        let hint: HTML =
+            address.chooses
+            ? "<p class=hint>The filter chooses transactions. They are compared with all others that have ended."
+            : "<p class=hint>The \(chosen) are compared with all others that have ended. To choose other transactions, write a filter such as took&gt;2s."
+        return section(
+            "\(Words.count(answer.chosen, "chosen transaction")), \(Words.count(answer.others, "other"))",
+            file: "\(view.rawValue).csv",
+            "\(hint)\(self.table(table, view.title, "<span class=mid>chosen have less | more</span>", drawings: whiskers))\(remarks(table.sentences.suffix(1)))"
+        )
     }
 }
 

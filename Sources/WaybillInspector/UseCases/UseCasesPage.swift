@@ -2,7 +2,6 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillQueries
 
-/// The list of use cases with their runs over time, outcomes and durations.
 package struct UseCasesPage {
     private let answer: SummaryAnswer
     private let leftOut: Int
@@ -105,7 +104,6 @@ struct UseCaseNumbers {
 }
 
 extension OutcomeSteps {
-    /// The parts of a column from the bottom up, best outcome first.
     func parts(_ index: Int) -> [(tone: String, count: Int)] {
         OutcomeBar.order.compactMap { outcome in outcomes[index][outcome].map { (outcome.name, $0) } }
     }

@@ -36,7 +36,6 @@ struct LegacyIngestion {
         }
     }
 
-    /// - Parameter recorded: The number of the source's facts.
     mutating func share(_ set: LegacySet, of source: GUID, recorded: Int64) throws(WaybillError) -> TransactionSet.Share
     {
         facts = []
@@ -164,10 +163,14 @@ extension Store {
             var ingestion = try Ingestion(share, unread: [], at: wall, connection)
             ingestion.isVouchedFor = true
             ingestion.factsPerTransaction = factsPerTransaction
+            ingestion.hooks = hooks
             try ingestion.run(at: wall)
             try LeadingParts(connection: connection).decide(each: ingestion.undecided)
+            if let facts = ingestion.stored { stored.append(facts) }
+            finished += ingestion.finished
             return Receipt(
-                set: GUID(), acceptedCount: ingestion.acceptedCount, rejections: ingestion.rejections + rejections)
+                set: GUID(), acceptedCount: ingestion.acceptedCount + ingestion.withheldCount,
+                rejections: ingestion.rejections + rejections)
         }
     }
 

@@ -12,7 +12,6 @@ package struct LegacySet: Hashable, Sendable {
         self.unread = unread
     }
 
-    /// One fact for each transaction, and one for each log.
     package var factCount: Int { transactions.reduce(transactions.count) { $0 + $1.logs.count } }
 
     package struct Unread: Hashable, Sendable {

@@ -25,11 +25,14 @@ struct ConditionSQL {
         case .untilMicroseconds(let time): "\(begun) < \(argument(time))"
         case .event(let name): event(name)
         case .error(let error): self.error(error)
+        case .finishError(let error): finishError(error)
         case .attribute(let name, let value): attribute(name, value)
         case .app(let value): ofSource("s.app = \(argument(value)) COLLATE NOCASE")
         case .appVersion(let value): ofSource("s.app_version = \(argument(value)) COLLATE NOCASE")
         case .device(let value): ofSource("s.device = \(argument(value)) COLLATE NOCASE")
         case .osVersion(let value): ofSource("s.os_version = \(argument(value)) COLLATE NOCASE")
+        case .source(let id): ofSource("s.uuid = \(argument(id))")
+        case .installation(let id): ofSource("s.installation = \(argument(id))")
         case .os(let value): os(value)
         case .ended(let value): ended(value)
         case .sampled(.chosen): "(p.sample_ppm IS NOT NULL AND NOT ifnull(p.sample_kept, 0))"
@@ -139,6 +142,26 @@ struct ConditionSQL {
             AND \(matches(SQL.detail("e.detail", "error_code"), "e.detail"))) \
             OR EXISTS(SELECT 1 FROM exchanges l WHERE l.source = q.source AND l.part = q.sequence AND \(ofExchange))))
             """
+    }
+
+    private mutating func finishError(_ error: RecordedError) -> String {
+        let detail = "\(leading).closed_detail"
+        func member(_ path: String) -> String { SQL.detail(detail, path) }
+        let own = isSame(error.chain[0], code: "\(leading).error_code") { member("error_\($0)") }
+        let last = "error_underlying[#-1]"
+        let cause =
+            error.underlying.last.map { isSame($0, code: member("\(last).code")) { member("\(last).\($0)") } }
+            ?? "\(member(last)) IS NULL"
+        return ofTransaction("(\(leading).error_code IS NOT NULL AND \(own) AND \(cause))")
+    }
+
+    private mutating func isSame(
+        _ error: RecordedError.Underlying, code: String, _ member: (String) -> String
+    ) -> String {
+        let which =
+            error.name.map { "\(member("name")) = \(argument($0))" }
+            ?? "\(member("name")) IS NULL AND \(code) = \(argument(error.code))"
+        return "ifnull(\(member("domain")), '') = \(argument(error.domain)) AND \(which)"
     }
 
     // MARK: Transactions
@@ -253,7 +276,7 @@ struct ConditionSQL {
         case .completed: "(l.state = \(ExchangeState.completed.rawValue) AND \(isMocked) IS NOT 1)"
         case .mocked: "(l.state = \(ExchangeState.completed.rawValue) AND \(isMocked))"
         case .failed: "l.state = \(ExchangeState.failed.rawValue)"
-        case .canceled: "l.state = \(ExchangeState.canceled.rawValue)"
+        case .cancelled: "l.state = \(ExchangeState.cancelled.rawValue)"
         }
     }
 

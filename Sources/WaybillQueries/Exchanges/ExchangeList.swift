@@ -5,7 +5,7 @@ package import WaybillStore
 package struct ExchangeList {
     let connection: Connection
     let filter: ExchangeFilter
-    private let conditions: ConditionSQL
+    let conditions: ConditionSQL
     private let newest: NewestExchanges
     let note: String?
 
@@ -105,8 +105,9 @@ package struct ExchangeList {
 
 extension ExchangeList {
     func keys(
-        limit: Int, after cursor: ListCursor?, budget: SearchBudget
+        limit: Int, after cursor: ListCursor?, budget: SearchBudget?
     ) throws(WaybillError) -> (keys: [ExchangeKey], lookedAt: (count: Int, from: Int64)?) {
+        guard let budget else { return (try keys(limit: limit, after: cursor), nil) }
         var spans = Array(try spans(after: cursor).reversed())
         var found: [ExchangeKey] = []
         var count = 0

@@ -2,23 +2,30 @@ package import WaybillCore
 package import WaybillStore
 
 extension StoreReader {
-    /// Searches text only in the newest ``BodySearch/pageLimit`` bytes of kept bodies.
+    /// Without a budget, it searches text only in the newest ``BodySearch/pageLimit`` bytes of kept bodies.
     package func exchanges(
-        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int64
+        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int64,
+        budget: SearchBudget? = nil
     ) throws(WaybillError) -> RecordPage<ExchangeRecord> {
-        var place: ListCursor?
-        if let cursor { place = try ListCursor(cursor) }
+        let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text) }
         let limit = min(max(1, limit), Int(Int32.max))
         return try read { () throws(WaybillError) in
             let list = try ExchangeList(
-                filter, now: wall, newest: newestExchanges, bodyLimit: BodySearch.pageLimit, connection)
-            let found = try list.keys(limit: limit + 1, after: place)
+                filter, now: wall, newest: newestExchanges, bodyLimit: budget == nil ? BodySearch.pageLimit : .max,
+                connection)
+            let (found, lookedAt) = try list.keys(limit: limit + 1, after: place, budget: budget)
             let rows = ExchangeRows(connection)
-            var records: [ExchangeRecord] = []
-            for key in found.prefix(limit) { if let record = try rows.record(at: key) { records.append(record) } }
-            let last = found.count > limit ? found[limit - 1] : nil
-            let next = last.map { ListCursor(listed: $0.opened, source: $0.source, sequence: $0.sequence).description }
-            return RecordPage(rows: records, next: next, note: list.note)
+            var page = RecordPage<ExchangeRecord>(rows: [], next: nil, note: list.note)
+            for key in found.prefix(limit) { if let record = try rows.record(at: key) { page.rows.append(record) } }
+            if found.count > limit {
+                let last = found[limit - 1]
+                page.next = ListCursor(listed: last.opened, source: last.source, sequence: last.sequence).description
+            } else if let lookedAt {
+                let last = ListCursor.places.upperBound
+                page.next = ListCursor(listed: lookedAt.from - 1, source: last, sequence: last).description
+                page.progress = .lookedAt(lookedAt.count, through: .time(lookedAt.from))
+            }
+            return page
         }
     }
 
@@ -114,18 +121,15 @@ final class ExchangeRows {
 
     private static let query = """
         SELECT \(FactRowReader.exchangeOpenedColumns), \(FactRowReader.exchangeClosedColumns), \
-        s.uuid, s.app, s.app_version, s.device, s.os, s.os_version, s.ended, p.guid, p.use_case, \
-        \(SQL.name(useCase: "p.use_case", event: "-1", otherwise: "'use case ' || p.use_case")), \
-        \(SQL.endedBy("s")) \
+        \(TransactionRecord.Source.columns), s.ended, p.guid, p.use_case, \
+        \(SQL.name(useCase: "p.use_case", event: "-1", otherwise: "'use case ' || p.use_case")) \
         FROM exchanges l JOIN sources s ON s.id = l.source LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part \
         WHERE l.source = ? AND l.part = ? AND l.sequence = ? AND l.method IS NOT NULL
         """
 
     private static func record(_ row: Row, _ clock: WallClock) -> ExchangeRecord? {
         let rest = row.dropFirst(19)
-        let source = TransactionRecord.Source(
-            id: rest.guid(0), app: rest.text(1), appVersion: rest.text(2), device: rest.text(3), os: rest.text(4),
-            osVersion: rest.text(5), endedBy: rest.sourceEnd(10))
+        let source = TransactionRecord.Source(rest)
         let closed = row.isNull(8) ? nil : FactRowReader.exchangeClosed(row.dropFirst(8))
         guard
             let exchange = TransactionRecord.Exchange(
@@ -133,13 +137,13 @@ final class ExchangeRows {
         else {
             return nil
         }
-        let transaction = rest.optionalGUID(7)
+        let transaction = rest.optionalGUID(8)
         return ExchangeRecord(
             exchange: exchange,
             state: ExchangeRecord.State(
-                exchange.state, isMocked: exchange.transfer.isMocked, hasSourceEnded: rest.bool(6)),
-            source: source, transaction: transaction, useCase: transaction.map { _ in rest.int(8) },
-            useCaseName: transaction.map { _ in rest.text(9) })
+                exchange.state, isMocked: exchange.transfer.isMocked, hasSourceEnded: rest.bool(7)),
+            source: source, transaction: transaction, useCase: transaction.map { _ in rest.int(9) },
+            useCaseName: transaction.map { _ in rest.text(10) })
     }
 }
 

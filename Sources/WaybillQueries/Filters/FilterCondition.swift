@@ -16,12 +16,17 @@ public indirect enum FilterCondition: Hashable, Sendable {
     /// The transaction, or one of its events or exchanges, has such an error. `401` matches the code, `LoginError` the
     /// name, domain or text in any case, `LoginError 401` both, and `*` any error.
     case error(String)
+    /// The transaction closed with this error: the same domain, name and innermost cause; without a name, the same code.
+    /// Text and other underlying errors are ignored.
+    case finishError(RecordedError)
     /// An attribute of any part, event or source of the transaction. A `nil` value matches any value.
     case attribute(String, value: String?)
     /// A property of the source that began the transaction or recorded the exchange, ignoring case.
     case app(String), appVersion(String), device(String), osVersion(String)
     /// The operating system of that source, optionally with the beginning of its version: `iOS`, `iOS 18`.
     case os(String)
+    /// The source that began the transaction or recorded the exchange, or the installation of that source.
+    case source(GUID), installation(GUID)
     /// The end of the process that interrupted it: `signal`, `SIGSEGV`, `exit`, `reboot`, `system` or `unknown`.
     case ended(String)
     /// The sampling decision for the leading part of the transaction.
@@ -118,7 +123,7 @@ extension FilterCondition: Encodable, CustomStringConvertible {
             throw FilterMistake(
                 "“\(text)” is not one condition, as \(example) is.", at: 0, count: text.unicodeScalars.count)
         }
-        guard !condition.isIndexed || TimeExpression.length(term.value) == nil else {
+        guard !condition.isIndexed || !TimeExpression.isRelative(term.value) else {
             throw FilterMistake(
                 "“\(text)” depends on the time of day. Give a date.", at: 0, count: text.unicodeScalars.count)
         }
@@ -142,6 +147,7 @@ extension FilterCondition {
         case .untilMicroseconds(let time): .init(.until, "\(max(0, time))")
         case .event(let name): .init(.event, name)
         case .error(let error): .init(.error, error)
+        case .finishError(let error): .init(.finishError, error.identityText)
         case .attribute(let name, let value):
             .init(.attribute, name.escaping(["=", "\\"]) + (value.map { "=\($0)" } ?? ""))
         case .app(let value): .init(.app, value)
@@ -149,6 +155,8 @@ extension FilterCondition {
         case .device(let value): .init(.device, value)
         case .os(let value): .init(.os, value)
         case .osVersion(let value): .init(.osVersion, value)
+        case .source(let id): .init(.source, id.description)
+        case .installation(let id): .init(.installation, id.description)
         case .ended(let value): .init(.ended, value)
         case .sampled(let sampled): .init(.sampled, sampled.rawValue)
         case .oneIn(let count): .init(.oneIn, "\(count)")
@@ -193,7 +201,7 @@ extension FilterCondition.Relative {
 package enum StatusRange {
     package static func read(_ text: String, limit: Int = 999) -> ClosedRange<Int>? {
         if limit == 999, text.count == 3, text.lowercased().hasSuffix("xx"), let hundred = text.first?.wholeNumberValue,
-            hundred > 0
+            (1...5).contains(hundred)
         {
             return 100 * hundred...100 * hundred + 99
         }

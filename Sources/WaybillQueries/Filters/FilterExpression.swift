@@ -13,16 +13,20 @@ package import WaybillCore
 /// | `useCase:login` | of that use case, by name or code |
 /// | `outcome:failed,timed_out` | with one of these outcomes |
 /// | `event:requestSent` | with that event, from any source |
+/// | `has:feedback` | that a user has commented on |
 /// | `error:401`, `error:rejected`, `error:"LoginError 401"`, `error:*` | with an error, or underlying error, of that code; with that name, domain or text; with both; with any error |
+/// | `finishError:LoginError=rejected`, `finishError:"HTTP=503>NSURLErrorDomain=-1001"` | that closed with exactly this error: a domain, and a name or code; behind `>` its innermost cause |
 /// | `attribute:variant=B`, `attribute:variant` | that have, or had, that attribute |
 /// | `status:401`, `status:4xx`, `status:400-499` | with an exchange of that status |
 /// | `exchange:failed` | with an exchange in that state |
 /// | `app:shop`, `version:1.2`, `device:iPhone17,1`, `osVersion:18.1` | begun by such a source |
 /// | `os:iOS`, `os:"iOS 18"` | begun on that operating system; the version may be a prefix |
+/// | `source:0198c0de-…`, `installation:0198c0de-…` | begun by the source with that ID, or by any source of that installation |
 /// | `ended:signal`, `ended:SIGSEGV`, `ended:exit`, `ended:reboot`, `ended:system`, `ended:unknown` | interrupted by that end of their process |
 /// | `took>2s`, `took<500ms` | that took longer or shorter; units are us, ms, s, m, h |
 /// | `oneIn:100` | one in a hundred, always the same ones; answers count each a hundred times |
-/// | `since:24h`, `until:2026-03-01` | begun at or after that time, or before it |
+/// | `sampled:chosen`, `sampled:unchosen`, `sampled:none` | chosen by their sampling rate; delivered only for their outcome or duration; of a use case without a rate |
+/// | `since:24h`, `since:yesterday`, `until:2026-03-01` | begun at or after that time, or before it; `today`, `yesterday` and `"last week"` begin at midnight in UTC |
 /// | `password`, `"wrong password"` | with that text in the ID, support code, names, attributes (`sku=A1`), errors, hosts or paths |
 /// | `parent:checkout`, `parent:failed`, `parent:known`, `parent:K7QD-40X2` | whose parent has that use case, outcome, ID or support code, or is known |
 /// | `root:checkout` | whose topmost known ancestor, or else the transaction itself, matches in the same way |
@@ -38,14 +42,15 @@ package import WaybillCore
 /// | `path:/orders` | to that path or one below it, `/orders/17` |
 /// | `method:GET,HEAD` | with one of these methods |
 /// | `status:401`, `status:4xx`, `status:400-499` | with that status |
-/// | `state:failed,canceled` | in one of these states; see ``ExchangeRecord/State`` |
+/// | `state:failed,cancelled` | in one of these states; see ``ExchangeRecord/State`` |
 /// | `error:-1001`, `error:NSURLErrorDomain`, `error:*` | with that error or underlying error |
 /// | `took>2s`, `took<500ms` | that took longer or shorter |
 /// | `size>100kB`, `size<1MB` | with a larger or smaller response body; units are B, kB, MB, GB |
 /// | `close:1006`, `close:1002-1015` | that are WebSockets closed with that code |
 /// | `app:shop`, `version:1.2`, `device:x`, `os:"iOS 18"`, `osVersion:18.1` | recorded by such a source |
+/// | `source:0198c0de-…`, `installation:0198c0de-…` | recorded by the source with that ID, or by any source of that installation |
 /// | `ended:signal`, `ended:SIGSEGV` and so on | that have no end because their process ended like this |
-/// | `useCase:login`, `outcome:failed`, `event:paid`, `attribute:variant=B`, `parent:`, `root:`, `child:` | of a transaction that matches |
+/// | `useCase:login`, `outcome:failed`, `event:paid`, `has:feedback`, `attribute:variant=B`, `parent:`, `root:`, `child:` | of a transaction that matches |
 /// | `since:24h`, `until:2026-03-01` | opened at or after that time, or before it |
 /// | `password`, `"wrong password"` | with that text in the method, URL, header fields, error, kept bodies, or the transaction's ID or support code |
 ///
@@ -109,7 +114,7 @@ extension FilterExpression: Hashable, CustomStringConvertible, Codable {
 extension FilterExpression {
     package struct Term: Sendable, CustomStringConvertible {
         var isNegated = false
-        let key: Key?
+        package let key: Key?
         let relation: Relation
         let value: String
         var (start, count) = (0, 1)
@@ -136,16 +141,18 @@ extension FilterExpression {
     enum Relation: String, Sendable { case equal = ":", less = "<", greater = ">" }
 
     package enum Key: String, Sendable, CaseIterable {
-        case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, ended,
+        case useCase, outcome, event, has, error, finishError, attribute, status, exchange, app, version, device, os,
+            osVersion, source, installation, ended,
             sampled, oneIn, took, since, until, beginner, sort, parent, root, child
         case host, path, method, state, size, close
 
         package func goes(with subject: Subject) -> Bool {
             switch self {
-            case .exchange, .beginner, .sort: subject == .transactions
+            case .finishError, .exchange, .beginner, .sort: subject == .transactions
             case .host, .path, .method, .state, .size, .close: subject == .exchanges
-            case .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os, .osVersion,
-                .ended, .sampled, .oneIn, .took, .since, .until, .parent, .root, .child:
+            case .useCase, .outcome, .event, .has, .error, .attribute, .status, .app, .version, .device, .os,
+                .osVersion,
+                .source, .installation, .ended, .sampled, .oneIn, .took, .since, .until, .parent, .root, .child:
                 true
             }
         }
@@ -234,6 +241,7 @@ struct FilterScanner {
         .beginner: "Network exchanges are listed whoever began their transaction; beginner goes with transactions.",
         .exchange:
             "An exchange is told by its own state: say state:failed. The key “exchange” goes with transactions.",
+        .finishError: "Say error:401, or another error of an exchange. The key “finishError” goes with transactions.",
         .state: "The key “state” goes with network exchanges; of a transaction say outcome:failed, or exchange:failed.",
     ]
 

@@ -62,7 +62,13 @@ private struct TermReading {
         case .since: .sinceMicroseconds(try time())
         case .until: .untilMicroseconds(try time())
         case .event: .event(try event())
+        case .has: .event(try feedback())
         case .error: .error(value)
+        case .finishError:
+            .finishError(
+                try known(
+                    RecordedError(identityText: value),
+                    "no error: give its domain and its name or code, as LoginError=rejected or NSURLErrorDomain=-1001"))
         case .attribute: attribute()
         case .parent: try relative().map { .parent($0) }
         case .root: try relative().map { .root($0) }
@@ -72,6 +78,8 @@ private struct TermReading {
         case .device: .device(value)
         case .os: .os(value)
         case .osVersion: .osVersion(value)
+        case .source: .source(try id())
+        case .installation: .installation(try id())
         case .ended: .ended(try end())
         case .sampled: .sampled(try word("nothing that sampling says"))
         case .oneIn:
@@ -81,7 +89,7 @@ private struct TermReading {
                     "no such number: oneIn:100 is one in a hundred, and a million is the most"))
         case .took: term.relation == .greater ? .tookMoreThan(try duration()) : .tookLessThan(try duration())
         case nil: .text(value)
-        case .status: .status(try known(StatusRange.read(value), "no status: give 404, 4xx or 400-499"))
+        case .status: .status(try known(StatusRange.read(value), "no status: give 404, 1xx to 5xx, or 400-499"))
         case .exchange: .exchange(try word("no state of an exchange"))
         case .state:
             .state(
@@ -144,13 +152,23 @@ extension TermReading {
     }
 
     private func event() throws(FilterMistake) -> String {
-        guard let names, FilterCondition.code(ofUnnamed: value) == nil else { return value }
+        guard let names, value != RecordedName.feedback, FilterCondition.code(ofUnnamed: value) == nil else {
+            return value
+        }
         let events = names.filter { $0.event != nil }.map(\.name)
         guard !events.contains(value) else { return value }
         throw mistake(
             "No event here is called “\(value)”; "
                 + hint(events, otherwise: "no event has a name; “event 7” stands for the one with the code 7."),
             suggestion: nearest(events))
+    }
+
+    private func feedback() throws(FilterMistake) -> String {
+        guard value == RecordedName.feedback else {
+            throw unknown(
+                value[...], "nothing that a transaction can have", among: [RecordedName.feedback], at: term.valueStart)
+        }
+        return value
     }
 
     private func nearest(_ known: [String]) -> String? { value.nearest(among: Set(known).sorted()) }
@@ -197,7 +215,8 @@ extension TermReading {
     /// An empty set of outcomes would match everything.
     var noOutcomeIsLeft: FilterMistake {
         mistake(
-            "With this no outcome is left. Put a comma between outcomes of which any will do: outcome:failed,canceled.")
+            "With this no outcome is left. Put a comma between outcomes of which any will do: outcome:failed,cancelled."
+        )
     }
 
     private func unknown(_ word: Substring, _ what: String, among words: [String], at offset: Int) -> FilterMistake {
@@ -238,6 +257,8 @@ extension TermReading {
         return methods
     }
 
+    private func id() throws(FilterMistake) -> GUID { try known(GUID(value), "not an ID, which has 36 characters") }
+
     private func byteCount() throws(FilterMistake) -> Int64 {
         try known(Measure.size.read(value), "no size: give 500B, 100kB, 1.5MB or 2GB")
     }
@@ -259,9 +280,10 @@ extension TermReading {
     }
 }
 
-/// A time as text: `24h` ago, `2026-03-01`, `2026-03-01T12:00:00Z`, or microseconds since 1970.
+/// A time as text: `24h` ago, `yesterday`, `2026-03-01`, `2026-03-01T12:00:00Z`, or microseconds since 1970.
 package enum TimeExpression {
-    package static let forms = "24h, 30m or 7d ago, an ISO 8601 date or time, or microseconds since 1970"
+    package static let forms =
+        "24h, 30m or 7d ago, today, yesterday or “last week” (from its first midnight in UTC), an ISO 8601 date or time, or microseconds since 1970"
 
     /// The end of the year 9999, the last that ISO 8601 writes with four digits.
     private static let latest: Int64 = 253_402_300_799_999_999
@@ -269,7 +291,23 @@ package enum TimeExpression {
     /// Clamps to 1684 to 2255, the range of recorded times.
     package static func microseconds(_ text: String, now: Int64) -> Int64? {
         if let age = length(text) { return now.subtracting(age) }
-        return instant(text)?.bounded
+        return beginning(text, now: now) ?? instant(text)?.bounded
+    }
+
+    /// Whether the text means another time on another day.
+    static func isRelative(_ text: String) -> Bool { length(text) != nil || beginning(text, now: 0) != nil }
+
+    /// Returns the first midnight of a day or a week in UTC, which commands and collectors use for all times.
+    private static func beginning(_ text: String, now: Int64) -> Int64? {
+        let day: Int64 = 86_400_000_000
+        let today = now.subtracting((now % day + day) % day)
+        return switch text.lowercased() {
+        case "today": today
+        case "yesterday": today.subtracting(day)
+        // 1970-01-01 was a Thursday, three days after a Monday (ISO 8601).
+        case "last week": today.subtracting(((today / day + 3) % 7 + 7) % 7 * day).subtracting(7 * day)
+        default: nil
+        }
     }
 
     package static func instant(_ text: String) -> Int64? {

@@ -117,6 +117,13 @@ extension ListFilter {
     package var sampledOneIn: Int { conditions.compactMap(\.sampledOneIn).max() ?? 1 }
 }
 
+extension KeyedDecodingContainer {
+    /// A missing filter matches everything. The synthesized `init(from:)` of a question calls this method.
+    func decode<Filter: ListFilter>(_ type: Filter.Type, forKey key: Key) throws -> Filter {
+        try decodeIfPresent(type, forKey: key) ?? Filter([])
+    }
+}
+
 extension FilterCondition {
     package var isIndexed: Bool { useCase != nil || outcomes != nil || since != nil || until != nil }
 

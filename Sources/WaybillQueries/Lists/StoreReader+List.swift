@@ -2,12 +2,6 @@ package import WaybillCore
 package import WaybillStore
 
 extension StoreReader {
-    package func transactions(
-        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64
-    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
-        try transactions(matching: filter, limit: limit, after: cursor, now: wall, in: .all)
-    }
-
     func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64,
         in scope: ListQuery.Scope
@@ -123,7 +117,7 @@ extension StoreReader {
         SELECT (SELECT count(*) FROM parts p CROSS JOIN events e ON e.source = p.source AND e.part = p.sequence \
         WHERE p.guid = ?1 AND e.detail IS NOT NULL AND json_valid(e.detail) AND json_extract(e.detail, '$.error_code') IS NOT NULL) \
         + (SELECT count(*) FROM parts p CROSS JOIN exchanges l ON l.source = p.source AND l.part = p.sequence \
-        WHERE p.guid = ?1 AND (l.state = \(ExchangeState.failed.rawValue) OR l.status >= 400))
+        WHERE p.guid = ?1 AND \(SQL.hasFailed("l")))
         """
 
     package func neighbors(

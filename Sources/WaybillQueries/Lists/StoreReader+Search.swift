@@ -2,17 +2,18 @@ package import WaybillCore
 package import WaybillStore
 
 extension StoreReader {
-    /// Transactions with the text as ID or support code are first.
+    /// With a budget, transactions with the text as ID or support code are first, and the page may end early.
     package func transactions(
-        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64, budget: SearchBudget
-    ) throws(WaybillError) -> (page: RecordPage<TransactionSummary>, progress: SearchProgress?) {
-        guard filter.isSearch else {
-            return (try transactions(matching: filter, limit: limit, after: cursor, now: wall), nil)
+        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64,
+        budget: SearchBudget? = nil
+    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
+        guard let budget, filter.isSearch else {
+            return try transactions(matching: filter, limit: limit, after: cursor, now: wall, in: .all)
         }
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
         return try read { () throws(WaybillError) in
             if place == nil, let page = try transactionsByID(matching: filter, limit: limit, now: wall) {
-                return (page, .foundByID)
+                return page
             }
             return try search(filter, limit: min(max(1, limit), Int(Int32.max)), after: place, now: wall, budget)
         }
@@ -20,7 +21,24 @@ extension StoreReader {
 
     private func search(
         _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int64, _ budget: SearchBudget
-    ) throws(WaybillError) -> (RecordPage<TransactionSummary>, SearchProgress?) {
+    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
+        let found = try leaders(matching: filter, limit: limit, after: cursor, now: wall, budget)
+        var page = RecordPage(rows: try summaries(of: found.leaders, now: wall), next: found.next?.description)
+        page.progress = found.progress
+        return page
+    }
+
+    /// Without a budget, the list is complete, or has `limit` rows.
+    func leaders(
+        matching filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int64,
+        _ budget: SearchBudget?
+    ) throws(WaybillError) -> FoundLeaders {
+        func page(_ found: [ListCursor]) -> FoundLeaders {
+            FoundLeaders(leaders: Array(found.prefix(limit)), next: found.count > limit ? found[limit - 1] : nil)
+        }
+        guard let budget, filter.isSearch else {
+            return page(try leaders(ListQuery(filter, limit: limit + 1, after: cursor, now: wall), filter.order))
+        }
         var (place, lookedAt) = (cursor, 0)
         var found: [ListCursor] = []
         repeat {
@@ -28,14 +46,11 @@ extension StoreReader {
             let end = try leaders(milestone, filter.order).first
             found += try leaders(
                 ListQuery(filter, limit: limit + 1 - found.count, after: place, through: end, now: wall), filter.order)
-            guard found.count <= limit, let end else {
-                let next = found.count > limit ? found[limit - 1].description : nil
-                return (RecordPage(rows: try summaries(of: found.prefix(limit), now: wall), next: next), nil)
-            }
+            guard found.count <= limit, let end else { return page(found) }
             (place, lookedAt) = (end, lookedAt + budget.stretch)
         } while !budget.isOver()
-        let page = RecordPage(rows: try summaries(of: found, now: wall), next: place?.description)
-        return (page, place.map { .lookedAt(lookedAt, through: $0.place) })
+        return FoundLeaders(
+            leaders: found, next: place, progress: place.map { .lookedAt(lookedAt, through: $0.place) })
     }
 
     private func transactionsByID(
@@ -51,41 +66,24 @@ extension StoreReader {
         guard !named.isEmpty else { return nil }
         let found = try leaders(ListQuery(filter, limit: limit, after: nil, now: wall, in: .few(named)), filter.order)
         guard !found.isEmpty else { return nil }
-        return RecordPage(
+        var page = RecordPage(
             rows: try summaries(of: found, now: wall), next: ListCursor.beginning(of: filter.order).description)
+        page.progress = .foundByID
+        return page
     }
 }
 
-extension StoreReader {
-    package func exchanges(
-        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int64, budget: SearchBudget
-    ) throws(WaybillError) -> (page: RecordPage<ExchangeRecord>, progress: SearchProgress?) {
-        let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text) }
-        let limit = min(max(1, limit), Int(Int32.max))
-        return try read { () throws(WaybillError) in
-            let (found, lookedAt) = try ExchangeList(filter, now: wall, newest: newestExchanges, connection).keys(
-                limit: limit + 1, after: place, budget: budget)
-            let rows = ExchangeRows(connection)
-            var records: [ExchangeRecord] = []
-            for key in found.prefix(limit) { if let record = try rows.record(at: key) { records.append(record) } }
-            if found.count > limit {
-                let last = found[limit - 1]
-                let next = ListCursor(listed: last.opened, source: last.source, sequence: last.sequence).description
-                return (RecordPage(rows: records, next: next), nil)
-            }
-            let last = ListCursor.places.upperBound
-            let next = lookedAt.map { ListCursor(listed: $0.from - 1, source: last, sequence: last).description }
-            return (
-                RecordPage(rows: records, next: next), lookedAt.map { .lookedAt($0.count, through: .time($0.from)) }
-            )
-        }
-    }
+struct FoundLeaders {
+    var leaders: [ListCursor]
+    var next: ListCursor?
+    /// How far the search got; `nil` if it did not run out of time.
+    var progress: SearchProgress?
 }
 
 extension TransactionFilter {
-    fileprivate var isSearch: Bool { self != byIndex }
+    var isSearch: Bool { self != byIndex }
 
-    fileprivate var byIndex: TransactionFilter {
+    var byIndex: TransactionFilter {
         var filter = self
         filter.isFolded = false
         filter.conditions = conditions.compactMap { condition in

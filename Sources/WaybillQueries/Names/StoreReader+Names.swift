@@ -132,15 +132,11 @@ extension StoreReader {
     }
 }
 
-/// One version of one app.
-public struct AppVersion: Hashable, Sendable {
-    /// The name of the app or service.
-    public var app: String
-    /// The version, as the app writes it.
-    public var version: String
+package struct AppVersion: Hashable, Sendable {
+    package var app: String
+    package var version: String
 
-    /// Creates a version.
-    public init(app: String, version: String) {
+    package init(app: String, version: String) {
         self.app = app
         self.version = version
     }

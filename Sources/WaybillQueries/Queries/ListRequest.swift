@@ -1,4 +1,3 @@
-package import Foundation
 package import WaybillCore
 
 /// A request for a page of a list, with the same grammar in a URL's query and in a command's options.
@@ -9,30 +8,28 @@ package import WaybillCore
 /// var request = ListRequest()
 /// request[.outcome] = "failed,timed_out"
 /// request[.since] = "24h"
-/// let filter = try request.transactionFilter(names: names, now: Date())
+/// try request.validate(about: .transactions)
 /// ```
-public struct ListRequest: Hashable, Sendable {
+package struct ListRequest: Hashable, Sendable {
     private var values: [Parameter: String] = [:]
 
     /// The range for the number of rows of a page.
-    public static let limits = 1...500
-    /// The default number of rows of a page.
-    public static let defaultLimit = 50
+    package static let limits = 1...500
+    package static let defaultLimit = 50
     /// The value of ``Parameter/after`` that asks for a first position, and no rows.
-    public static let now = "now"
+    package static let now = "now"
 
-    /// Creates a request for the first page of everything.
-    public init() {}
+    package init() {}
 
     /// Reads the decoded parameters of a URL. The last value of a repeated parameter wins.
     ///
     /// - Throws: ``QueryFailure`` for an unknown name, because a misspelled filter would match everything.
-    public init(_ items: [(name: String, value: String)], about subject: Subject) throws(QueryFailure) {
+    package init(_ items: [(name: String, value: String)], about subject: Subject) throws(QueryFailure) {
         try self.init(items, among: subject.parameters)
     }
 
     /// Reads the decoded conditions of a URL, and throws ``QueryFailure`` for other names, also those of pages.
-    public init(conditions items: [(name: String, value: String)], about subject: Subject) throws(QueryFailure) {
+    package init(conditions items: [(name: String, value: String)], about subject: Subject) throws(QueryFailure) {
         try self.init(items, among: subject.parameters.filter { ![.limit, .cursor, .after, .fold].contains($0) })
     }
 
@@ -48,38 +45,35 @@ public struct ListRequest: Hashable, Sendable {
     package init(_ values: [Parameter: String?]) { self.values = values.compactMapValues(\.self) }
 
     /// The text of a parameter; `nil` if it is not set.
-    public subscript(_ parameter: Parameter) -> String? {
+    package subscript(_ parameter: Parameter) -> String? {
         get { values[parameter] }
         set { values[parameter] = newValue }
     }
 
     /// The parameters that are set, in their order, not percent-encoded.
-    public var items: [(name: String, value: String)] {
+    package var items: [(name: String, value: String)] {
         Parameter.allCases.compactMap { parameter in self[parameter].map { (parameter.rawValue, $0) } }
     }
 }
 
 extension ListRequest {
-    /// The subject of a list.
-    public enum Subject: Sendable, CaseIterable {
-        /// Transactions, network exchanges, sources, or codes with several names.
+    package enum Subject: Sendable, CaseIterable {
         case transactions, exchanges, sources, names
 
         /// The parameters of this subject, in the order of its documentation.
-        public var parameters: [Parameter] { Parameter.allCases.filter { $0.goes(with: self) } }
+        package var parameters: [Parameter] { Parameter.allCases.filter { $0.goes(with: self) } }
     }
 
     /// A parameter. The raw value is its name in a URL.
-    public enum Parameter: String, Sendable, CaseIterable {
+    package enum Parameter: String, Sendable, CaseIterable {
         /// A use case, by code or name. An exchange has that of its transaction.
         case useCase = "use_case"
         /// Outcomes, separated by commas. An exchange has that of its transaction.
         case outcome
-        /// A lower bound for the begin time: `24h` ago, an ISO 8601 date or time, or microseconds since 1970.
+        /// A lower bound for the begin time: `24h` ago, `yesterday`, an ISO 8601 date or time, or microseconds since 1970.
         case since
         /// An exclusive upper bound for the begin time.
         case until
-        /// The name of an app or a service.
         case app
         /// A text to find, ignoring case.
         case text
@@ -131,16 +125,7 @@ extension ListRequest {
 }
 
 extension ListRequest {
-    package func transactionFilter(names: [RecordedName], now: Date) throws(QueryFailure) -> TransactionFilter {
-        try filter(names: names, now: now.microseconds)
-    }
-
-    package func exchangeFilter(names: [RecordedName], now: Date) throws(QueryFailure) -> ExchangeFilter {
-        try filter(names: names, now: now.microseconds)
-    }
-
-    /// Returns the filter of sources, and throws ``QueryFailure`` if a value is malformed.
-    public func sourceFilter() throws(QueryFailure) -> SourceFilter {
+    package func sourceFilter() throws(QueryFailure) -> SourceFilter {
         _ = try ListRequest(items, about: .sources)
         var filter = SourceFilter()
         (filter.app, filter.text) = (self[.app], self[.text])
@@ -154,7 +139,7 @@ extension ListRequest {
     }
 
     /// Validates the parameters that need no store, and throws ``QueryFailure`` with the expected form.
-    public func validate(about subject: Subject) throws(QueryFailure) {
+    package func validate(about subject: Subject) throws(QueryFailure) {
         switch subject {
         case .transactions: _ = try filter(names: nil, now: 0) as TransactionFilter
         case .exchanges: _ = try filter(names: nil, now: 0) as ExchangeFilter
@@ -166,7 +151,7 @@ extension ListRequest {
     }
 
     /// Returns the most rows of a page. Default: ``defaultLimit``. Throws ``QueryFailure`` outside ``limits``.
-    public func pageSize() throws(QueryFailure) -> Int {
+    package func pageSize() throws(QueryFailure) -> Int {
         guard let limit = self[.limit] else { return Self.defaultLimit }
         guard let count = Int(limit), Self.limits.contains(count) else {
             throw .parameter(
@@ -235,7 +220,7 @@ extension ListRequest {
     /// Creates a request for the transactions that pass a filter, in its order. Times before 1970 count as 1970.
     ///
     /// The limit is within ``limits`` and defaults to ``defaultLimit``. The cursor is `next` of the page before.
-    public init(matching filter: TransactionFilter, limit: Int? = nil, cursor: String? = nil) {
+    package init(matching filter: TransactionFilter, limit: Int? = nil, cursor: String? = nil) {
         var others: [FilterExpression] = []
         if filter.beginner != .known { others.append(FilterExpression(.beginner, filter.beginner.rawValue)) }
         if filter.order != .newest { others.append(FilterExpression(.sort, filter.order.rawValue)) }
@@ -243,21 +228,18 @@ extension ListRequest {
         if filter.isFolded { self[.fold] = "true" }
     }
 
-    /// Creates a request for the exchanges that pass a filter; see ``init(matching:limit:cursor:)``.
-    public init(matching filter: ExchangeFilter, limit: Int? = nil, cursor: String? = nil) {
+    package init(matching filter: ExchangeFilter, limit: Int? = nil, cursor: String? = nil) {
         self.init(filter.conditions, [], limit, cursor)
     }
 
-    /// Creates a request for the sources that pass a filter, in its order; see ``init(matching:limit:cursor:)``.
-    public init(matching filter: SourceFilter, limit: Int? = nil, cursor: String? = nil) {
+    package init(matching filter: SourceFilter, limit: Int? = nil, cursor: String? = nil) {
         self.init([
             .app: filter.app, .text: filter.text, .sort: filter.order == .oldest ? nil : filter.order.rawValue,
             .limit: limit.map(String.init), .cursor: cursor,
         ])
     }
 
-    /// Creates a request for a page without conditions.
-    public init(limit: Int?, cursor: String? = nil) { self.init([.limit: limit.map(String.init), .cursor: cursor]) }
+    package init(limit: Int?, cursor: String? = nil) { self.init([.limit: limit.map(String.init), .cursor: cursor]) }
 
     private init(_ conditions: [FilterCondition], _ others: [FilterExpression], _ limit: Int?, _ cursor: String?) {
         self.init(limit: limit, cursor: cursor)

@@ -2,7 +2,7 @@ public import WaybillCore
 
 /// The reason why a question has no answer, or no single one.
 public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// An invalid parameter of a ``ListRequest`` or another question: its name in a URL, and a message.
+    /// An invalid parameter of a list or another question: its name in a URL, and a message.
     case parameter(String, String)
     /// An invalid parameter `filter`: the mistake and its position.
     case filter(FilterMistake)
@@ -43,6 +43,20 @@ extension QueryFailure: Redactable {
         case .question(let message): .question(redactor.text(message))
         case .notFound(let message): .notFound(redactor.text(message))
         case .ambiguous, .ambiguousExchange: self
+        }
+    }
+}
+
+extension QueryFailure {
+    static func ofCursor<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as WaybillError where error.code == .format {
+            throw QueryFailure.parameter("cursor", error.message)
+        }
+    }
+
+    package static func ofQuestion<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as WaybillError where [.notFound, .setting].contains(error.code) {
+            throw QueryFailure.question(error.message)
         }
     }
 }

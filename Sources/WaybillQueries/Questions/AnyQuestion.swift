@@ -26,11 +26,15 @@ public enum AnyQuestion: Hashable, Sendable {
     case network(NetworkQuestion)
     /// The differences between two groups of transactions.
     case compare(CompareQuestion)
+    /// The errors that transactions closed with, and which of them are new.
+    case errors(ErrorsQuestion)
+    /// What sets some transactions apart from the others.
+    case why(WhyQuestion)
 
     package enum Word: String, CaseIterable, Sendable, Codable {
         case summary, duration, measure, transitions, funnel
         case dropOff = "dropoff"
-        case legs, network, compare
+        case legs, network, compare, errors, why
     }
 
     private var named: (word: Word, question: any FoldedQuestion) {
@@ -44,6 +48,8 @@ public enum AnyQuestion: Hashable, Sendable {
         case .legs(let question): (.legs, question)
         case .network(let question): (.network, question)
         case .compare(let question): (.compare, question)
+        case .errors(let question): (.errors, question)
+        case .why(let question): (.why, question)
         }
     }
 
@@ -63,6 +69,8 @@ public enum AnyQuestion: Hashable, Sendable {
         case .legs(let question): .legs(question.with(\.filter, filter))
         case .network(let question): .network(question.with(\.transactions, filter))
         case .compare(let question): .compare(question.with(\.filter, filter))
+        case .errors(let question): .errors(question.with(\.filter, filter))
+        case .why(let question): .why(question.with(\.filter, filter))
         }
     }
 }
@@ -76,6 +84,18 @@ extension Question {
 }
 
 extension AnyQuestion {
+    package func meant(
+        by parameters: [(name: String, value: String)], _ reader: StoreReader, now: Int64
+    ) throws -> AnyQuestion {
+        if parameters.isEmpty { return self }
+        if case .network(var network) = self {
+            network.filter = try reader.filter(ListRequest(conditions: parameters, about: .exchanges), now: now)
+            network.transactions = nil
+            return .network(network)
+        }
+        return about(try reader.filter(ListRequest(conditions: parameters, about: .transactions), now: now))
+    }
+
     package func answer(by reader: StoreReader, now: Int64) throws -> AnyAnswer {
         func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> AnyAnswer {
             question.answered(try reader.answer(question, now: now))
@@ -120,6 +140,8 @@ extension AnyQuestion: Codable {
             case .legs: .legs(try LegsQuestion(from: decoder))
             case .network: .network(try NetworkQuestion(from: decoder))
             case .compare: .compare(try CompareQuestion(from: decoder))
+            case .errors: .errors(try ErrorsQuestion(from: decoder))
+            case .why: .why(try WhyQuestion(from: decoder))
             }
     }
 
@@ -156,6 +178,8 @@ extension AnyQuestion {
     package var readsOneIn: Int {
         // All exchanges of a client are needed to compare the clocks.
         if case .legs = self { return 1 }
+        // An earlier occurrence may be in any transaction.
+        if case .errors(let question) = self, question.newSinceMicroseconds != nil { return 1 }
         switch subject {
         case .transactions(let filter, let segmentation): return segmentation.isByAttribute ? 1 : filter.sampledOneIn
         case .exchanges(let filter, let transactions):
@@ -178,6 +202,8 @@ extension AnyQuestion {
         case .dropOff(let question): .transactions(question.filter, nil)
         case .legs(let question): .transactions(question.filter, question.segmentation)
         case .network(let question): .exchanges(question.filter, question.transactions)
+        case .errors(let question): .transactions(question.filter, nil)
+        case .why(let question): .transactions(question.filter, nil)
         case .compare(let question):
             switch question.groups {
             case .values(let segmentation, _, _): .transactions(question.filter, segmentation)
@@ -258,6 +284,10 @@ public enum AnyAnswer: Hashable, Sendable {
     case network(NetworkQuestion, NetworkAnswer)
     /// The differences between two groups of transactions.
     case compare(CompareQuestion, CompareAnswer)
+    /// The errors that transactions closed with, and which of them are new.
+    case errors(ErrorsQuestion, ErrorsAnswer)
+    /// What sets some transactions apart from the others.
+    case why(WhyQuestion, WhyAnswer)
 
     private var both: (question: AnyQuestion, answer: any QuestionAnswer) {
         switch self {
@@ -270,6 +300,8 @@ public enum AnyAnswer: Hashable, Sendable {
         case .legs(let question, let answer): (.legs(question), answer)
         case .network(let question, let answer): (.network(question), answer)
         case .compare(let question, let answer): (.compare(question), answer)
+        case .errors(let question, let answer): (.errors(question), answer)
+        case .why(let question, let answer): (.why(question), answer)
         }
     }
 
@@ -281,6 +313,17 @@ public enum AnyAnswer: Hashable, Sendable {
 
     /// The sampling weights behind the counts; `nil` without sampling.
     public var weighed: Weighing? { both.answer.weighed }
+
+    /// The bounds of a certified answer; `nil` for any other.
+    package var bounds: AnswerBounds? {
+        switch self {
+        case .summary(_, let answer): answer.bounds
+        case .duration(_, let answer): answer.bounds
+        case .funnel(_, let answer): answer.bounds
+        case .compare(_, let answer): answer.bounds
+        case .measure, .transitions, .dropOff, .legs, .network, .errors, .why: nil
+        }
+    }
 }
 
 extension AnyAnswer: Encodable {

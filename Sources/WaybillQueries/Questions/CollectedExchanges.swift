@@ -1,22 +1,30 @@
+import Foundation
 import WaybillCore
 import WaybillStore
 
 struct CollectedExchanges: Mergeable {
     /// The numbers are sums of weights.
     private var weights: Int64 = 0
+    private var failingWeights: Int64 = 0
+    private var timeoutWeights: Int64 = 0
     private var statuses: [Int?: Int64] = [:]
     private var states: [ExchangeRecord.State: Int64] = [:]
     private var errors = ErrorCounts()
     private var firstByte = Durations()
-    private var whole = Durations()
+    private var succeeded = Durations()
+    /// The durations of completed exchanges with an error status.
+    private var refused = Durations()
     private var failed = Durations()
     private var sentByteCount: Int64 = 0
     private var receivedByteCount: Int64 = 0
+    private var opened: ClosedRange<Int64>?
+    private var steps: [Int64: CollectedStep] = [:]
     private var slowest: [NetworkGroup.Example] = []
     private var failing: [NetworkGroup.Example] = []
     private let exampleCount: Int
+    private let step: Int64?
 
-    init(exampleCount: Int) { self.exampleCount = exampleCount }
+    init(exampleCount: Int, step: Int64?) { (self.exampleCount, self.step) = (exampleCount, step) }
 
     mutating func add(_ exchange: MeasuredExchange) {
         let weight = exchange.weight
@@ -26,8 +34,14 @@ struct CollectedExchanges: Mergeable {
         // Each size, and the sum, is limited to the largest integer of the format.
         sentByteCount = sentByteCount.adding((exchange.sentByteCount ?? 0).times(weight))
         receivedByteCount = receivedByteCount.adding((exchange.receivedByteCount ?? 0).times(weight))
+        extend(to: exchange.opened...exchange.opened)
+        if let step {
+            let number = exchange.opened.bounded.quotientAndRemainder(flooringBy: step).quotient
+            steps[number, default: CollectedStep()].add(exchange)
+        }
         if exchange.state == .failed, let error = exchange.error {
             errors.add(error, weight)
+            if error.isTimeout { timeoutWeights.addWeight(weight) }
         }
         guard exchange.state != .mocked else { return }
         if let time = exchange.firstByteAfter { firstByte.append(time, weight: weight) }
@@ -35,26 +49,39 @@ struct CollectedExchanges: Mergeable {
         if exchange.state == .completed || exchange.state == .failed, let duration = exchange.duration {
             if exchange.state == .failed {
                 failed.append(duration, weight: weight)
+            } else if exchange.isFailing {
+                refused.append(duration, weight: weight)
             } else {
-                whole.append(duration, weight: weight)
+                succeeded.append(duration, weight: weight)
             }
             slowest.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isSlower)
         }
-        if exchange.state == .failed || exchange.status ?? 0 >= 400 {
+        if exchange.isFailing {
+            failingWeights.addWeight(weight)
             failing.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isLater)
         }
     }
 
+    private mutating func extend(to other: ClosedRange<Int64>) {
+        let known = opened ?? other
+        opened = min(known.lowerBound, other.lowerBound)...max(known.upperBound, other.upperBound)
+    }
+
     mutating func merge(_ other: consuming CollectedExchanges) {
         weights.addWeight(other.weights)
+        failingWeights.addWeight(other.failingWeights)
+        timeoutWeights.addWeight(other.timeoutWeights)
         statuses.merge(other.statuses, uniquingKeysWith: { $0.addingWeight($1) })
         states.merge(other.states, uniquingKeysWith: { $0.addingWeight($1) })
         sentByteCount = sentByteCount.adding(other.sentByteCount)
         receivedByteCount = receivedByteCount.adding(other.receivedByteCount)
         errors.merge(other.errors)
         firstByte.merge(other.firstByte)
-        whole.merge(other.whole)
+        succeeded.merge(other.succeeded)
+        refused.merge(other.refused)
         failed.merge(other.failed)
+        if let times = other.opened { extend(to: times) }
+        steps.merge(other.steps)
         for example in other.slowest {
             slowest.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isSlower)
         }
@@ -66,18 +93,59 @@ struct CollectedExchanges: Mergeable {
     var count: Int { Weights.count(weights) }
 
     mutating func group(_ key: NetworkKey) -> NetworkGroup {
-        NetworkGroup(
+        var whole = succeeded
+        whole.merge(refused)
+        var all = whole
+        all.merge(failed)
+        return NetworkGroup(
             role: key.role, host: key.host, path: key.path, method: key.method, count: count,
             statuses: statusCounts, states: states.mapValues(Weights.count).filter { $0.value > 0 },
-            errors: errors.sorted, firstByte: DurationStatistics(&firstByte), whole: DurationStatistics(&whole),
-            failed: DurationStatistics(&failed),
-            sentByteCount: sentByteCount, receivedByteCount: receivedByteCount, slowest: slowest, failing: failing)
+            failingCount: Weights.count(failingWeights), timeoutCount: Weights.count(timeoutWeights),
+            errors: errors.sorted, firstByte: DurationStatistics(&firstByte), succeeded: DurationStatistics(&succeeded),
+            all: DurationStatistics(&all), whole: DurationStatistics(&whole), failed: DurationStatistics(&failed),
+            sentByteCount: sentByteCount, receivedByteCount: receivedByteCount,
+            firstOpened: Date(microseconds: opened?.lowerBound ?? 0),
+            lastOpened: Date(microseconds: opened?.upperBound ?? 0), steps: sortedSteps, slowest: slowest,
+            failing: failing)
+    }
+
+    private var sortedSteps: [NetworkGroup.Step]? {
+        guard let step else { return nil }
+        return steps.sorted { $0.key < $1.key }.map { number, collected in collected.step(from: number * step) }
     }
 
     private var statusCounts: NetworkGroup.StatusCounts {
         var counts = NetworkGroup.StatusCounts()
         for (status, weights) in statuses { counts.add(status, weights) }
         return counts.rounded
+    }
+}
+
+private struct CollectedStep: Mergeable {
+    private var weights: Int64 = 0
+    private var failingWeights: Int64 = 0
+    private var succeeded = Durations()
+
+    mutating func add(_ exchange: MeasuredExchange) {
+        weights.addWeight(exchange.weight)
+        if exchange.isFailing {
+            failingWeights.addWeight(exchange.weight)
+        } else if exchange.state == .completed, let duration = exchange.duration {
+            succeeded.append(duration, weight: exchange.weight)
+        }
+    }
+
+    mutating func merge(_ other: consuming CollectedStep) {
+        weights.addWeight(other.weights)
+        failingWeights.addWeight(other.failingWeights)
+        succeeded.merge(other.succeeded)
+    }
+
+    func step(from start: Int64) -> NetworkGroup.Step {
+        var succeeded = succeeded
+        return NetworkGroup.Step(
+            start: Date(microseconds: start), count: Weights.count(weights),
+            failingCount: Weights.count(failingWeights), succeeded: DurationStatistics(&succeeded))
     }
 }
 
@@ -126,6 +194,24 @@ struct MeasuredExchange {
     var sentByteCount, receivedByteCount: Int64?
     var error: RecordedError?
     var weight = Weights.one
+
+    var isFailing: Bool { state != .mocked && (state == .failed || status ?? 0 >= 400) }
+}
+
+extension RecordedError {
+    /// Whether the error, or an underlying one, is a timeout of a request: a well-known code, or a name that says so.
+    var isTimeout: Bool {
+        chain.contains { error in
+            switch (error.domain, error.code) {
+            case ("NSURLErrorDomain", -1001): return true
+            // ETIMEDOUT on Darwin and on Linux.
+            case ("NSPOSIXErrorDomain", 60), ("NSPOSIXErrorDomain", 110): return true
+            default:
+                let name = (error.name ?? "").lowercased().filter { $0 != "_" }
+                return ["timeout", "timedout", "deadlineexceeded"].contains { name.contains($0) }
+            }
+        }
+    }
 }
 
 extension MeasuredExchange {

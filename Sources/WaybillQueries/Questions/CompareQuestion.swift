@@ -32,6 +32,7 @@ public struct CompareQuestion: Question {
     public var to: TransactionPoint
     /// The occurrence of an event that counts, for both points. Default: the first.
     public var occurrence: DurationQuestion.Occurrence
+    package var isCertified: Bool?
 
     /// Creates a question, by default about the duration of the whole transaction.
     public init(
@@ -51,11 +52,12 @@ extension CompareQuestion {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
-            filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter(),
+            filter: try container.decode(TransactionFilter.self, forKey: .filter),
             groups: try container.decode(Groups.self, forKey: .groups))
         from = try container.decodeIfPresent(TransactionPoint.self, forKey: .from) ?? from
         to = try container.decodeIfPresent(TransactionPoint.self, forKey: .to) ?? to
         occurrence = try container.decodeIfPresent(DurationQuestion.Occurrence.self, forKey: .occurrence) ?? occurrence
+        isCertified = try container.decodeIfPresent(Bool.self, forKey: .isCertified)
     }
 }
 
@@ -72,6 +74,7 @@ public struct CompareAnswer: QuestionAnswer {
     /// One sentence on why a group has no transactions; `nil` if both have some.
     public var whyEmpty: String?
     public var weighed: Weighing?
+    package var bounds: AnswerBounds?
 
     /// Creates an answer.
     public init(a: Group, b: Group, rates: [RateComparison], quantiles: [QuantileComparison], whyEmpty: String? = nil) {
@@ -159,6 +162,7 @@ extension CompareQuestion: FoldedQuestion {
     package func answered(_ answer: CompareAnswer) -> AnyAnswer { .compare(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<ComparedSamples> {
+        let context = try context.certifying(.compare(self))
         try groups.check()
         let points = try PointMatcher([from, to], of: filter.useCase, context)
         let all = try EventCursor(
@@ -191,6 +195,7 @@ extension CompareQuestion: FoldedQuestion {
         try check(found.collected.values, of: asked.count)
         var answer = CompareAnswer(found.collected.a, found.collected.b)
         answer.weighed = asked.weighing
+        answer.bounds = asked.owed.map { $0.bounds($0.rows(found.collected.a, found.collected.b, answer)) }
         let empty = [answer.a, answer.b].filter { $0.transactions == 0 }.map {
             $0.value.map { "“\($0)”" } ?? "those without a value"
         }
@@ -340,7 +345,7 @@ extension RateComparison.Measure {
 }
 
 extension Estimate {
-    fileprivate func inWords(_ text: (Value) -> String) -> String {
+    func inWords(_ text: (Value) -> String) -> String {
         switch (low, high) {
         case (let low?, let high?): "\(text(low)) to \(text(high))"
         case (let low?, nil): "\(text(low)) or more"
@@ -358,7 +363,7 @@ extension Double {
     /// The bound of a billion avoids overflows of untrusted numbers.
     private var tenthsOfPercent: Int64 { isNaN ? 0 : Int64((Swift.min(Swift.max(self, -1e9), 1e9) * 1000).rounded()) }
 
-    fileprivate var percentText: String { "\(tenthsOfPercent.decimalText(per: 10, digits: 1)) %" }
+    package var percentText: String { "\(tenthsOfPercent.decimalText(per: 10, digits: 1)) %" }
 
     package var pointsText: String {
         let tenths = tenthsOfPercent

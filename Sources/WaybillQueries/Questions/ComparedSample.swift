@@ -40,6 +40,10 @@ package struct ComparedSample: Mergeable {
         }
     }
 
+    func tally(_ measure: RateComparison.Measure) -> OwedFacts.Tally {
+        OwedFacts.Tally(part: count(measure), whole: Weights.count(endedWeights))
+    }
+
     fileprivate func group() -> CompareAnswer.Group {
         var values = durations
         return CompareAnswer.Group(

@@ -1,3 +1,4 @@
+public import Foundation
 public import WaybillCore
 
 /// The time from one point of a transaction to another.
@@ -20,6 +21,8 @@ public struct DurationQuestion: Question {
     public var occurrence: Occurrence
     /// The segments; `nil` for one result.
     public var segmentation: Segmentation?
+    package var stepMicroseconds: Int64?
+    package var isCertified: Bool?
 
     /// Creates a question, by default about the duration of the whole transaction.
     public init(
@@ -33,17 +36,25 @@ public struct DurationQuestion: Question {
         self.occurrence = occurrence
         self.segmentation = segmentation
     }
+
+    /// The length of the steps of ``DurationSegment/steps``. Default: `nil`, for no steps.
+    public var step: Duration? {
+        get { stepMicroseconds.map { .microseconds($0) } }
+        set { stepMicroseconds = newValue?.microseconds }
+    }
 }
 
 extension DurationQuestion {
     /// Reads a question. Missing members have defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
+        self.init(filter: try container.decode(TransactionFilter.self, forKey: .filter))
         from = try container.decodeIfPresent(TransactionPoint.self, forKey: .from) ?? from
         to = try container.decodeIfPresent(TransactionPoint.self, forKey: .to) ?? to
         occurrence = try container.decodeIfPresent(Occurrence.self, forKey: .occurrence) ?? occurrence
         segmentation = try container.decodeIfPresent(Segmentation.self, forKey: .segmentation)
+        stepMicroseconds = try container.decodeIfPresent(Int64.self, forKey: .stepMicroseconds)
+        isCertified = try container.decodeIfPresent(Bool.self, forKey: .isCertified)
     }
 }
 
@@ -64,11 +75,14 @@ public struct DurationSegment: Hashable, Sendable, Codable {
     public var outcomes: [TransactionOutcome: Int]
     /// The distribution of the durations.
     public var histogram: [Bar]
+    /// The transactions by the time of their beginning, in order. Steps without transactions are left out; `nil` if the
+    /// question has no step.
+    public var steps: [Step]?
 
     /// Creates a segment.
     public init(
         value: String?, statistics: DurationStatistics, withoutEnd: Int, reversed: Int,
-        outcomes: [TransactionOutcome: Int], histogram: [Bar]
+        outcomes: [TransactionOutcome: Int], histogram: [Bar], steps: [Step]? = nil
     ) {
         self.value = value
         self.statistics = statistics
@@ -76,6 +90,33 @@ public struct DurationSegment: Hashable, Sendable, Codable {
         self.reversed = reversed
         self.outcomes = outcomes
         self.histogram = histogram
+        self.steps = steps
+    }
+
+    /// The transactions that began in one step of time.
+    public struct Step: Hashable, Sendable, Codable {
+        package var startMicroseconds: Int64
+        /// The durations of transactions with both points in this order.
+        public var statistics: DurationStatistics
+        /// The number of transactions with only the first point.
+        public var withoutEnd: Int
+        /// The number of transactions with both points in reverse order.
+        public var reversed: Int
+        /// The outcomes of the transactions in ``statistics``; only those that occur.
+        public var outcomes: [TransactionOutcome: Int]
+
+        /// Creates a step.
+        public init(
+            start: Date, statistics: DurationStatistics, withoutEnd: Int, reversed: Int,
+            outcomes: [TransactionOutcome: Int]
+        ) {
+            startMicroseconds = start.microseconds
+            (self.statistics, self.withoutEnd, self.reversed) = (statistics, withoutEnd, reversed)
+            self.outcomes = outcomes
+        }
+
+        /// The start of the step, a multiple of its length since 1970.
+        public var start: Date { Date(microseconds: startMicroseconds) }
     }
 
     /// One bar of the histogram: durations from ``from`` to below ``to``.
@@ -125,55 +166,6 @@ extension [DurationSegment.Bar] {
     }
 }
 
-/// The time from each event of a use case to the next one.
-public struct TransitionsQuestion: Question {
-    /// The transactions to measure. A use case is required.
-    public var filter: TransactionFilter
-
-    /// Creates a question.
-    public init(filter: TransactionFilter) { self.filter = filter }
-}
-
-extension TransitionsQuestion {
-    /// Reads a question. Missing members have defaults.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
-    }
-}
-
-/// The transitions between consecutive events.
-public struct TransitionsAnswer: QuestionAnswer {
-    /// The transitions, the most frequent first, then by name.
-    public var transitions: [Transition]
-    /// One sentence on why there is no transition; `nil` if there is one.
-    public var whyEmpty: String?
-    public var weighed: Weighing?
-
-    /// Creates an answer.
-    public init(transitions: [Transition], whyEmpty: String? = nil) {
-        self.transitions = transitions
-        self.whyEmpty = whyEmpty
-    }
-
-    /// An event and the next one in the merged order of all sources.
-    public struct Transition: Hashable, Sendable, Codable {
-        /// The name of the event.
-        public var from: String
-        /// The name of the next event.
-        public var to: String
-        /// The times between them. They can be negative only between two sources, because of their clocks.
-        public var statistics: DurationStatistics
-
-        /// Creates a transition.
-        public init(from: String, to: String, statistics: DurationStatistics) {
-            self.from = from
-            self.to = to
-            self.statistics = statistics
-        }
-    }
-}
-
 extension DurationQuestion: FoldedQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> DurationAnswer {
         try answer(partial(from: context))
@@ -184,16 +176,19 @@ extension DurationQuestion: FoldedQuestion {
     package func partial(
         from context: AnswerContext
     ) throws(WaybillError) -> Folded<NamedSegments<CollectedDurations>> {
+        let context = try context.certifying(.duration(self))
         let points = try PointMatcher([from, to], of: filter.useCase, context)
+        let step = stepMicroseconds.map { max(1, $0) }
+        let contents = points.contents.union(step == nil ? .outcome : [.outcome, .times])
         let all = try EventCursor(
-            filter, codes: points.codes, reading: points.contents.union(.outcome), segmentation: segmentation,
-            sources: points.sources, context)
+            filter, codes: points.codes, reading: contents, segmentation: segmentation, sources: points.sources,
+            context)
         var folded = try context.fold(all, into: Segmented(CollectedDurations())) {
             (events, collected) throws(WaybillError) in
             try events.forEach { transaction, events, sources in
                 guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources) else { return }
                 let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources)
-                collected.add(transaction) { $0.add(start, end, sources, transaction) }
+                collected.add(transaction) { $0.add(start, end, sources, transaction, each: step) }
             }
         }
         folded.asked.events = points.unknown
@@ -205,7 +200,12 @@ extension DurationQuestion: FoldedQuestion {
     ) throws(WaybillError) -> DurationAnswer {
         let asked = found.asked
         try asked.check()
-        var answer = found.collected.answer(by: segmentation) { $0.segment($1) }
+        var rows = SegmentBounds()
+        var answer = found.collected.answer(by: segmentation) { collected, value in
+            rows.add(asked.owed.map { collected.bounds($0) })
+            return collected.segment(value, each: stepMicroseconds)
+        }
+        answer.add(rows, of: answer.segments.map(\.value), asked.owed)
         answer.weighed = asked.weighing
         let total = answer.total
         guard total.statistics.count == 0 else { return answer }
@@ -223,10 +223,19 @@ package struct CollectedDurations: Mergeable {
     private var reversed: Int64 = 0
 
     private var outcomes: [TransactionOutcome: Int64] = [:]
+    /// The transactions by step. These do not count in the other members, to hold durations in memory once.
+    private var steps: [Int64: CollectedDurations] = [:]
 
+    /// - Parameter step: The length of steps in microseconds; `nil` for none.
     mutating func add(
-        _ start: TimePoint, _ end: TimePoint?, _ sources: SourceDirectory, _ transaction: TransactionCursor.Transaction
+        _ start: TimePoint, _ end: TimePoint?, _ sources: SourceDirectory,
+        _ transaction: TransactionCursor.Transaction, each step: Int64?
     ) {
+        if let step {
+            let number = transaction.begun.quotientAndRemainder(flooringBy: step).quotient
+            steps[number, default: CollectedDurations()].add(start, end, sources, transaction, each: nil)
+            return
+        }
         let weight = transaction.weight
         guard let end else {
             withoutEnd.addWeight(weight)
@@ -246,101 +255,32 @@ package struct CollectedDurations: Mergeable {
         reversed.addWeight(other.reversed)
         outcomes.merge(other.outcomes, uniquingKeysWith: { $0.addingWeight($1) })
         durations.merge(other.durations)
+        steps.merge(other.steps)
     }
 
-    mutating func segment(_ value: String?) -> DurationSegment {
-        let histogram = [DurationSegment.Bar](of: durations)
-        return DurationSegment(
-            value: value, statistics: DurationStatistics(&durations), withoutEnd: Weights.count(withoutEnd),
-            reversed: Weights.count(reversed), outcomes: outcomes.counts, histogram: histogram)
-    }
-}
-
-extension TransitionsQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> TransitionsAnswer {
-        try answer(partial(from: context))
+    fileprivate func bounds(_ owed: OwedFacts) -> [AnswerBounds.Row] {
+        let all = steps.values.reduce(into: durations) { $0.merge($1.durations) }
+        return [owed.row("", "count", count: all.count)] + owed.rows("", "", percentilesOf: all)
     }
 
-    package func answered(_ answer: TransitionsAnswer) -> AnyAnswer { .transitions(self, answer) }
-
-    package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<PairedDurations> {
-        guard filter.useCase != nil else {
-            throw WaybillError(.setting, "Events follow each other within a use case; say which.")
+    mutating func segment(_ value: String?, each step: Int64?) -> DurationSegment {
+        guard let step else {
+            let histogram = [DurationSegment.Bar](of: durations)
+            return DurationSegment(
+                value: value, statistics: DurationStatistics(&durations), withoutEnd: Weights.count(withoutEnd),
+                reversed: Weights.count(reversed), outcomes: outcomes.counts, histogram: histogram)
         }
-        let all = try EventCursor(filter, codes: nil, sources: try SourceDirectory(context.connection), context)
-        return try context.fold(all, into: PairedDurations()) { (events, collected) throws(WaybillError) in
-            var numbered = NumberedPairs()
-            try events.forEachInOrder { transaction, ordered, _ in
-                for index in ordered.indices.dropFirst() {
-                    numbered.add(
-                        ordered[index].microseconds(since: ordered[index - 1]), from: ordered[index - 1].name,
-                        to: ordered[index].name, weight: transaction.weight)
-                }
-            }
-            collected = numbered.named(events.sources.names)
+        var whole = CollectedDurations()
+        for collected in steps.values { whole.merge(collected) }
+        var segment = whole.segment(value, each: nil)
+        segment.steps = steps.sorted { $0.key < $1.key }.map { number, collected in
+            var collected = collected
+            return DurationSegment.Step(
+                start: Date(microseconds: number * max(1, step)),
+                statistics: DurationStatistics(&collected.durations),
+                withoutEnd: Weights.count(collected.withoutEnd), reversed: Weights.count(collected.reversed),
+                outcomes: collected.outcomes.counts)
         }
-    }
-
-    package func answer(_ found: consuming Folded<PairedDurations>) throws(WaybillError) -> TransitionsAnswer {
-        let asked = found.asked
-        let transitions = try found.collected.transitions()
-        var answer = TransitionsAnswer(
-            transitions: transitions.sorted {
-                (-$0.statistics.count, $0.from, $0.to) < (-$1.statistics.count, $1.from, $1.to)
-            }, whyEmpty: transitions.isEmpty ? asked.whyNone { "None of \($0) has two events." } : nil)
-        answer.weighed = asked.weighing
-        return answer
-    }
-}
-
-package struct PairedDurations: Mergeable {
-    fileprivate var durations: [Pair: Durations] = [:]
-
-    fileprivate struct Pair: Hashable {
-        var from, to: String
-    }
-
-    package mutating func merge(_ other: consuming PairedDurations) { durations.merge(other.durations) }
-
-    fileprivate consuming func transitions() throws(WaybillError) -> [TransitionsAnswer.Transition] {
-        var all: [(pair: Pair, durations: Durations)] = []
-        while let (pair, durations) = durations.popFirst() { all.append((pair, durations)) }
-        return all.onThreads { element in
-            TransitionsAnswer.Transition(
-                from: element.pair.from, to: element.pair.to, statistics: DurationStatistics(&element.durations))
-        }
-    }
-}
-
-private struct NumberedPairs {
-    private var durations: [Durations] = []
-    private var places: [Pair: Int] = [:]
-    /// The last successor of each event, because it is usually the next one, too.
-    private var latest: [(to: Int, place: Int)] = []
-
-    private struct Pair: Hashable {
-        var from: Int
-        var to: Int
-    }
-
-    mutating func add(_ duration: Int64, from: Int, to: Int, weight: Int64) {
-        while latest.count <= from { latest.append((-1, -1)) }
-        if latest[from].to != to { latest[from] = (to, place(of: Pair(from: from, to: to))) }
-        durations[latest[from].place].append(duration, weight: weight)
-    }
-
-    private mutating func place(of pair: Pair) -> Int {
-        if let place = places[pair] { return place }
-        places[pair] = durations.count
-        durations.append(Durations())
-        return durations.count - 1
-    }
-
-    func named(_ names: [String]) -> PairedDurations {
-        var named = PairedDurations()
-        for (pair, place) in places {
-            named.durations[PairedDurations.Pair(from: names[pair.from], to: names[pair.to])] = durations[place]
-        }
-        return named
+        return segment
     }
 }

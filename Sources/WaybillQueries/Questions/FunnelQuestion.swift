@@ -12,6 +12,7 @@ public struct FunnelQuestion: Question {
     public var isStrict: Bool
     /// The segments; `nil` for one result.
     public var segmentation: Segmentation?
+    package var isCertified: Bool?
 
     package static let stepLimit = 100
 
@@ -39,11 +40,12 @@ extension FunnelQuestion {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
-            filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter(),
+            filter: try container.decode(TransactionFilter.self, forKey: .filter),
             steps: try container.decode([TransactionPoint].self, forKey: .steps),
             isStrict: try container.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false,
             segmentation: try container.decodeIfPresent(Segmentation.self, forKey: .segmentation))
         windowMicroseconds = try container.decodeIfPresent(Int64.self, forKey: .windowMicroseconds)
+        isCertified = try container.decodeIfPresent(Bool.self, forKey: .isCertified)
     }
 }
 
@@ -96,14 +98,6 @@ public struct DropOffQuestion: Question {
     public init(filter: TransactionFilter) { self.filter = filter }
 }
 
-extension DropOffQuestion {
-    /// Reads a question. Missing members have defaults.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
-    }
-}
-
 /// The last events of unfinished transactions.
 public struct DropOffAnswer: QuestionAnswer {
     /// The number of transactions.
@@ -148,6 +142,7 @@ extension FunnelQuestion: FoldedQuestion {
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedSteps>> {
         guard !steps.isEmpty else { throw WaybillError(.setting, "A funnel needs at least one step.") }
+        let context = try context.certifying(.funnel(self))
         let points = try PointMatcher(steps, of: filter.useCase, context)
         let all = try EventCursor(
             filter, codes: isStrict ? nil : points.codes, reading: points.contents, segmentation: segmentation,
@@ -176,7 +171,13 @@ extension FunnelQuestion: FoldedQuestion {
     ) throws(WaybillError) -> FunnelAnswer {
         let asked = found.asked
         try asked.check()
-        var answer = found.collected.answer(by: segmentation) { $0.segment($1, steps) }
+        var rows = SegmentBounds()
+        var answer = found.collected.answer(by: segmentation) { collected, value in
+            let segment = collected.segment(value, steps)
+            rows.add(asked.owed.map { segment.bounds($0) })
+            return segment
+        }
+        answer.add(rows, of: answer.segments.map(\.value), asked.owed)
         answer.weighed = asked.weighing
         if let first = steps.first, answer.total.steps.first?.reached == 0 {
             answer.whyEmpty = asked.whyNone { "None of \($0) gets to the first step, \(first.inWords)." }
@@ -233,6 +234,20 @@ extension FunnelQuestion: FoldedQuestion {
         case .finished: event.name == -2
         case .event: points.matches(event, index)
         }
+    }
+}
+
+extension FunnelSegment {
+    fileprivate func bounds(_ owed: OwedFacts) -> [AnswerBounds.Row] {
+        [owed.row("", "transactions", count: transactions)]
+            + steps.enumerated().flatMap { number, step in
+                let measure = "step \(number + 1), \(step.point)"
+                let tally = OwedFacts.Tally(part: step.reached, whole: transactions)
+                return [
+                    owed.row("", measure, count: step.reached),
+                    owed.row("", "\(measure), of all", rate: tally),
+                ]
+            }
     }
 }
 

@@ -1,7 +1,7 @@
 import WaybillCore
 import WaybillStore
 
-/// The joined parts of transactions. For many transactions, reading all parts at once is faster than lookups.
+/// The joined parts of transactions.
 struct JoinedParts {
     struct Part: Equatable {
         var source: Int64

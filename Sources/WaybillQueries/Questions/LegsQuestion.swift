@@ -27,16 +27,6 @@ public struct LegsQuestion: Question {
     }
 }
 
-extension LegsQuestion {
-    /// Reads a question. Missing members have defaults.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter(),
-            segmentation: try container.decodeIfPresent(Segmentation.self, forKey: .segmentation))
-    }
-}
-
 /// A share of a transaction's duration.
 public enum Leg: String, Hashable, Sendable, Codable, CaseIterable {
     /// The time on the client before the first exchange.

@@ -20,17 +20,6 @@ public struct MeasureQuestion: Question {
     }
 }
 
-extension MeasureQuestion {
-    /// Reads a question. Missing members have defaults.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter(),
-            attribute: try container.decode(String.self, forKey: .attribute),
-            segmentation: try container.decodeIfPresent(Segmentation.self, forKey: .segmentation))
-    }
-}
-
 /// The numbers by segment. It is empty if no transaction has a number.
 public typealias MeasureAnswer = SegmentedAnswer<MeasureSegment>
 
@@ -163,6 +152,7 @@ public struct SegmentedAnswer<Segment: Hashable & Sendable & Codable>: QuestionA
     public var segments: [Segment]
     public var whyEmpty: String?
     public var weighed: Weighing?
+    package var bounds: AnswerBounds?
 
     /// Creates an answer.
     public init(total: Segment, segments: [Segment], whyEmpty: String? = nil) {

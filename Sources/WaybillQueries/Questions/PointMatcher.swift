@@ -129,11 +129,13 @@ package struct AskedTransactions: Mergeable {
     private var reason: EmptyReason?
     var events = UnknownNames()
     private var attribute = UnknownNames()
+    private(set) var owed: OwedFacts?
 
     init(_ transactions: TransactionCursor, _ weights: Weights, _ context: AnswerContext) throws(WaybillError) {
         count = transactions.count
         self.weights = weights
         attribute = transactions.unknownAttribute
+        owed = context.owed
         if count == 0 { reason = try context.emptyReason(transactions.filter) }
     }
 

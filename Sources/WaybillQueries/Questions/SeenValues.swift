@@ -1,28 +1,25 @@
 package import WaybillCore
 package import WaybillStore
 
-/// The values of the newest transactions for each segmentation, as choices for people.
-public struct SeenValues: Sendable, Equatable {
+package struct SeenValues: Sendable, Equatable {
     private var counts: [Segmentation: [String: Int]] = [:]
 
-    /// Creates an empty collection.
-    public init() {}
+    package init() {}
 
     /// Counts a value. Empty values are ignored.
-    public mutating func add(_ value: String, of segmentation: Segmentation, count: Int = 1) {
+    package mutating func add(_ value: String, of segmentation: Segmentation, count: Int = 1) {
         guard !value.isEmpty else { return }
         counts[segmentation, default: [:]][value, default: 0] += count
     }
 
-    /// The names of attributes, in order.
-    public var attributes: [String] {
+    package var attributes: [String] {
         counts.keys.compactMap { segmentation in
             if case .attribute(let name) = segmentation { name } else { nil }
         }.sorted()
     }
 
     /// Returns the values, the most frequent first. Hours and days begin with the latest.
-    public func values(of segmentation: Segmentation) -> [String] {
+    package func values(of segmentation: Segmentation) -> [String] {
         let counts = counts[segmentation] ?? [:]
         switch segmentation {
         case .hour, .day: return counts.keys.sorted(by: >)

@@ -6,6 +6,7 @@ public struct SummaryQuestion: Question {
     /// The transactions to count.
     public var filter: TransactionFilter
     package var stepMicroseconds: Int64
+    package var isCertified: Bool?
 
     /// Creates a question, by default about all transactions, with rates per day.
     public init(filter: TransactionFilter = TransactionFilter(), step: Duration = .seconds(86_400)) {
@@ -25,8 +26,9 @@ extension SummaryQuestion {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init()
-        filter = try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? filter
+        filter = try container.decode(TransactionFilter.self, forKey: .filter)
         stepMicroseconds = try container.decodeIfPresent(Int64.self, forKey: .stepMicroseconds) ?? stepMicroseconds
+        isCertified = try container.decodeIfPresent(Bool.self, forKey: .isCertified)
     }
 }
 
@@ -37,6 +39,7 @@ public struct SummaryAnswer: QuestionAnswer {
     /// One sentence on why no transaction counts; `nil` if one does.
     public var whyEmpty: String?
     public var weighed: Weighing?
+    package var bounds: AnswerBounds?
 
     /// Creates an answer.
     public init(useCases: [UseCaseSummary], whyEmpty: String? = nil) {
@@ -139,6 +142,7 @@ extension SummaryQuestion: FoldedQuestion {
     package func answered(_ answer: SummaryAnswer) -> AnyAnswer { .summary(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<CountedUseCases> {
+        let context = try context.certifying(.summary(self))
         let sources = try SourceDirectory(context.connection)
         let all = try TransactionCursor(filter, reading: [.times, .outcome, .error], sources: sources, context)
         var folded = try context.fold(all, into: CountedUseCases()) { (transactions, collected) throws(WaybillError) in
@@ -170,14 +174,18 @@ extension SummaryQuestion: FoldedQuestion {
     package func answer(_ found: consuming Folded<CountedUseCases>) throws(WaybillError) -> SummaryAnswer {
         let asked = found.asked
         var summaries: [UseCaseSummary] = []
-        for (useCase, counts) in found.collected.useCases {
+        var rows: [AnswerBounds.Row] = []
+        for (useCase, counts) in found.collected.useCases.sorted(by: { $0.key < $1.key }) {
             var counts = counts
-            summaries.append(counts.summary(of: useCase, step: wholeStep))
+            let summary = counts.summary(of: useCase, step: wholeStep)
+            rows += asked.owed.map { counts.bounds(summary, $0) } ?? []
+            summaries.append(summary)
         }
         var answer = SummaryAnswer(
             useCases: summaries.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) },
             whyEmpty: summaries.isEmpty ? asked.whyNone { "\($0) can be listed." } : nil)
         answer.weighed = asked.weighing
+        answer.bounds = asked.owed?.bounds(rows)
         return answer
     }
 }
@@ -254,6 +262,17 @@ private struct UseCaseCounts: Mergeable {
             rates: rates.sorted { $0.step < $1.step }.map {
                 .init(start: Date(microseconds: $0.step * step), outcomes: $0.outcomes.counts)
             }, duration: DurationStatistics(&durations), succeeded: DurationStatistics(&succeeded))
+    }
+}
+
+extension UseCaseCounts {
+    fileprivate func bounds(_ summary: UseCaseSummary, _ owed: OwedFacts) -> [AnswerBounds.Row] {
+        let outcomes = TransactionOutcome.allCases.map { outcome in
+            owed.row(summary.name, outcome.name, count: summary.outcomes[outcome] ?? 0)
+        }
+        return [owed.row(summary.name, "runs", count: summary.runs)] + outcomes
+            + owed.rows(summary.name, "", percentilesOf: durations)
+            + owed.rows(summary.name, "succeeded ", percentilesOf: succeeded)
     }
 }
 

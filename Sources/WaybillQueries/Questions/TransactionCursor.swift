@@ -62,8 +62,8 @@ struct TransactionCursor: TransactionRange {
         useCase = filter.useCase
         sampleWeight = Weights.one * Int64(filter.sampledOneIn)
         self.wall = wall
-        let contents =
-            try Fact.Sampling.isNeeded(in: connection) ? contents.union([.times, .outcome, .weight]) : contents
+        let isWeighed = context.owed == nil ? try Fact.Sampling.isNeeded(in: connection) : false
+        let contents = isWeighed ? contents.union([.times, .outcome, .weight]) : contents
         self.contents = contents
         var listed = Listed()
         var joined: JoinedParts?
@@ -181,7 +181,7 @@ struct TransactionCursor: TransactionRange {
         }
     }
 
-    /// Calls `body` for each transaction with its joined parts. The order of rows keeps reads sequential.
+    /// Calls `body` for each transaction with its joined parts.
     mutating func forEach(
         _ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void
     ) throws(WaybillError) {

@@ -41,8 +41,8 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
         case completed
         /// The exchange ended without a complete response; see the error.
         case failed
-        /// The caller canceled it.
-        case canceled
+        /// The caller cancelled it.
+        case cancelled
         /// A rule completed it without a server.
         case mocked
         /// The source ended without closing it.
@@ -52,7 +52,7 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
             switch recorded {
             case .completed: self = isMocked ? .mocked : .completed
             case .failed: self = .failed
-            case .canceled: self = .canceled
+            case .cancelled: self = .cancelled
             case nil: self = hasSourceEnded ? .interrupted : .inProgress
             }
         }

@@ -241,13 +241,10 @@ extension ClockAlignment.Offset {
 }
 
 extension DeliveryState.QuarantineGroup {
-    /// The first rejection.
-    public var firstRejected: Date { Date(microseconds: firstMicroseconds) }
-    /// The last rejection.
-    public var lastRejected: Date { Date(microseconds: lastMicroseconds) }
+    package var firstRejected: Date { Date(microseconds: firstMicroseconds) }
+    package var lastRejected: Date { Date(microseconds: lastMicroseconds) }
 }
 
 extension DeliveryState.Hour {
-    /// The beginning of the hour.
-    public var begin: Date { Date(microseconds: beginMicroseconds) }
+    package var begin: Date { Date(microseconds: beginMicroseconds) }
 }

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 public import WaybillCore
 import WaybillStore
 
@@ -51,18 +51,11 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     }
 
     package init(
-        id: GUID, installation: GUID?, app: String, appVersion: String, device: String, os: String, osVersion: String,
-        attributes: Attributes, startedMicroseconds: Int64?, heardMicroseconds: Int64?, hasEnded: Bool, ledger: Ledger,
-        gaps: [Gap], endedBy: SourceEnd? = nil
+        _ source: SourceIdentity, startedMicroseconds: Int64?, heardMicroseconds: Int64?, hasEnded: Bool,
+        ledger: Ledger, gaps: [Gap], endedBy: SourceEnd? = nil
     ) {
-        self.id = id
-        self.installation = installation
-        self.app = app
-        self.appVersion = appVersion
-        self.device = device
-        self.os = os
-        self.osVersion = osVersion
-        self.attributes = attributes
+        (id, installation, app, appVersion) = (source.id, source.installation, source.app, source.appVersion)
+        (device, os, osVersion, attributes) = (source.device, source.os, source.osVersion, source.attributes)
         self.startedMicroseconds = startedMicroseconds
         self.heardMicroseconds = heardMicroseconds
         self.hasEnded = hasEnded
@@ -72,42 +65,36 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     }
 }
 
-/// The state of facts on their way into and out of a store.
-public struct DeliveryState: Sendable {
+package struct DeliveryState: Sendable {
     /// The facts recorded into this store; `nil` without any.
-    public var own: Own?
+    package var own: Own?
     /// The facts that a collector rejected, grouped by source and reason, the latest first. At most ``groupLimit``.
-    public var quarantine: [QuarantineGroup]
-    /// The number of all quarantined facts.
-    public var quarantinedCount: Int
+    package var quarantine: [QuarantineGroup]
+    package var quarantinedCount: Int
     /// The unreadable transactions of sets of version 0.0.1, the latest first. At most ``groupLimit``.
     package var legacyQuarantine: [LegacyQuarantined] = []
-    /// The number of all unreadable transactions.
-    public var legacyQuarantinedCount = 0
+    package var legacyQuarantinedCount = 0
     /// The arrivals from other sources by hour, without holes, up to now; empty without any.
-    public var hours: [Hour]
+    package var hours: [Hour]
 
-    /// The most groups in a list: 100.
-    public static let groupLimit = 100
+    package static let groupLimit = 100
 
     /// The facts recorded into this store.
-    public struct Own: Sendable {
+    package struct Own: Sendable {
         /// The number of facts that are not settled.
-        public var pendingCount: Int64
+        package var pendingCount: Int64
         /// The number of pending facts that sampling holds until the ends of their transactions.
-        public var heldCount: Int64 = 0
+        package var heldCount: Int64 = 0
         /// The number of facts that sampling dropped, even if they are still here.
-        public var sampledCount: Int64 = 0
-        /// The number of delivered facts.
-        public var deliveredCount: Int64
-        /// The set that is being sent, and the number of its facts; `nil` without one.
-        public var sending: (set: GUID, factCount: Int)?
+        package var sampledCount: Int64 = 0
+        package var deliveredCount: Int64
+        package var sending: (set: GUID, factCount: Int)?
         /// The latest transaction without pending facts; `nil` without one.
-        public var settled: TransactionSummary?
+        package var settled: TransactionSummary?
         /// The last known pause since the last success; `nil` if delivery works or was never tried.
         package var pause: DeliveryPause?
         /// The remaining pause of the delivery, and the number of consecutive failures; `nil` without a pause.
-        public var delay: (remaining: Duration, failureCount: Int)? {
+        package var delay: (remaining: Duration, failureCount: Int)? {
             pause.map { ($0.remaining, $0.failureCount) }
         }
         /// The remaining facts of launches that have ended, by app.
@@ -124,17 +111,12 @@ public struct DeliveryState: Sendable {
     }
 
     /// The facts of one source that a collector rejected for one reason.
-    public struct QuarantineGroup: Sendable {
-        /// The source that recorded them.
-        public var source: GUID
-        /// The name of the app or service.
-        public var app: String
-        /// The reason from the collector.
-        public var reason: String
-        /// The number of facts.
-        public var count: Int
-        /// The smallest and largest sequence.
-        public var first, last: Int64
+    package struct QuarantineGroup: Sendable {
+        package var source: GUID
+        package var app: String
+        package var reason: String
+        package var count: Int
+        package var first, last: Int64
         package var firstMicroseconds, lastMicroseconds: Int64
         package var sample: Fact?
 
@@ -161,12 +143,12 @@ public struct DeliveryState: Sendable {
     }
 
     /// The facts received in one hour.
-    public struct Hour: Hashable, Sendable {
+    package struct Hour: Hashable, Sendable {
         package var beginMicroseconds: Int64
         /// The number of sets with new facts.
-        public var setCount: Int
+        package var setCount: Int
         /// The number of new facts.
-        public var factCount: Int
+        package var factCount: Int
 
         package init(beginMicroseconds: Int64, setCount: Int, factCount: Int) {
             self.beginMicroseconds = beginMicroseconds
@@ -174,14 +156,12 @@ public struct DeliveryState: Sendable {
             self.factCount = factCount
         }
 
-        /// Creates an hour.
-        public init(begin: Date, setCount: Int, factCount: Int) {
+        package init(begin: Date, setCount: Int, factCount: Int) {
             self.init(beginMicroseconds: begin.microseconds, setCount: setCount, factCount: factCount)
         }
     }
 
-    /// Creates a state.
-    public init(own: Own?, quarantine: [QuarantineGroup], quarantinedCount: Int, hours: [Hour]) {
+    package init(own: Own?, quarantine: [QuarantineGroup], quarantinedCount: Int, hours: [Hour]) {
         self.own = own
         self.quarantine = quarantine
         self.quarantinedCount = quarantinedCount

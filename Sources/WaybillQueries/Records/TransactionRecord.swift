@@ -51,6 +51,14 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         }
     }
 
+    /// The words of users, as `feedback(_:about:)` records them.
+    package var feedback: [String] {
+        timeline.compactMap { entry in
+            guard entry.kind == .event, entry.label == RecordedName.feedback else { return nil }
+            return entry.attributes[RecordedName.feedback]?.description
+        }
+    }
+
     /// The known ancestors and descendants of a transaction.
     public struct Family: Hashable, Sendable, Codable {
         /// The ancestors from the top to the parent, at most the nearest 32.

@@ -75,6 +75,34 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     }
 }
 
+extension TransactionSummary {
+    private enum DerivedKeys: CodingKey { case supportCode }
+
+    /// Also writes the support code, which readers of JSON would otherwise have to derive from the ID.
+    public func encode(to encoder: any Encoder) throws {
+        var derived = encoder.container(keyedBy: DerivedKeys.self)
+        try derived.encode(id.supportCode.description, forKey: .supportCode)
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(id, forKey: .id)
+        try members.encode(useCase, forKey: .useCase)
+        try members.encode(useCaseName, forKey: .useCaseName)
+        try members.encode(outcome, forKey: .outcome)
+        try members.encodeIfPresent(endedBy, forKey: .endedBy)
+        try members.encodeIfPresent(sampling, forKey: .sampling)
+        try members.encode(begunMicroseconds, forKey: .begunMicroseconds)
+        try members.encodeIfPresent(durationMicroseconds, forKey: .durationMicroseconds)
+        try members.encodeIfPresent(error, forKey: .error)
+        try members.encode(attributes, forKey: .attributes)
+        try members.encode(sourceCount, forKey: .sourceCount)
+        try members.encode(eventCount, forKey: .eventCount)
+        try members.encode(exchangeCount, forKey: .exchangeCount)
+        try members.encode(isWaitingForBeginner, forKey: .isWaitingForBeginner)
+        try members.encodeIfPresent(parent, forKey: .parent)
+        try members.encodeIfPresent(parentPart, forKey: .parentPart)
+        try members.encodeIfPresent(children, forKey: .children)
+    }
+}
+
 /// The numbers for a badge.
 public struct TransactionCounts: Hashable, Sendable, Codable {
     /// The number of open transactions, which are not interrupted or timed out.

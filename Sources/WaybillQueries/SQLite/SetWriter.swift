@@ -20,15 +20,21 @@ package final class SetWriter: Sendable {
 
     /// Facts of a transaction beyond `factsPerTransaction` are rejected; `nil` means no limit.
     package init(
-        _ place: ResolvedLocation, factsPerTransaction: Int? = nil,
+        _ place: ResolvedLocation, factsPerTransaction: Int? = nil, hooks: IngestHooks = IngestHooks(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) {
         self.factsPerTransaction = factsPerTransaction
         self.committed = committed
         // A receipt promises that facts survive a power cut, so a sync precedes it.
-        thread = StoreThread(label: "waybill.writer") {
-            LazyResource { () throws(WaybillError) in try Store(place, commitsAreSynced: true) }
-        }
+        thread = StoreThread(
+            label: "waybill.writer", ends: { if place.isShared { $0.forget() } },
+            make: {
+                LazyResource { () throws(WaybillError) in
+                    let store = try Store(place, commitsAreSynced: true)
+                    store.hooks = hooks
+                    return store
+                }
+            })
     }
 
     func open() throws(WaybillError) { _ = try thread.sync { store throws(WaybillError) in try store.opened() } }

@@ -1,28 +1,25 @@
-public import WaybillCore
+package import WaybillCore
 package import WaybillStore
 
-/// The clocks of one source, as a store knows them.
-public struct SourceClocks: Hashable, Sendable {
+package struct SourceClocks: Hashable, Sendable {
     package var anchors: [ClockAnchor]
     /// The sources with comparable clocks, the latest one first.
-    public var others: [Other]
+    package var others: [Other]
 
     package init(anchors: [ClockAnchor], others: [Other]) {
         self.anchors = anchors
         self.others = others
     }
 
-    /// The clock of another source in comparison.
-    public struct Other: Hashable, Sendable {
-        /// The other source.
-        public var source: TransactionRecord.Source
+    package struct Other: Hashable, Sendable {
+        package var source: TransactionRecord.Source
         /// The duration to add to its times to get this source's. Positive if this source's clock is ahead.
-        public var offset: ClockAlignment.Offset
+        package var offset: ClockAlignment.Offset
         /// The last transaction of both sources.
-        public var transaction: GUID
+        package var transaction: GUID
 
         /// Creates a comparison.
-        public init(source: TransactionRecord.Source, offset: ClockAlignment.Offset, transaction: GUID) {
+        package init(source: TransactionRecord.Source, offset: ClockAlignment.Offset, transaction: GUID) {
             self.source = source
             self.offset = offset
             self.transaction = transaction
@@ -68,15 +65,12 @@ extension StoreReader {
     private func others(of row: Int64, _ id: GUID, limit: Int) throws(WaybillError) -> [SourceClocks.Other] {
         let met = try connection.statement(
             """
-            SELECT p.guid, s.uuid, s.app, s.app_version, s.device, s.os, s.os_version, \(SQL.endedBy("s")) FROM (SELECT guid, sequence FROM parts \
+            SELECT p.guid, \(TransactionRecord.Source.columns) FROM (SELECT guid, sequence FROM parts \
             WHERE source = ?1 AND guid IS NOT NULL ORDER BY sequence DESC LIMIT ?2) p CROSS JOIN parts q ON q.guid = p.guid AND q.source <> ?1 \
             CROSS JOIN sources s ON s.id = q.source ORDER BY p.sequence DESC, q.source
             """
         ).rows(row, Self.transactionLimit) { row in
-            let source = TransactionRecord.Source(
-                id: row.guid(1), app: row.text(2), appVersion: row.text(3), device: row.text(4), os: row.text(5),
-                osVersion: row.text(6), endedBy: row.sourceEnd(7))
-            return (transaction: row.guid(0), source: source)
+            (transaction: row.guid(0), source: TransactionRecord.Source(row.dropFirst(1)))
         }
         var found: [SourceClocks.Other] = []
         var tries: [GUID: Int] = [:]

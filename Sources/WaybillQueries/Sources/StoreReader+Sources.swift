@@ -35,6 +35,16 @@ extension StoreReader {
         }
     }
 
+    /// Returns the number of received sources whose recorded facts have not all arrived.
+    package func owingSourceCount() throws(WaybillError) -> Int64 {
+        try connection.integer(
+            """
+            SELECT count(*) FROM sources WHERE heard_us IS NOT NULL AND recorded \
+            > (SELECT ifnull(sum(last - first + 1), 0) FROM ranges WHERE source = id AND lease IS NULL) \
+            + (SELECT ifnull(sum(last - first + 1), 0) FROM dropped WHERE source = id)
+            """)
+    }
+
     package func source(_ id: GUID) throws(WaybillError) -> SourceRecord? {
         try read { () throws(WaybillError) in try counted(records("WHERE uuid = ?1", [id])[...]).first }
     }
@@ -54,17 +64,14 @@ extension StoreReader {
         var found: [(row: Int64, record: SourceRecord)] = []
         try connection.statement(
             """
-            SELECT id, uuid, installation, app, app_version, device, os, os_version, attributes, \
+            SELECT \(SourceIdentity.columns), id, \
             nullif((SELECT at_us + offset_us FROM clocks WHERE source = id ORDER BY at_us LIMIT 1), 0), heard_us, ended, \(SQL.endedBy("sources")) FROM sources \(condition)
             """
         ).forEachRow(arguments: arguments) { row in
             let record = SourceRecord(
-                id: row.guid(1), installation: row.optionalGUID(2), app: row.text(3), appVersion: row.text(4),
-                device: row.text(5),
-                os: row.text(6), osVersion: row.text(7), attributes: Attributes(columnText: row.optionalText(8)),
-                startedMicroseconds: row.optionalInt(9), heardMicroseconds: row.optionalInt(10), hasEnded: row.bool(11),
-                ledger: Ledger(), gaps: [], endedBy: row.sourceEnd(12))
-            found.append((row.int(0), record))
+                SourceIdentity(row), startedMicroseconds: row.optionalInt(9), heardMicroseconds: row.optionalInt(10),
+                hasEnded: row.bool(11), ledger: Ledger(), gaps: [], endedBy: row.sourceEnd(12))
+            found.append((row.int(8), record))
         }
         return found
     }
@@ -101,25 +108,20 @@ extension StoreReader {
     }
 }
 
-/// The sources that a list shows, and their order. All conditions must hold.
-public struct SourceFilter: Hashable, Sendable {
-    /// The name of the app or service; `nil` for any.
-    public var app: String?
+package struct SourceFilter: Hashable, Sendable {
+    package var app: String?
     /// Words to find, ignoring case, in the app, device, system, versions and ID; `nil` for any.
-    public var text: String?
+    package var text: String?
     /// The order. Default: the first arrival first.
-    public var order = Order.oldest
+    package var order = Order.oldest
 
-    /// An order by time of arrival.
-    public enum Order: String, Sendable, CaseIterable {
-        /// The first arrival first.
+    package enum Order: String, Sendable, CaseIterable {
         case oldest
         /// The last arrival first, after the store's own sources, which begin with the latest.
         case newest
     }
 
-    /// Creates a filter that matches everything.
-    public init() {}
+    package init() {}
 }
 
 /// Without an index by last arrival, scanning a hundred thousand rows takes about ten milliseconds.

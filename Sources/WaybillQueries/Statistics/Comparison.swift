@@ -1,3 +1,5 @@
+import Foundation
+
 /// An estimate from a sample, with its 95 % confidence interval.
 public struct Estimate<Value: Hashable & Sendable & Codable>: Hashable, Sendable, Codable {
     /// The value in the sample; `nil` if the sample is empty.
@@ -95,12 +97,14 @@ extension Estimate<Double> {
     }
 
     /// For unequal weights, `n` is the effective sample size (Kish, "Survey Sampling", 1965, section 11.7).
-    package init(rateOf rate: Double, by n: Double) {
+    ///
+    /// - Parameter z: The quantile of the confidence; `nil` for 95 %.
+    package init(rateOf rate: Double, by n: Double, z: Double? = nil) {
         guard n > 0 else {
             self.init(value: nil, low: nil, high: nil)
             return
         }
-        let z = normalQuantile
+        let z = z ?? normalQuantile
         let middle = rate + z * z / (2 * n)
         let spread = z * (rate * (1 - rate) / n + z * z / (4 * n * n)).squareRoot()
         let scale = 1 + z * z / n
@@ -124,6 +128,17 @@ extension Estimate<Double> {
             high: difference + length(b.high - b.value, a.value - a.low))
     }
 
+    /// Returns the distance beyond which the normal distribution has this probability on both sides together.
+    package static func quantile(outside probability: Double) -> Double {
+        // Bisection: `erfc` falls, and is below any positive `Double` beyond 39.
+        var (low, high) = (0.0, 40.0)
+        for _ in 0..<60 {
+            let middle = (low + high) / 2
+            if erfc(middle / 2.0.squareRoot()) > probability { low = middle } else { high = middle }
+        }
+        return high
+    }
+
     private var known: (value: Double, low: Double, high: Double)? {
         guard let value, let low, let high else { return nil }
         return (value, low, high)
@@ -133,11 +148,14 @@ extension Estimate<Double> {
 package enum QuantileSample {
     case values([Int64])
     case weighed(WeighedValues)
+    /// Known values, and numbers of unknown ones that are smaller or greater than all of them.
+    case bounded([Int64], below: Int, above: Int)
 
-    fileprivate var count: Int {
+    var count: Int {
         switch self {
         case .values(let values): values.count
         case .weighed(let values): values.effectiveCount
+        case .bounded(let values, let below, let above): values.count + below + above
         }
     }
 
@@ -145,13 +163,16 @@ package enum QuantileSample {
         switch self {
         case .values(let values): values[rank - 1]
         case .weighed(let values): values.value(at: Int64(rank), of: Int64(values.effectiveCount))
+        case .bounded(let values, let below, above: _):
+            values.indices.contains(rank - below - 1) ? values[rank - below - 1] : nil
         }
     }
 
-    fileprivate func quantile(_ percent: Int) -> Int64? {
+    func quantile(_ percent: Int) -> Int64? {
         switch self {
         case .values(let values): values[(percent * values.count + 99) / 100 - 1]
         case .weighed(let values): values.value(atPercent: percent)
+        case .bounded: value(at: (percent * count + 99) / 100)
         }
     }
 }

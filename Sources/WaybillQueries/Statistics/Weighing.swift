@@ -88,7 +88,7 @@ extension [TransactionOutcome: Int64] {
 }
 
 extension Fact.Sampling {
-    /// Whether a store has sampled transactions from other sources. Its own ones are complete.
+    /// Whether a store has sampled transactions from other sources.
     static func isNeeded(in connection: Connection) throws(WaybillError) -> Bool {
         try connection.integer(
             """

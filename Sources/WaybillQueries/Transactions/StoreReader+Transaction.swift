@@ -29,14 +29,11 @@ extension StoreReader {
     private func shares(of transaction: GUID) throws(WaybillError) -> [PartShare] {
         var shares = try connection.statement(
             """
-            SELECT p.source, p.sequence, p.listed_us IS NOT NULL, p.outcome, s.uuid, s.app, s.app_version, s.device, s.os, s.os_version, \
-            \(SQL.endedBy("s")) \
+            SELECT p.source, p.sequence, p.listed_us IS NOT NULL, p.outcome, \(TransactionRecord.Source.columns) \
             FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ?
             """
         ).rows(transaction) { row in
-            let source = TransactionRecord.Source(
-                id: row.guid(4), app: row.text(5), appVersion: row.text(6), device: row.text(7), os: row.text(8),
-                osVersion: row.text(9), endedBy: row.sourceEnd(10))
+            let source = TransactionRecord.Source(row.dropFirst(4))
             return PartShare(
                 row: row.int(0), id: FactID(source: source.id, sequence: row.int(1)), isLeader: row.bool(2),
                 storedOutcome: row.int(3),
@@ -58,6 +55,16 @@ extension StoreReader {
         guard !wanted.isEmpty else { return }
         let exchanges = try SpanCauses(connection).exchanges(of: transaction, wanted)
         for index in shares.indices { shares[index].foundCause = told[index].flatMap { exchanges[$0] } }
+    }
+}
+
+extension TransactionRecord.Source {
+    static let columns = "s.uuid, s.app, s.app_version, s.device, s.os, s.os_version, \(SQL.endedBy("s"))"
+
+    init(_ row: Row) {
+        self.init(
+            id: row.guid(0), app: row.text(1), appVersion: row.text(2), device: row.text(3), os: row.text(4),
+            osVersion: row.text(5), endedBy: row.sourceEnd(6))
     }
 }
 

@@ -4,7 +4,7 @@ package import WaybillStore
 
 /// Writes a hidden copy, checks and syncs it, and then renames it, while others may write to the store.
 package struct StoreBackup: Sendable {
-    package struct Copy: Sendable {
+    package struct Copy: Sendable, Encodable {
         package var name: String
         package var factCount: Int64
         package var byteCount: Int64
@@ -58,7 +58,8 @@ package struct StoreBackup: Sendable {
             throw WaybillError(.notFound, "The folder \(folder.path(percentEncoded: false)) holds no Waybill store.")
         }
         // The stores are copied later, because a cursor must not be ahead of its store.
-        for name in names where name == "tokens" || name.hasSuffix(".otlp-cursor") {
+        for name in names
+        where name == "tokens" || name.hasSuffix(".otlp-cursor") || name.hasSuffix(".budgets") {
             let path = folder.appending(path: name).path(percentEncoded: false)
             guard let bytes = try? DurableFile.trustedBytes(of: path) else {
                 throw WaybillError(

@@ -15,12 +15,15 @@ struct SpanIngestion {
 
     private(set) var verdict = SpanVerdict()
     private(set) var addedNameCount = 0
+    /// The new facts, for the hooks.
+    private(set) var stored: [StoredFacts] = []
 
     private let connection: Connection
     private let redactor: Redactor
     private let key: [UInt8]
     private let wall: Int64
     private let factsPerTransaction: Int?
+    private let hooks: IngestHooks
     private var nameRoom: Int?
     private let rows: SpanRows
     private let sources: SourceRows
@@ -34,7 +37,7 @@ struct SpanIngestion {
 
     init(
         _ connection: Connection, redactor: Redactor, key: [UInt8], at wall: Int64, factsPerTransaction: Int?,
-        nameRoom: Int?
+        nameRoom: Int?, hooks: IngestHooks
     ) throws(WaybillError) {
         self.connection = connection
         self.redactor = redactor
@@ -42,6 +45,7 @@ struct SpanIngestion {
         self.wall = wall
         self.factsPerTransaction = factsPerTransaction
         self.nameRoom = nameRoom
+        self.hooks = hooks
         rows = SpanRows(connection)
         sources = SourceRows(connection: connection)
         tombstones = try Tombstones(connection, at: wall)
@@ -67,7 +71,8 @@ struct SpanIngestion {
         for (transaction, spans) in transactions.sorted(by: { $0.key < $1.key }) {
             var tree = try SpanTree(of: row.id, in: transaction, rows)
             for span in spans {
-                if try tree.add(span, redactor: redactor) {
+                // The original would keep what the host changes or withholds.
+                if try tree.add(span, redactor: redactor, keepsOriginal: hooks.willStore == nil) {
                     verdict.acceptedCount += 1
                 } else {
                     verdict.knownCount += 1
@@ -260,9 +265,11 @@ struct SpanIngestion {
         guard !share.facts.isEmpty || batch.refusedCount > 0 else { return }
         var ingestion = try Ingestion(share, unread: [], at: wall, connection)
         ingestion.nameRoom = nameRoom.map { $0 - addedNameCount }
+        ingestion.hooks = hooks
         try ingestion.run(at: wall)
         addedNameCount += ingestion.addedNameCount
-        verdict.factCount += ingestion.acceptedCount
+        verdict.factCount += ingestion.acceptedCount + ingestion.withheldCount
+        if let facts = ingestion.stored { stored.append(facts) }
         touched.formUnion(ingestion.undecided)
         for (transaction, span) in batch.spans {
             try rows.write(span, of: batch.row, in: transaction, at: wall)
@@ -289,7 +296,6 @@ extension SpanTree {
     }
 }
 
-/// Facts from the spans of one source, numbered after its earlier facts.
 struct SpanBatch {
     let source: SourceIdentity
     let row: Int64

@@ -38,6 +38,7 @@ extension Store {
             if excess > 0 { try ingestion.settle(waitingSince: .max, limit: Self.settledAtOnce, needed: excess) }
             try ingestion.finish()
             nameCount? += ingestion.addedNameCount
+            stored += ingestion.stored
             var verdict = ingestion.verdict
             for (reason, count) in request.faults { verdict.refuse(count, because: reason) }
             return verdict
@@ -51,6 +52,7 @@ extension Store {
             try ingestion.settle(waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
             try ingestion.finish()
             nameCount? += ingestion.addedNameCount
+            stored += ingestion.stored
             return ingestion.verdict.factCount
         }
     }
@@ -60,7 +62,7 @@ extension Store {
     {
         try SpanIngestion(
             connection, redactor: redactor, key: try spanKey(), at: wall, factsPerTransaction: factsPerTransaction,
-            nameRoom: try nameRoom())
+            nameRoom: try nameRoom(), hooks: hooks)
     }
 
     private func spanKey() throws(WaybillError) -> [UInt8] {
@@ -105,14 +107,14 @@ struct SpanTree {
     }
 
     /// Returns `false` if the span is known.
-    mutating func add(_ span: ReceivedSpan, redactor: Redactor) throws(WaybillError) -> Bool {
+    mutating func add(_ span: ReceivedSpan, redactor: Redactor, keepsOriginal: Bool) throws(WaybillError) -> Bool {
         guard nodes[span.id] == nil else { return false }
         let known = try rows.find(span.id, of: source, in: transaction)
         if let known, known.kind != 0 { return false }
         var row = SpanRows.Span(id: span.id, parent: span.parent, kind: span.kind.rawValue)
         // Its children already have a part, because they waited too long.
         (row.part, row.fact) = (known?.part, known?.fact)
-        row.original = span.fields?.json(redactedBy: redactor)
+        if keepsOriginal { row.original = span.fields?.json(redactedBy: redactor) }
         nodes[span.id] = Node(
             span: row, facts: SpanFacts(span, isPart: span.isRoot && known == nil, redactor: redactor), isNew: true)
         return true

@@ -26,7 +26,6 @@ package struct ReceivedSpan: Hashable, Sendable {
     package var events: [Event]
     package var links: [Link]
     package var hasFailed: Bool
-    /// The description of the failure; empty if there is none.
     package var statusMessage: String
     /// The received fields, which are kept; `nil` if the span was not read from a request.
     var fields: SpanFields?

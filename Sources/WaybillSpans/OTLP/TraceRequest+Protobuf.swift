@@ -214,7 +214,6 @@ extension ProtobufReader {
 }
 
 /// Reads the wire format of Protocol Buffers (https://protobuf.dev/programming-guides/encoding/) field by field.
-/// It is not generated, because it reads only some forty fields of OTLP, each with a limit.
 struct ProtobufReader {
     private let bytes: ArraySlice<UInt8>
     private var offset: Int

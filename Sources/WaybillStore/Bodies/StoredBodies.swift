@@ -1,7 +1,7 @@
 import CWaybillZlib
 package import WaybillCore
 
-/// Pieces of bodies that wait for the store. Their size is limited, because a disk may be slow.
+/// Pieces of bodies that wait for the store. Their size is limited.
 package final class WaitingBodies: Sendable {
     private struct State {
         var pieces: [BodyPiece] = []

@@ -1,19 +1,21 @@
 import WaybillCore
 
-/// The facts of a set, collected and claimed in `ranges`.
 struct Claim {
     let set: GUID
     private let connection: Connection
     private let ranges: RangeRows
     private let sourceLimit: Int
+    /// Whether no other set is under way. Otherwise, its verdict could not tell which of them reported the news.
+    private let takesNews: Bool
     private var factsLeft: Int
     private var bytesLeft: Int
 
     /// Limits how many large facts are in memory before the set is full.
     private static let chunk = 500
 
-    init(set: GUID, limit: LeaseLimit, _ connection: Connection) {
+    init(set: GUID, limit: LeaseLimit, takesNews: Bool, _ connection: Connection) {
         self.set = set
+        self.takesNews = takesNews
         self.connection = connection
         ranges = RangeRows(connection: connection)
         factsLeft = max(1, limit.factCount)
@@ -26,18 +28,13 @@ struct Claim {
     mutating func shares() throws(WaybillError) -> [TransactionSet.Share] {
         let sources = try connection.statement(
             """
-            SELECT id, recorded, ended, uuid, installation, app, app_version, device, os, os_version, attributes, proof, ended_by FROM sources \
+            SELECT \(SourceIdentity.columns), id, recorded, ended, proof, ended_by FROM sources \
             WHERE heard_us IS NULL AND (news <> 0 OR recorded > delivered) ORDER BY id
             """
         ).rows { row in
             Candidate(
-                id: row.int(0), recorded: row.int(1), hasEnded: row.bool(2),
-                source: SourceIdentity(
-                    id: row.guid(3), installation: row.optionalGUID(4), app: row.text(5), appVersion: row.text(6),
-                    device: row.text(7),
-                    os: row.text(8), osVersion: row.text(9), attributes: Attributes(columnText: row.optionalText(10))),
-                proof: row.optionalText(11).flatMap { IdentityProof($0) },
-                endedBy: row.sourceEnd(12))
+                id: row.int(8), recorded: row.int(9), hasEnded: row.bool(10), source: SourceIdentity(row),
+                proof: row.optionalText(11).flatMap { IdentityProof($0) }, endedBy: row.sourceEnd(12))
         }
         var shares: [TransactionSet.Share] = []
         for candidate in sources where factsLeft > 0 && bytesLeft > 0 && shares.count < sourceLimit {
@@ -59,10 +56,12 @@ struct Claim {
         let facts = try claimFacts(of: candidate)
         let dropped = try ranges.untold(of: candidate.id)
         let hasNews = try connection.integer("SELECT news FROM sources WHERE id = ?", candidate.id) != 0
-        guard !facts.isEmpty || hasNews else { return nil }
-        // Sampled facts alone don't justify a set, but any set reports them.
-        try connection.statement("UPDATE sources SET news = 2 WHERE id = ?1 AND (news <> 0 OR told < ?2)").run(
-            candidate.id, dropped.last?.last ?? 0)
+        guard !facts.isEmpty || hasNews && takesNews else { return nil }
+        if takesNews {
+            // Sampled facts alone don't justify a set, but any set reports them.
+            try connection.statement("UPDATE sources SET news = 2 WHERE id = ?1 AND (news <> 0 OR told < ?2)").run(
+                candidate.id, dropped.last?.last ?? 0)
+        }
         var share = TransactionSet.Share(
             source: candidate.source, clocks: try clocks(of: candidate.id, dating: facts),
             hasEnded: candidate.hasEnded, endedBy: candidate.hasEnded ? candidate.endedBy : nil,
@@ -237,7 +236,7 @@ struct PendingFacts {
                 facts.append(fact(row))
             }
         }
-        return facts.sorted { $0.sequence < $1.sequence }
+        return facts.ordered { $0.sequence < $1.sequence }
     }
 
     /// Returns the first sequence after `sequence` that has a row; `nil` if none has. Reads all of the source's rows.

@@ -3,23 +3,24 @@ package import WaybillCore
 
 extension Store {
     /// The longest lease without a process, for uploads that outlive the process that began them.
-    package static let longestLeaseMicroseconds: Int64 = 3_600_000_000
+    package static let longestLeaseMicroseconds: Int64 = 172_800_000_000
 
     /// Claims the oldest pending facts as a set, with sources that only have news. A `wall` time releases timed-out
     /// parts.
     ///
+    /// - Parameter others: The owner's sets that are under way. Its other leases end.
     /// - Returns: `nil` if nothing is pending, or another live owner is delivering. Each store has one flush at a time.
     package func lease(
-        owner: GUID, now uptime: Int64, at wall: Int64? = nil, expiresIn: Int64, limit: LeaseLimit = LeaseLimit(),
-        isAlive: (GUID) -> Bool
+        owner: GUID, besides others: Set<GUID> = [], now uptime: Int64, at wall: Int64? = nil, expiresIn: Int64,
+        limit: LeaseLimit = LeaseLimit(), isAlive: (GUID) -> Bool
     ) throws(WaybillError) -> TransactionSet? {
         guard try hasNews() else { return nil }
         return try write { () throws(WaybillError) in
-            guard try endStaleLeases(owner: owner, now: uptime, expiresIn: expiresIn, isAlive: isAlive) else {
-                return nil
-            }
+            let isFree = try endStaleLeases(
+                owner: owner, besides: others, now: uptime, expiresIn: expiresIn, isAlive: isAlive)
+            guard isFree else { return nil }
             if let wall { try HeldParts(connection: connection).releaseTimedOut(at: wall) }
-            var claim = Claim(set: GUID(), limit: limit, connection)
+            var claim = Claim(set: GUID(), limit: limit, takesNews: others.isEmpty, connection)
             let shares = try claim.shares()
             guard !shares.isEmpty else { return nil }
             try connection.statement("INSERT INTO leases(set_id, owner, expires_us) VALUES (?, ?, ?)").run(
@@ -72,9 +73,9 @@ extension Store {
         return try connection.integer("SELECT EXISTS(SELECT 1 FROM sources WHERE news <> 0)") != 0
     }
 
-    private func endStaleLeases(owner: GUID, now uptime: Int64, expiresIn: Int64, isAlive: (GUID) -> Bool)
-        throws(WaybillError) -> Bool
-    {
+    private func endStaleLeases(
+        owner: GUID, besides others: Set<GUID>, now uptime: Int64, expiresIn: Int64, isAlive: (GUID) -> Bool
+    ) throws(WaybillError) -> Bool {
         let leases = try connection.statement("SELECT set_id, owner, expires_us FROM leases").rows { row in
             (set: row.guid(0), owner: row.guid(1), expires: row.int(2))
         }
@@ -84,9 +85,9 @@ extension Store {
             // leased while this one waited for the lock. Leases without a process may be longer.
             let reach = lease.owner.isOfNoProcess ? max(expiresIn, Self.longestLeaseMicroseconds) : expiresIn
             let hasExpired = lease.expires <= uptime || lease.expires > uptime + 2 * reach
-            if lease.owner == owner || hasExpired || !isAlive(lease.owner) {
+            if hasExpired || !isAlive(lease.owner) || lease.owner == owner && !others.contains(lease.set) {
                 try LeaseRows(connection: connection).end(lease.set)
-            } else {
+            } else if lease.owner != owner {
                 isFree = false
             }
         }
@@ -159,8 +160,11 @@ extension Store {
                     rejections: byReason[source.source] ?? [],
                     at: wall, in: set)
             }
-            try RangeRows(connection: connection).confirmTold()
             try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
+            // With another set under way, it is not known which of them reported the news.
+            if try connection.integer("SELECT EXISTS(SELECT 1 FROM leases)") == 0 {
+                try RangeRows(connection: connection).confirmTold()
+            }
             return true
         }
     }
@@ -200,9 +204,22 @@ extension DeliveryPause {
         var untilMicroseconds: Int64
         var asked: Bool
 
-        enum CodingKeys: String, CodingKey {
-            case failures, asked
-            case untilMicroseconds = "until_us"
+        init(failures: Int, untilMicroseconds: Int64, asked: Bool) {
+            (self.failures, self.untilMicroseconds, self.asked) = (failures, untilMicroseconds, asked)
+        }
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: MemberKey.self)
+            failures = try members.decode(Int.self, forKey: "failures")
+            untilMicroseconds = try members.decode(Int64.self, forKey: "until_us")
+            asked = try members.decode(Bool.self, forKey: "asked")
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: MemberKey.self)
+            try members.encode(failures, forKey: "failures")
+            try members.encode(untilMicroseconds, forKey: "until_us")
+            try members.encode(asked, forKey: "asked")
         }
     }
 

@@ -167,7 +167,6 @@ struct ScopeEraser {
         JOIN sources s ON s.id = o.source WHERE o.guid = p.guid AND o.joined = 0 AND s.installation IS NOT ?2)
         """
 
-    /// The sequence, root and transaction of every fact in a source's unsettled parts.
     private static let unsettledFacts = """
         SELECT sequence, sequence, guid FROM parts WHERE source = ?1 AND settled = 0 AND guid IS NOT NULL \
         UNION ALL SELECT closed, sequence, guid FROM parts WHERE source = ?1 AND settled = 0 AND closed IS NOT NULL \

@@ -1,7 +1,6 @@
 import CWaybillZlib
 package import WaybillCore
 
-/// A compressed stream, in pieces (RFC 1952).
 package final class Gzip {
     private let stream: UnsafeMutablePointer<z_stream>
     private var output = [UInt8](repeating: 0, count: 64 << 10)
@@ -28,7 +27,6 @@ package final class Gzip {
 
     package func compress(_ bytes: [UInt8]) -> [UInt8] { deflate(bytes, Z_NO_FLUSH) }
 
-    /// Ends the stream and returns the remaining output with the trailer.
     package func finish() -> [UInt8] { deflate([], Z_FINISH) }
 
     private func deflate(_ bytes: [UInt8], _ flush: Int32) -> [UInt8] {

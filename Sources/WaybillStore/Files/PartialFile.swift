@@ -101,7 +101,6 @@ package final class PartialFile {
 
     package func sync() throws(WaybillError) { try mappingErrors { try DurableFile.sync(descriptor) } }
 
-    /// Completes and syncs the file, and replaces one of that name.
     package func finish() throws(WaybillError) {
         try sync()
         try mappingErrors { try DurableFile.rename(path, to: file) }

@@ -7,7 +7,7 @@ import WaybillCore
 ///
 /// Positions count words of 8 bytes since the first record and never repeat. The quotient `position / segmentWordCount`
 /// is the segment's turn.
-struct JournalLayout: Hashable {
+struct JournalLayout: Equatable {
     /// `WBILJRNL`, read as a little-endian word.
     static let magic: UInt64 = 0x4C4E_524A_4C49_4257
     /// The version that this code writes and the highest that it reads. Version 2 added how the process ended.
@@ -204,7 +204,7 @@ extension JournalLayout {
         boot.isEmpty ? 0 : boot.utf8.reduce(salt) { JournalChecksum.mix($0, UInt64($1)) } | 1
     }
 
-    private static let signals: [Int32: String] = [
+    static let signals: [Int32: String] = [
         SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP",
         SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGSEGV: "SIGSEGV", SIGSYS: "SIGSYS",
         SIGPIPE: "SIGPIPE", SIGTERM: "SIGTERM", SIGXCPU: "SIGXCPU",

@@ -163,7 +163,7 @@ extension JournalLayout {
         for number in damaged {
             if let segment = segment(number, latest: latest, words) { segments.append(segment) }
         }
-        return segments.sorted { $0.turn < $1.turn }
+        return segments.ordered { $0.turn < $1.turn }
     }
 
     /// A record's checksum must match the turn of a segment with a damaged header.

@@ -154,7 +154,7 @@ final class JournalOverflow: Sendable {
                 state.takenCount += 1
             }
             guard state.takenCount > first else { return }
-            facts = (facts + state.facts[first..<state.takenCount]).sorted { $0.sequence < $1.sequence }
+            facts = (facts + state.facts[first..<state.takenCount]).ordered { $0.sequence < $1.sequence }
         }
     }
 

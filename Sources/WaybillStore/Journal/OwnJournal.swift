@@ -2,8 +2,6 @@ import Foundation
 import WaybillCore
 
 /// The journal of the source that runs here. It opens without a store, before SQLite is used.
-///
-/// Two threads share it: the one that opens it and the store's.
 final class OwnJournal: Sendable {
     let proof = IdentityProof()
     private let folder: URL?

@@ -1,4 +1,4 @@
-public import WaybillCore
+package import WaybillCore
 
 /// The feed of changed transactions, which never blocks recording.
 ///
@@ -72,7 +72,6 @@ package final class ChangeWatcher: Sendable {
         self.isTold = isTold
     }
 
-    /// Returns the changes since the last call; `nil` if there are none.
     package func take() -> TransactionChange? {
         changed.withLock { changed in
             defer { changed = nil }
@@ -104,14 +103,6 @@ extension AsyncStream<Void> {
         var iterator = makeAsyncIterator()
         return await iterator.next() != nil
     }
-}
-
-/// A change to recorded transactions.
-public enum TransactionChange: Hashable, Sendable {
-    /// These transactions, at most a thousand, have new facts.
-    case transactions(Set<GUID>)
-    /// More than a thousand transactions changed, or facts were erased. Read everything again.
-    case reload
 }
 
 extension Store {

@@ -20,7 +20,7 @@ extension SourceWriter {
         if place.isShared, writesByItself { scheduleBeat() }
     }
 
-    /// Opens the store, which recovers earlier journals: this process may be as short as theirs.
+    /// Opens the store, which recovers earlier journals.
     private func takeInLeftovers() {
         let recovering = recorder.recovering
         recovering.enter()

@@ -37,8 +37,7 @@ package final class SourceWriter: Sendable {
     let ownJournal: OwnJournal
     package let changes: ChangeFeed
     let thread: StoreThread<StoreSession>
-    private let readingThread = StoreThread(
-        label: "waybill.reader", begins: { $0.begin() }, ends: { $0.rest() }, make: { ReaderCache() })
+    private let readingThread: StoreThread<ReaderCache>
     let writesByItself: Bool
     let startMicroseconds: Int64
     let state = Locked(State())
@@ -64,11 +63,15 @@ package final class SourceWriter: Sendable {
         startMicroseconds = start
         let ownJournal = OwnJournal(of: source, in: place, size: journalSize, catchesSignals: catchesSignals)
         self.ownJournal = ownJournal
-        let openJournal: @Sendable () -> Void = { waker.openJournal?() }
+        let openJournal: @Sendable () -> Void = { waker.writer?.openJournal() }
         recorder = Recorder(
             clock: clock, startMicroseconds: start, capacity: capacity, openLimit: openLimit,
             patience: journalPatience,
-            openJournal: place.journalFolder == nil ? nil : openJournal, wake: { waker.wake?($0) })
+            openJournal: place.journalFolder == nil ? nil : openJournal,
+            wake: { batchIsFull in
+                waker.writer?.askForJournal()
+                waker.writer?.scheduleDrain(batchIsFull: batchIsFull)
+            })
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(
             // Low priority is enough, because recorded facts are safe in the journal.
@@ -78,11 +81,9 @@ package final class SourceWriter: Sendable {
                     source: source, place: place, clock: clock, retention: retention, journal: ownJournal,
                     activity: activity, tell: tell)
             })
-        waker.openJournal = { [weak self] in self?.openJournal() }
-        waker.wake = { [weak self] batchIsFull in
-            self?.askForJournal()
-            self?.scheduleDrain(batchIsFull: batchIsFull)
-        }
+        readingThread = StoreThread(
+            label: "waybill.reader", begins: { $0.begin() }, ends: { $0.rest() }, make: { ReaderCache(activity) })
+        waker.writer = self
     }
 
     package var ringsForEachWrite: Bool { writesByItself && !place.isShared }
@@ -306,22 +307,24 @@ package final class SourceWriter: Sendable {
 }
 
 /// The link from the recorder, which is created first, to the writer.
-private final class Waker: @unchecked Sendable {  // right because both are set once, before the recorder is handed out
-    var wake: (@Sendable (_ batchIsFull: Bool) -> Void)?
-    var openJournal: (@Sendable () -> Void)?
+private final class Waker: @unchecked Sendable {  // right because it is set once, before the recorder is handed out
+    weak var writer: SourceWriter?
 }
 
 final class ReaderCache {
     private var opened: (reader: StoreReader, files: StoreFiles, isShared: Bool)?
 
     private let patience = Patience(milliseconds: Patience.sharedMilliseconds)
+    private let activity: ExpiringActivity?
+
+    init(_ activity: ExpiringActivity?) { self.activity = activity }
 
     func begin() { patience.renew() }
 
     func reader(of place: ResolvedLocation) throws(WaybillError) -> StoreReader {
         let files = StoreFiles(of: place)
         if let opened, opened.files == files { return opened.reader }
-        let reader = try StoreReader(place, patience: place.isShared ? patience : nil)
+        let reader = try StoreReader(place, patience: place.isShared ? patience : nil, activity: activity)
         opened = (reader, files, place.isShared)
         return reader
     }

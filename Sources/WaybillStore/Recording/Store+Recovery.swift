@@ -1,7 +1,40 @@
 import Foundation
-import WaybillCore
+package import WaybillCore
 
 extension Store {
+    /// Stores the journals that programs left in a store's folder when they ended, so that a reader of the store sees them.
+    ///
+    /// A program of a few milliseconds leaves its journal to the next launch. Does nothing while a program runs whose
+    /// journal is in the folder: it stores the others' itself.
+    package static func recoverJournals(
+        at place: ResolvedLocation, clock: any TransactionClock = SystemClock()
+    ) throws(WaybillError) {
+        guard case .folder(let folder, nil) = place else { return }
+        let sources = LockedJournalFile.sources(in: folder)
+        guard !sources.isEmpty, !sources.contains(where: { LockedJournalFile.isLocked(for: $0, in: folder) }) else {
+            return
+        }
+        let store = try Store(place, clock: clock)
+        let installation = try store.installation(or: nil, proof: IdentityProof()).id
+        let problems = try store.recoverJournals(in: folder, installation: installation)
+        let now = Moment(clock)
+        _ = try store.endSources { $0.isOfNoProcess || Heartbeat.isBeating($0, in: folder, at: now) }
+        if let problem = problems.first { throw problem }
+    }
+
+    /// Returns the installation's ID and proof; the first call keeps the proposed ones.
+    func installation(
+        or proposed: GUID?, proof: IdentityProof
+    ) throws(WaybillError) -> (id: GUID, proof: IdentityProof) {
+        let known = try setting("installation").flatMap { GUID($0) }
+        if let known, let itsProof = try installationProof(of: known) { return (known, itsProof) }
+        let installation = known ?? proposed ?? GUID()
+        try set(installation: installation, proof: proof)
+        // A power cut must not lose the ID and the proof of sets that are already sent.
+        try sync()
+        return (installation, proof)
+    }
+
     /// Stores the facts of journals whose sources have ended, deletes these journals, and returns the problems.
     ///
     /// Unreadable journals are renamed and kept for later versions of Waybill, until an erasure deletes them. `gone`

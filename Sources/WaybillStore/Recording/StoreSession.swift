@@ -142,7 +142,8 @@ package final class StoreSession {
     package func reader() throws(WaybillError) -> StoreReader {
         _ = try opened()
         if let storeReader { return storeReader }
-        let reader = try StoreReader(place, patience: place.isShared ? patience : nil)
+        // The session itself prevents suspension.
+        let reader = try StoreReader(place, patience: place.isShared ? patience : nil, activity: nil)
         storeReader = reader
         return reader
     }
@@ -154,7 +155,6 @@ package final class StoreSession {
             || Heartbeat.isBeating(source, in: folder, at: Moment(clock))
     }
 
-    /// The folders of this process's journals, and of journals beside the store.
     private var journalFolders: [URL] {
         guard let folder = place.folder, let own = place.journalFolder else { return [] }
         return own == folder ? [folder] : [own, folder]
@@ -197,16 +197,8 @@ package final class StoreSession {
             try heartbeat?.beat(at: clock.uptimeMicroseconds())
         }
         try keeper.look(at: Moment(clock), in: store)
-        let known = try store.setting("installation").flatMap { GUID($0) }
-        if let known, let itsProof = try store.installationProof(of: known) {
-            (source.installation, installationProof) = (known, itsProof)
-        } else {
-            let installation = known ?? source.installation ?? GUID()
-            try store.set(installation: installation, proof: installationProof)
-            // A power cut must not lose the ID and the proof of sets that are already sent.
-            try store.sync()
-            source.installation = installation
-        }
+        let (installation, itsProof) = try store.installation(or: source.installation, proof: installationProof)
+        (source.installation, installationProof) = (installation, itsProof)
         try store.register(source, proof: journal.proof)
         for folder in journalFolders {
             recoveryProblem =

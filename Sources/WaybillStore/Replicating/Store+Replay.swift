@@ -213,7 +213,7 @@ package struct SourceBooks: Sendable {
     }
 
     /// Consecutive facts that arrived together.
-    package struct Arrival: Sendable, Hashable {
+    package struct Arrival: Sendable, Equatable {
         /// The ID among all arrivals, which is never reused; 0 if it has none yet.
         package var id: Int64
         package var first: Int64
@@ -225,17 +225,10 @@ package struct SourceBooks: Sendable {
             (self.id, self.first, self.last, self.received) = (id, first, last, received)
         }
     }
-
-    package struct PlacedPart: Sendable, Hashable {
-        package var transaction: GUID
-        package var useCase: Int
-
-        package init(transaction: GUID, useCase: Int) { (self.transaction, self.useCase) = (transaction, useCase) }
-    }
 }
 
 /// An erased installation or transaction, whose later facts are refused.
-package struct Tombstone: Sendable, Hashable {
+package struct Tombstone: Sendable, Equatable {
     package var id: GUID
     /// Whether it was erased with its installation; another source that began it keeps it.
     package var isWithInstallation: Bool
@@ -250,7 +243,7 @@ package struct Tombstone: Sendable, Hashable {
 }
 
 /// A name that a code gained or lost.
-package struct NameChange: Sendable, Hashable {
+package struct NameChange: Sendable, Equatable {
     package var useCase: Int
     /// -1 for the use case itself.
     package var event: Int

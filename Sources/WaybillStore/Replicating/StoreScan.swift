@@ -67,7 +67,7 @@ package struct StoreScan {
         let arrivals: [SourceBooks.Arrival]?
         let wall: Int64
         private var facts: [Fact] = []
-        private var transactions: [Int64: SourceBooks.PlacedPart] = [:]
+        private var transactions: [Int64: PlacedPart] = [:]
 
         init(books: SourceBooks, arrivals: [SourceBooks.Arrival]?, wall: Int64) {
             (self.books, self.arrivals, self.wall) = (books, arrivals, wall)
@@ -79,7 +79,7 @@ package struct StoreScan {
 
         mutating func enter(_ part: ScannedPart) {
             if case .opened(let opened) = part.opened?.content {
-                transactions[part.sequence] = SourceBooks.PlacedPart(
+                transactions[part.sequence] = PlacedPart(
                     transaction: opened.transaction, useCase: opened.useCase)
             }
         }
@@ -89,7 +89,7 @@ package struct StoreScan {
         mutating func take() -> SourceBooks? {
             guard !facts.isEmpty else { return nil }
             var piece = books
-            piece.share.facts = facts.sorted { $0.sequence < $1.sequence }
+            piece.share.facts = facts.ordered { $0.sequence < $1.sequence }
             piece.transactions = transactions
             let here = SequenceRanges(each: piece.share.facts.lazy.map(\.sequence))
             let came = arrivals ?? [SourceBooks.Arrival(first: 1, last: .max / 4, received: wall)]
@@ -197,7 +197,7 @@ struct ChangedRows {
                 guard fact.part > 0, books.transactions[fact.part] == nil else { continue }
                 books.transactions[fact.part] =
                     try part.first(row, fact.part) { row in
-                        row.optionalGUID(0).map { SourceBooks.PlacedPart(transaction: $0, useCase: row.int(1)) }
+                        row.optionalGUID(0).map { PlacedPart(transaction: $0, useCase: row.int(1)) }
                     } ?? nil
             }
         }
@@ -226,12 +226,15 @@ struct ChangedRows {
         INSERT OR REPLACE INTO changed_tombstones VALUES (new.guid, 1, new.at_us); END;
         """
 
+    /// The update of an upsert fires its trigger with its own conflict policy, which replaces an `OR IGNORE`
+    /// (sqlite.org/lang_createtrigger.html).
     private static func changes(of table: String) -> [String] {
         let column = table == "sources" ? "id" : "source"
         return [("insert", "new"), ("update", "new"), ("delete", "old")].map { event, row in
             """
             CREATE TEMP TRIGGER IF NOT EXISTS \(table)_\(event) AFTER \(event) ON main.\(table) BEGIN \
-            INSERT OR IGNORE INTO changed_sources VALUES (\(row).\(column)); END;
+            INSERT INTO changed_sources SELECT \(row).\(column) \
+            WHERE \(row).\(column) NOT IN (SELECT source FROM changed_sources); END;
             """
         }
     }

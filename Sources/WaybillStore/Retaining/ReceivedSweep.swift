@@ -143,7 +143,6 @@ struct ReceivedSweep {
         return isOld
     }
 
-    /// The sequences of all facts of a part, or of an exchange outside of one.
     private static let facts = """
         SELECT sequence FROM events WHERE source = ?1 AND part = ?2 \
         UNION ALL SELECT ?2 \

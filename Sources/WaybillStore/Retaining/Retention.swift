@@ -1,44 +1,5 @@
 import WaybillCore
 
-/// The limits for the recorded data that a device keeps.
-///
-/// Whole transactions are deleted, oldest first: delivered ones, then undelivered ones, and open ones last. The
-/// collector learns of deleted undelivered facts as dropped. Data that is being delivered stays until the collector
-/// answers.
-public struct Retention: Sendable, Hashable {
-    /// The number of bytes that the store's rows, indexes and write-ahead log may take; its files grow no further.
-    /// Default: 64 MiB, at least 1 MiB.
-    public var maximumBytes: Int64 = 64 << 20
-    /// How long a transaction is kept after its last event. Default: 30 days.
-    ///
-    /// A clock that can't be set measures the age: within one boot of the device, it is the elapsed time, including
-    /// sleep. For transactions of earlier boots, it is the time that the device was seen running, which is at most the
-    /// elapsed time. If they were delivered, the wall clock counts, too.
-    public var maximumAge: Duration = .seconds(30 * 86_400)
-    /// The maximum number of transactions, without exchanges outside of one. Default: `nil`, which sets no limit; at
-    /// least 1.
-    ///
-    /// Large stores may exceed it briefly by a hundredth.
-    public var maximumTransactions: Int?
-    /// Whether transactions of earlier launches are deleted as soon as they are delivered. Default: `false`.
-    ///
-    /// Undelivered ones stay within the other limits, because they may explain a crash.
-    public var isForThisLaunchOnly = false
-
-    /// The tables alone need almost this much.
-    package static let leastBytes: Int64 = 1 << 20
-
-    /// Creates a retention with the defaults.
-    public init() {}
-
-    /// A retention that keeps this launch, and only undelivered data of earlier ones.
-    public static var thisLaunchOnly: Retention {
-        var retention = Retention()
-        retention.isForThisLaunchOnly = true
-        return retention
-    }
-}
-
 /// The state between steps that keep a store within its limits.
 struct RetentionKeeper {
     let retention: Retention
@@ -82,15 +43,15 @@ struct RetentionKeeper {
         }
         let connection = store.connection
         let isAgeDue = ageChecked.map { now.now - $0 >= ageInterval } ?? true
-        let byteLimit = try store.rowByteLimit(within: retention.maximumBytes)
+        let byteLimit = try store.rowByteLimit(within: retention.maximumByteCount)
         if let uncounted { self.uncounted = uncounted + written }
-        let isCountDue = retention.maximumTransactions.map { uncounted ?? .max >= max(1, $0 / 100) } ?? false
+        let isCountDue = retention.maximumTransactionCount.map { uncounted ?? .max >= max(1, $0 / 100) } ?? false
         guard isAgeDue || byteLimit != nil || isCountDue else { return [] }
         let sweep = try store.write { () throws(WaybillError) in
             var sweep = try RetentionSweep(connection, budget: budget)
             if isAgeDue { try sweep.removeOld(retention, device: now, wall: moment.wall) }
             if let byteLimit, !sweep.isExhausted { try sweep.shrink(to: byteLimit) }
-            if isCountDue, !sweep.isExhausted, let count = retention.maximumTransactions {
+            if isCountDue, !sweep.isExhausted, let count = retention.maximumTransactionCount {
                 try sweep.reduce(to: count)
             }
             if isAgeDue { try Totals(connection: connection).fold(hasJournal: hasJournal) }
@@ -201,7 +162,6 @@ struct RetentionSweep {
         }
     }
 
-    /// Deletes the oldest bodies first.
     mutating func shrink(to byteCount: Int64) throws(WaybillError) {
         let connection = connection
         let isTooLarge = { () throws(WaybillError) in try connection.usedByteCount() > byteCount }

@@ -69,7 +69,7 @@ extension DetailColumn {
         text.withUTF8 { bytes in
             do throws(JSONFailure) {
                 try JSONReader.read(bytes) { reader throws(JSONFailure) in try detail.read(&reader) }
-            } catch {}  // what was read until then is kept
+            } catch {}  // keeps the members that were read before the error
         }
         self = detail
     }

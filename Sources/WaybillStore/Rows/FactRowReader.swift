@@ -109,7 +109,6 @@ package enum FactRowReader {
 }
 
 extension Fact.Unknown {
-    /// The text in a row's `detail`.
     var detail: String {
         var writer = JSONWriter(capacity: kind.utf8.count + members.utf8.count + 32)
         writer.beginObject()

@@ -86,8 +86,7 @@ extension FactRowWriter {
         """
 }
 
-/// A writer for a batch of events, several with each statement and in the order of their rows. This halves the cost of
-/// a row.
+/// A writer for a batch of events, several with each statement and in the order of their rows.
 struct EventRowWriter {
     private struct Event {
         var sequence: Int64

@@ -1,6 +1,5 @@
 package import WaybillCore
 
-/// The receiver of a scan's facts.
 package protocol FactVisitor {
     /// Announces a source or a part; called again when a scan resumes within it.
     mutating func enter(_ source: ScannedSource) throws(WaybillError)
@@ -249,20 +248,17 @@ extension ScannedSource {
     package init?(_ share: ScannedShare, _ connection: Connection) throws(WaybillError) {
         let source = try connection.statement(
             """
-            SELECT uuid, installation, app, app_version, device, os, os_version, attributes, \(SQL.endedBy("sources")), \
+            SELECT \(SourceIdentity.columns), \(SQL.endedBy("sources")), \
             heard_us IS NOT NULL, ended FROM sources WHERE id = ?
             """
         ).first(share.row) { row in
-            let source = SourceIdentity(
-                id: row.guid(0), installation: row.optionalGUID(1), app: row.text(2), appVersion: row.text(3),
-                device: row.text(4),
-                os: row.text(5), osVersion: row.text(6), attributes: Attributes(columnText: row.optionalText(7)))
-            return (source: source, endedBy: row.sourceEnd(8), isReceived: row.bool(9), hasEnded: row.bool(10))
+            ScannedSource(
+                share: share, source: SourceIdentity(row), clock: WallClock([]), hasEnded: row.bool(10),
+                endedBy: row.sourceEnd(8), isReceived: row.bool(9))
         }
-        guard let source else { return nil }
-        self.init(
-            share: share, source: source.source, clock: try WallClock(of: share.row, connection),
-            hasEnded: source.hasEnded, endedBy: source.endedBy, isReceived: source.isReceived)
+        guard var source else { return nil }
+        source.clock = try WallClock(of: share.row, connection)
+        self = source
     }
 }
 

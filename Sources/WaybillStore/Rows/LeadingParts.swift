@@ -122,7 +122,7 @@ package struct HeldParts {
 
     private static let keep = """
         UPDATE parts INDEXED BY parts_held SET held = 0 WHERE source = ? AND held = 1 AND closed IS NOT NULL \
-        AND (outcome NOT IN (\(TransactionOutcome.succeeded.rawValue), \(TransactionOutcome.canceled.rawValue)) \
+        AND (outcome NOT IN (\(TransactionOutcome.succeeded.rawValue), \(TransactionOutcome.cancelled.rawValue)) \
         OR ifnull(closed_at_us - at_us > slow_us, 0))
         """
 

@@ -82,7 +82,7 @@ struct PartRowWriter {
     }
 
     mutating func writeOpenings() throws(WaybillError) {
-        var rest = places.sorted { $0.key < $1.key }[...]
+        var rest = places.ordered { $0.key < $1.key }[...]
         newest = max(newest, rest.last?.key ?? 0)
         for (rowCount, text) in Self.insertions where rest.count >= rowCount {
             let statement = try connection.statement(text)
@@ -101,7 +101,6 @@ struct PartRowWriter {
         (openings, places) = ([], [:])
     }
 
-    /// Returns the transactions whose leading part must be decided again.
     mutating func finish() throws(WaybillError) -> Set<GUID> {
         try writeOpenings()
         let statement = try connection.statement(Self.touchPart)

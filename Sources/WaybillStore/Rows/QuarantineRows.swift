@@ -14,7 +14,6 @@ package struct QuarantineRows {
         return ranges.sorted { $0.key < $1.key }.map { ScannedShare(row: $0.key, sequences: $0.value) }
     }
 
-    /// Returns the facts that still exist.
     package func facts(of share: ScannedShare) throws(WaybillError) -> [Fact] {
         var scan = try FactScan([share], isFiltered: false, connection)
         var collector = Collector()

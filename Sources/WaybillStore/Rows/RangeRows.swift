@@ -192,7 +192,7 @@ package struct RangeRows {
             merged += all.subtracting(claimed).dropped(reason)
             claimed = claimed.union(all)
         }
-        return merged.sorted { $0.first < $1.first }
+        return merged.ordered { $0.first < $1.first }
     }
 
     package func recount() throws(WaybillError) {

@@ -1,7 +1,7 @@
 import WaybillCore
 
 /// A set of sequences as sorted ranges with gaps between them.
-package struct SequenceRanges: Hashable, Sendable {
+package struct SequenceRanges: Equatable, Sendable {
     package private(set) var ranges: [ClosedRange<Int64>] = []
 
     /// Beyond every sequence, but safe from overflow.
@@ -11,7 +11,7 @@ package struct SequenceRanges: Hashable, Sendable {
 
     /// Sorts first, because inserting in the middle moves all later ranges.
     package init(_ ranges: some Sequence<ClosedRange<Int64>>) {
-        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) { insert(range) }
+        for range in ranges.ordered(by: { $0.lowerBound < $1.lowerBound }) { insert(range) }
     }
 
     package init(each sequences: some Sequence<Int64>) {
@@ -27,7 +27,6 @@ package struct SequenceRanges: Hashable, Sendable {
     }
 
     package var isEmpty: Bool { ranges.isEmpty }
-    /// The highest sequence; `nil` if the set is empty.
     package var last: Int64? { ranges.last?.upperBound }
     package var count: Int64 { ranges.reduce(0) { $0 + $1.sequenceCount } }
 
@@ -84,7 +83,6 @@ package struct SequenceRanges: Hashable, Sendable {
         return SequenceRanges(ranges + other.ranges)
     }
 
-    /// Returns the sequence at a zero-based position; `nil` beyond the last.
     package func element(at index: Int64) -> Int64? {
         guard index >= 0 else { return nil }
         var left = index

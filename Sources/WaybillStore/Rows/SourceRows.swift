@@ -1,6 +1,5 @@
 package import WaybillCore
 
-/// The columns of a source that writers use.
 package struct SourceRow {
     package var id: Int64
     package var isOwn: Bool
@@ -72,8 +71,7 @@ package struct SourceRows {
         let digest = heard == nil ? nil : proof?.digest
         try connection.statement(
             """
-            INSERT INTO sources(id, uuid, installation, app, app_version, device, os, os_version, attributes, heard_us, \
-            proof, proof_hash) \
+            INSERT INTO sources(id, \(SourceIdentity.columns), heard_us, proof, proof_hash) \
             VALUES (\(Self.next), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """
         ).run(
@@ -314,5 +312,16 @@ extension StoreReader {
                 sum.dropped.merge(ledger.dropped, uniquingKeysWith: +)
             }
         }
+    }
+}
+
+extension SourceIdentity {
+    package static let columns = "uuid, installation, app, app_version, device, os, os_version, attributes"
+
+    package init(_ row: Row) {
+        self.init(
+            id: row.guid(0), installation: row.optionalGUID(1), app: row.text(2), appVersion: row.text(3),
+            device: row.text(4), os: row.text(5), osVersion: row.text(6),
+            attributes: Attributes(columnText: row.optionalText(7)))
     }
 }

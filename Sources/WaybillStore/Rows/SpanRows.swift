@@ -28,7 +28,7 @@ package struct SpanRows {
         }
     }
 
-    /// Without the original, which is only read where it is used.
+    /// The columns without `original`, which only two queries read.
     private static let columns = "span, parent, kind, part, fact, waiting, uncaused"
 
     private static func span(_ row: Row) -> Span {

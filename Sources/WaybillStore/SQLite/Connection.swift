@@ -5,7 +5,6 @@ package import WaybillCore
 ///
 /// It never checkpoints on its own, and keeps the WAL when it closes, because a WAL-mode file without one lacks facts.
 package final class Connection {
-    /// The path, for error messages.
     package let place: String
     private let name: String
     private let handle: OpaquePointer
@@ -38,6 +37,16 @@ package final class Connection {
 
     private let patience: Patience?
 
+    /// Apple's SQLITE_OPEN_FILEPROTECTION_COMPLETEUNTILFIRSTUSERAUTHENTICATION: SQLite maps the file `-shm`, which must
+    /// stay readable while the device is locked.
+    private static var protection: Int32 {
+        #if canImport(Darwin) && !os(macOS)
+        0x0030_0000
+        #else
+        0
+        #endif
+    }
+
     package convenience init(_ name: String, _ access: Access, at place: String) throws(WaybillError) {
         try self.init(name, access, at: place, patience: nil)
     }
@@ -52,7 +61,8 @@ package final class Connection {
         var opened: OpaquePointer?
         // NOMUTEX, because only one thread at a time uses the connection.
         let code = sqlite3_open_v2(
-            name, &opened, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+            name, &opened,
+            flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | Self.protection, nil)
         guard code == SQLITE_OK, let opened else {
             let error = SQLiteError.error(code, on: opened, at: place)
             sqlite3_close_v2(opened)
@@ -161,7 +171,7 @@ package final class Connection {
         longStatement = nil
     }
 
-    /// Gives up those that were not asked for the longest; who uses one still has it until then.
+    /// Gives up those that were not asked for the longest.
     private func forgetStatements() {
         while statementByteCount > Self.statementByteLimit, statements.count > 1,
             let oldest = statements.min(by: { $0.value.lastUse < $1.value.lastUse })
@@ -194,6 +204,7 @@ package final class Connection {
 
     package var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     package func transaction<Result>(
         _ begin: String = "BEGIN IMMEDIATE", _ body: () throws(WaybillError) -> Result
     ) throws(WaybillError) -> Result {

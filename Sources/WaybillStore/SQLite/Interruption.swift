@@ -6,7 +6,7 @@ package import WaybillCore
 /// runs.
 package final class Interruption: Sendable {
     private struct State {
-        var isCanceled = false
+        var isCancelled = false
         var error: (any Error)?
     }
 
@@ -22,11 +22,11 @@ package final class Interruption: Sendable {
         deadline = limit.map { clock.uptimeMicroseconds() + $0.microseconds }
     }
 
-    package func cancel() { state.withLock { $0.isCanceled = true } }
+    package func cancel() { state.withLock { $0.isCancelled = true } }
 
     var isDue: Bool {
         state.withLock { state in
-            if state.isCanceled {
+            if state.isCancelled {
                 state.error = state.error ?? CancellationError()
             } else if let deadline, clock.uptimeMicroseconds() >= deadline {
                 state.error = state.error ?? tookTooLong

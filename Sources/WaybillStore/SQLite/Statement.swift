@@ -30,6 +30,8 @@ package final class Statement {
         while try step() {}
     }
 
+    // Not specialized, and neither are the other methods with rows: SQLite's step takes far longer than a generic call.
+    @_semantics("optimize.sil.specialize.generic.never")
     package func forEachRow<each Value: SQLValue>(
         _ values: repeat each Value, body: (Row) throws(WaybillError) -> Void
     ) throws(WaybillError) {
@@ -38,7 +40,7 @@ package final class Statement {
         while try step() { try body(Row(handle)) }
     }
 
-    /// Passes each row to `body` until it returns `false`.
+    @_semantics("optimize.sil.specialize.generic.never")
     package func forRows<each Value: SQLValue>(
         _ values: repeat each Value, while body: (Row) throws(WaybillError) -> Bool
     ) throws(WaybillError) {
@@ -47,6 +49,7 @@ package final class Statement {
         while try step(), try body(Row(handle)) {}
     }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     package func rows<each Value: SQLValue, Element>(
         _ values: repeat each Value, transform: (Row) throws(WaybillError) -> Element
     ) throws(WaybillError) -> [Element] {
@@ -57,6 +60,7 @@ package final class Statement {
         return elements
     }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     package func first<each Value: SQLValue, Element>(
         _ values: repeat each Value, transform: (Row) throws(WaybillError) -> Element
     ) throws(WaybillError) -> Element? {

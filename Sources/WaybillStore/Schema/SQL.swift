@@ -24,6 +24,11 @@ package enum SQL {
         """
     }
 
+    /// Whether an exchange failed, or got a status from 400 on; NULL, which is false, while neither is known.
+    package static func hasFailed(_ exchange: String) -> String {
+        "(\(exchange).state = \(ExchangeState.failed.rawValue) OR \(exchange).status >= 400)"
+    }
+
     package static let pendingCount = """
         SELECT ifnull(sum(recorded - (SELECT ifnull(sum(last - first + 1), 0) FROM ranges WHERE source = id AND lease IS NULL) \
         - (SELECT ifnull(sum(last - first + 1), 0) FROM dropped WHERE source = id)), 0) FROM sources \

@@ -1,6 +1,6 @@
 import WaybillCore
 
-/// The tables. A fact's row is the fact; what is derived from others can be rebuilt from them.
+/// The tables. A fact's row is the fact. Derived rows can be rebuilt from facts.
 ///
 /// Integers that end in `_us` are microseconds, since the source started or, where noted, since 1970.
 package enum Tables {
@@ -72,7 +72,7 @@ package enum Tables {
           closed_at_us INTEGER,
           error_code INTEGER,
           closed_detail TEXT, -- JSON: attributes, error_domain, error_text
-          outcome INTEGER NOT NULL, -- 0 open, 1 succeeded, 2 failed, 3 canceled, 4 abandoned; derived without a fact `closed`: 5 interrupted
+          outcome INTEGER NOT NULL, -- 0 open, 1 succeeded, 2 failed, 3 cancelled, 4 abandoned; derived without a fact `closed`: 5 interrupted
           listed_us INTEGER, -- derived: since 1970, when the transaction began; only in its leading part
           beyond INTEGER, -- derived: the highest sequence of its facts, where that is not `closed`
           beyond_at_us INTEGER, -- derived: their latest time, where that is not `closed_at_us`
@@ -117,7 +117,7 @@ package enum Tables {
           opened_detail TEXT, -- JSON: scheme, port, query, headers
           closed INTEGER, -- sequence of the fact `exchange_closed`; NULL: in progress
           closed_at_us INTEGER,
-          state INTEGER, -- 1 completed, 2 failed, 3 canceled
+          state INTEGER, -- 1 completed, 2 failed, 3 cancelled
           status INTEGER,
           first_byte_us INTEGER,
           sent_bytes INTEGER,

@@ -4,7 +4,6 @@ import WaybillCore
 enum Views {
     static let script = transactions + timeline + network + ledgers
 
-    /// One row for each transaction, from its leading part.
     private static let transactions = """
         CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
         SELECT id, support_code, use_case, use_case_name,
@@ -53,7 +52,6 @@ enum Views {
               ELSE json_extract(p.opened_detail, '$.attributes') END
         """
 
-    /// One row for each fact of a transaction.
     private static let timeline = """
         CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
         SELECT \(SQL.text(guid: "f.guid")) AS transaction_id, \(SQL.iso8601("f.time_us")) AS time, f.time_us,
@@ -89,7 +87,6 @@ enum Views {
 
         """
 
-    /// One row for each HTTP exchange, also outside any transaction.
     private static let network = """
         CREATE VIEW network AS -- HTTP exchanges; transaction_id is NULL outside any transaction
         SELECT CASE WHEN p.guid IS NOT NULL THEN \(SQL.text(guid: "p.guid")) END AS transaction_id, \(SQL.iso8601("l.time_us")) AS time, l.time_us,
@@ -114,7 +111,6 @@ enum Views {
 
         """
 
-    /// The ledger of each source.
     private static let ledgers = """
         CREATE VIEW ledgers AS -- recorded = delivered + quarantined + dropped + pending
         SELECT \(SQL.text(guid: "s.uuid")) AS source, s.app, s.app_version, s.device, s.os, s.os_version,
@@ -131,7 +127,7 @@ enum Views {
         """
 
     private static func states(_ expression: String) -> String {
-        words(expression, [(1, "completed"), (2, "failed"), (3, "canceled")])
+        words(expression, [(1, "completed"), (2, "failed"), (3, "cancelled")])
     }
 
     private static func words(_ expression: String, _ names: [(Int, String)]) -> String {

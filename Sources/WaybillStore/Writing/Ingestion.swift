@@ -1,9 +1,10 @@
 package import WaybillCore
 
-/// A source's share of a set on its way into the tables.
 package struct Ingestion {
     package private(set) var acceptedCount = 0
     private(set) var knownCount = 0
+    /// The facts that ``hooks`` withheld. A receipt counts them as accepted.
+    package private(set) var withheldCount = 0
     package private(set) var rejections: [Receipt.Rejection] = []
     /// The maximum number of facts of a transaction, from all sources; `nil` means no limit.
     package var factsPerTransaction: Int?
@@ -15,6 +16,10 @@ package struct Ingestion {
     package var isVouchedFor = false
     /// Whether a fact can be compared with the stored one of its sequence.
     var hasRows = true
+    package var hooks = IngestHooks()
+    /// The new facts, for ``hooks``; `nil` if there are none.
+    package private(set) var stored: StoredFacts?
+    package private(set) var finished: [FinishedTransaction] = []
     /// The transactions whose leading part must be decided, once per batch.
     package private(set) var undecided: Set<GUID> = []
     /// Why the source was refused as a whole.
@@ -138,10 +143,15 @@ package struct Ingestion {
         var writer = try FactRowWriter(source, count: share.facts.count, connection)
         let twins = try StoredTwins(of: source.id, connection)
         var room = factsPerTransaction.map { TransactionQuota(source: source.id, limit: $0, connection) }
+        var withholding: Withholding?
+        if let willStore = hooks.willStore { withholding = try Withholding(share, of: source, connection, willStore) }
+        var parts: Set<Int64> = []
+        var ends: Set<Int64> = []
         var index = 0
-        for fact in share.facts {
+        for sent in share.facts {
             while unread.contains(index) { index += 1 }
             defer { index += 1 }
+            var fact = sent
             if fact.isAmong(erased) || !refused.isEmpty && fact.roots.contains(where: refused.contains) {
                 refused.insert(fact.sequence)
                 reject(fact, at: index, because: Self.erased)
@@ -155,6 +165,8 @@ package struct Ingestion {
                 }
             } else if fact.sequence > source.recorded {
                 reject(fact, at: index, because: "a source is not believed to have recorded as many facts as that")
+            } else if withholding != nil, try isWithheld(&fact, by: &withholding) {
+                continue
             } else if let reason = try room?.take(
                 fact, writeOpenings: { () throws(WaybillError) in try writer.writeOpenings() })
             {
@@ -168,6 +180,8 @@ package struct Ingestion {
                     others.insert(fact.sequence)
                 }
                 acceptedCount += 1
+                if hooks.didStore != nil { parts.insert(fact.part) }
+                if hooks.didFinish != nil, fact.isEnd { ends.insert(fact.part) }
             }
         }
         undecided.formUnion(try writer.finish())
@@ -177,6 +191,39 @@ package struct Ingestion {
         try note(arrived, of: source.id, at: wall)
         try ranges.drop(
             told + SequenceRanges(each: refused).dropped(.erased), except: received, of: source.id)
+        try withholding?.book()
+        try noteStored(parts, of: source.id)
+        if !ends.isEmpty { finished = try FinishedTransaction.read(ends, of: source.id, connection) }
+    }
+
+    /// Asks the host about a new fact, and counts it unless it is to be stored.
+    private mutating func isWithheld(_ fact: inout Fact, by withholding: inout Withholding?) throws(WaybillError)
+        -> Bool
+    {
+        switch try withholding?.verdict(on: fact) {
+        case .store(let kept)?: fact = kept
+        case nil: break
+        case .withhold?:
+            withheldCount += 1
+            return true
+        case .known?:
+            knownCount += 1
+            return true
+        }
+        return false
+    }
+
+    private mutating func noteStored(_ parts: Set<Int64>, of source: Int64) throws(WaybillError) {
+        guard hooks.didStore != nil, acceptedCount > 0 else { return }
+        let transaction = try connection.statement(
+            "SELECT guid FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL")
+        var transactions: Set<GUID> = []
+        for part in parts where part != 0 {
+            if let guid = try transaction.first(source, part, transform: { row in row.guid(0) }) {
+                transactions.insert(guid)
+            }
+        }
+        stored = StoredFacts(source: share.source, transactions: transactions.sorted(), factCount: acceptedCount)
     }
 
     /// Limits the rows that one set's ranges may cover, because each is read.
@@ -293,6 +340,14 @@ package struct Ingestion {
 }
 
 extension Fact {
+    /// Whether a part needs this fact to be finished.
+    fileprivate var isEnd: Bool {
+        switch content {
+        case .opened, .closed: true
+        case .event, .attributesSet, .exchangeOpened, .exchangeClosed, .unknown: false
+        }
+    }
+
     fileprivate var begunTransaction: GUID? {
         if case .opened(let opened) = content, !opened.isJoined { opened.transaction } else { nil }
     }

@@ -23,10 +23,14 @@ extension Store {
             return try write { () throws(WaybillError) in
                 var results: [Result<Receipt, WaybillError>] = []
                 for arrival in arrivals {
+                    let storedCount = stored.count
                     let result = try connection.savepoint { () throws(WaybillError) in
                         try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction)
                     }
-                    if case .failure = result { nameCount = nil }
+                    if case .failure = result {
+                        nameCount = nil
+                        stored.removeLast(stored.count - storedCount)
+                    }
                     results.append(result)
                 }
                 return results
@@ -64,11 +68,14 @@ extension Store {
             ingestion.factsPerTransaction = factsPerTransaction
             ingestion.isVouchedFor = isVouchedFor
             ingestion.hasRows = hasRows
+            ingestion.hooks = hooks
             if !share.names.isEmpty && !isVouchedFor { ingestion.nameRoom = try nameRoom() }
             try ingestion.run(at: wall)
             nameCount? += ingestion.addedNameCount
             receipt.refusedNameCount += ingestion.refusedNameCount
-            receipt.acceptedCount += ingestion.acceptedCount
+            receipt.acceptedCount += ingestion.acceptedCount + ingestion.withheldCount
+            if let facts = ingestion.stored { stored.append(facts) }
+            finished += ingestion.finished
             receipt.knownCount += ingestion.knownCount
             receipt.rejections += ingestion.rejections
             if let refusal = ingestion.refusal { receipt.refusedSources.append(refusal) }

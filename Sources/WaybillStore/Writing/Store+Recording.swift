@@ -127,7 +127,6 @@ extension Store {
     }
 }
 
-/// A recorder's facts for one SQLite transaction.
 package struct RecordedBatch: Sendable {
     package var source: GUID
     /// In order of sequence.

@@ -1,5 +1,5 @@
-// Stands in for EventSource in a web view, where pages come from a handler of their scheme and not over a connection that could stay open: the app
-// is told which stream a page wants to follow, and runs `EventSource.tell("changed")` for each event. A page follows one at most.
+// Replaces EventSource in a web view. There, a handler of a URL scheme serves the pages, and no connection can stay open. The script reports to the
+// app which stream a page follows, and the app runs `EventSource.tell("changed")` for each event. A page follows one stream at most.
 (function () {
     "use strict";
     let followed = null;

@@ -12,7 +12,7 @@ package enum InspectorEvents {
 
     package static var script: String { String(decoding: PackageResources.event_source_js, as: UTF8.self) }
 
-    /// Acts as `EventSource` until the task is canceled.
+    /// Acts as `EventSource` until the task is cancelled.
     package static func follow(
         _ address: String, of inspector: Inspector, retry: Duration = .seconds(2),
         isolation: isolated (any Actor)? = #isolation, run: (String) -> Void

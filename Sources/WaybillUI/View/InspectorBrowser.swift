@@ -117,10 +117,27 @@ extension InspectorBrowser: WKNavigationDelegate {
 }
 
 @MainActor final class SharedFiles {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID().uuidString)")
+    private static let shared = FileManager.default.temporaryDirectory.appending(path: "waybill-shared")
+    /// Deletes the files of earlier launches. AirDrop may still send those of this one when the inspector is closed.
+    private static let isEmptied: Void = { try? FileManager.default.removeItem(at: shared) }()
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    private let folder = shared.appending(path: UUID().uuidString)
 
+    init() { Self.isEmptied }
+
+    #if os(macOS)
+    func share(_ file: InspectorFile, from view: WKWebView) {
+        let panel = NSSavePanel()
+        panel.nameFieldStringValue = file.name
+        // Async, because the closure's type differs between versions of the SDK.
+        Task {
+            let window = view.window
+            let response = if let window { await panel.beginSheetModal(for: window) } else { await panel.begin() }
+            guard response == .OK, let place = panel.url else { return }
+            do { try Data(file.bytes).write(to: place, options: .atomic) } catch { NSAlert(error: error).runModal() }
+        }
+    }
+    #else
     func share(_ file: InspectorFile, from view: WKWebView) {
         do {
             Self.present([try file.write(into: folder)], from: view)
@@ -129,11 +146,6 @@ extension InspectorBrowser: WKNavigationDelegate {
         }
     }
 
-    #if os(macOS)
-    private static func present(_ items: [Any], from view: WKWebView) {
-        NSSharingServicePicker(items: items).show(relativeTo: view.bounds, of: view, preferredEdge: .minY)
-    }
-    #else
     private static func present(_ items: [Any], from view: WKWebView) {
         let responders = sequence(first: view as UIResponder, next: \.next)
         guard let presenter = responders.first(where: { $0 is UIViewController }) as? UIViewController else { return }

@@ -22,8 +22,9 @@ public struct WaybillInspectorView: View {
     }
 
     public var body: some View {
-        // Another manager needs another web view.
-        InspectorWebView(transactions: transactions, hasControls: hasControls).id(ObjectIdentifier(transactions))
+        // Another manager needs another web view, and so does another answer to whether it has controls.
+        InspectorWebView(transactions: transactions, hasControls: hasControls)
+            .id([AnyHashable(ObjectIdentifier(transactions)), AnyHashable(hasControls)])
             .ignoresSafeArea(edges: .bottom)
     }
 }
@@ -57,7 +58,9 @@ extension View {
         }
     }
 
-    /// Presents the inspector, with its controls, when the user shakes the device: on iOS in debug builds only.
+    /// Presents the inspector, with its controls, when the user shakes the device. It works on iOS only.
+    ///
+    /// It works in every configuration, also in the App Store: pass `true` only in builds for developers and testers.
     public func waybillInspector(_ transactions: TransactionManager, opensOnShake: Bool) -> some View {
         modifier(ShakenInspector(transactions: transactions, opensOnShake: opensOnShake))
     }
@@ -69,9 +72,9 @@ private struct ShakenInspector: ViewModifier {
     @State private var isPresented = false
 
     func body(content: Content) -> some View {
-        #if DEBUG && os(iOS)
+        #if os(iOS)
         content
-            .background { if opensOnShake { ShakeDetector { isPresented = true } } }
+            .background { if opensOnShake { ShakeDetector(isCovered: isPresented) { isPresented = true } } }
             .waybillInspector(transactions, hasControls: true, isPresented: $isPresented)
         #else
         content

@@ -241,6 +241,7 @@ struct sigaction {
 #define SA_RESETHAND 0x0004
 #define SA_NODEFER 0x0010
 #define SA_SIGINFO 0x0040
+#define SI_USER 0x10001
 #define SIGHUP 1
 #define SIGINT 2
 #define SIGQUIT 3

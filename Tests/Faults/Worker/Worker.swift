@@ -48,7 +48,7 @@ extension Faults {
             var options = TransactionManager.Options()
             options.app = "faults"
             options.clock = clock
-            if let sampling { options.sampling.rate(sampling) }
+            if let sampling { options.sampling.setRate(sampling) }
             let transactions = TransactionManager(
                 store: .directory(URL(filePath: folder)),
                 delivery: collector.flatMap { URL(string: $0) }.map { .collector($0) }

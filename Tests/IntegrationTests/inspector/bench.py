@@ -29,7 +29,7 @@ PAGES = [
     ("outcome that changes by itself", "/transactions?outcome=timed_out", FILTER),
     ("no outcome left", "/transactions?outcome=open", FILTER),
     ("use case and outcome", "/transactions?use_case=login&outcome=failed", FILTER),
-    ("use case and outcome: none", "/transactions?use_case=login&outcome=canceled", FILTER),
+    ("use case and outcome: none", "/transactions?use_case=login&outcome=cancelled", FILTER),
     ("since", "/transactions?since=24h", FILTER),
     ("until, far back", "/transactions?filter=until%3A20d", FILTER),
     ("event: many", "/transactions?filter=event%3ArequestSent", FILTER),
@@ -54,7 +54,7 @@ PAGES = [
     ("text: none", "/transactions?text=nobody%20wrote%20this", FILTER),
     ("text: support code", "/transactions?text={code}", FILTER),
     ("together: many", "/transactions?filter=outcome%3Afailed%20event%3ArequestSent%20error%3A401%20took%3E20ms", FILTER),
-    ("together: none", "/transactions?filter=outcome%3Acanceled%20-event%3AitemMerged%20status%3A5xx%20since%3A30d", FILTER),
+    ("together: none", "/transactions?filter=outcome%3Acancelled%20-event%3AitemMerged%20status%3A5xx%20since%3A30d", FILTER),
     ("one transaction, by support code", "/transactions/{code}", FILTER),
     ("network: first page", "/network", FIRST),
     ("network: status", "/network?status=4xx", FILTER),
@@ -172,7 +172,7 @@ def in_chromium(server, report, rounds):
                 transaction, body = sets.large(sets.now() - 60_000_000, events)
                 server.post(body)
                 opened = Opened(page, f"{server.url}/transactions/{transaction}")
-                opened.check(page, events)
+                opened.check(page)
                 print(f"{events:,} events and 500 exchanges: {opened}")
                 limit = FILTER if events == 2000 else 2 * FILTER
                 report.add(f"Chromium: {events:,} events, 500 exchanges", opened.loads[0], opened.load, limit)

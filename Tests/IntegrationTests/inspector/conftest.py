@@ -56,9 +56,13 @@ def places(recorded):
     case = "/use-cases/login"
     return {
         "transactions": "/transactions", "transaction": f"/transactions/{recorded.login}",
-        "purchase": f"/transactions/{recorded.purchase}", "network": "/network", "exchange": recorded.request,
+        "purchase": f"/transactions/{recorded.purchase}", "sessions": "/sessions?filter=attribute:variant%3DA",
+        "network": "/network", "exchange": recorded.request,
+        "endpoints": "/endpoints?sort=p99",
+        "endpoint": "/endpoint?role=client&method=POST&host=api.example.com&path=%2Flogin",
         "use-cases": "/use-cases", "use-case": case, "duration": f"{case}/duration", "funnel": f"{case}/funnel",
         "dropoff": f"{case}/dropoff", "legs": f"{case}/legs", "compare": f"{case}/compare?by=variant&a=A&b=B",
-        "sources": "/sources", "source": f"/sources/{recorded.source}", "delivery": "/delivery",
+        "why": f"{case}/why",
+        "errors": "/errors", "sources": "/sources", "source": f"/sources/{recorded.source}", "delivery": "/delivery",
         "comparison": f"/beside?a={recorded.login}&b=before",
     }

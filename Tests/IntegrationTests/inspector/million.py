@@ -69,7 +69,7 @@ def browse(app, at, isolated):
     if isolated:
         error = {"domain": "SyncError", "code": 77, "text": "two versions of one item"}
         app.add(at + 20_000, "event", event=1, error=error)
-    outcome = random.choice(["succeeded"] * 8 + ["canceled", "abandoned"])
+    outcome = random.choice(["succeeded"] * 8 + ["cancelled", "abandoned"])
     app.add(at + random.randint(30_000, 3_000_000), "finished", outcome=outcome)
 
 

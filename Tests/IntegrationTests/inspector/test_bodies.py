@@ -199,7 +199,10 @@ def test_a_request_leads_to_its_transaction_and_back(user, places):
     page = user.open(places["json"])
     page.get_by_role("link", name="In: ").click()
     page.wait_for_url("**/transactions/*#x*")
-    page.locator("details:target").get_by_role("link", name="On its own page").click()
+    row = page.locator("li:target > details")
+    if row.get_attribute("open") is None:
+        row.locator("summary").click()
+    row.get_by_role("link", name="On its own page").click()
     page.wait_for_url("**" + places["json"])
 
 

@@ -16,10 +16,10 @@ def box(page, selector):
 def test_a_transaction_is_shown_by_aligned_clocks_or_by_raw_ones(script, visit, inspector, logins):
     user = visit(inspector, script=script)
     page = user.open(f"/transactions/{logins[-1]}", "clocks-aligned", full=True)
-    request, part = box(page, "figure li.x > svg > rect"), box(page, "figure li.p.l1 > svg > rect")
+    request, part = box(page, "svg.x > rect"), box(page, "li.l1 svg.p > rect")
     assert request["x"] < part["x"] and part["x"] + part["width"] < request["x"] + request["width"], (
         "aligned, the server's part lies inside the request")
-    whisker = box(page, "figure .u rect")
+    whisker = box(page, ".bars .u rect")
     assert whisker["x"] < part["x"] < whisker["x"] + whisker["width"], "the whisker is around the beginning"
     text = page.locator("main").inner_text()
     assert "clock +300.0" in text or "clock +299.9" in text, "the offset stands in words"
@@ -29,14 +29,14 @@ def test_a_transaction_is_shown_by_aligned_clocks_or_by_raw_ones(script, visit, 
     clocks = page.get_by_role("navigation", name="Clocks")
     clocks.get_by_role("link", name="raw").click()
     assert page.url.endswith(f"/transactions/{logins[-1]}?clocks=raw"), "the choice stands in the address"
-    assert page.locator("figure .u").count() == 0, "raw times have no whisker"
-    assert box(page, "figure li.p.l1 > svg > rect")["x"] > box(page, "figure li.x > svg > rect")["x"] + 100, (
+    assert page.locator(".bars .u").count() == 0, "raw times have no whisker"
+    assert box(page, "li.l1 svg.p > rect")["x"] > box(page, "svg.x > rect")["x"] + 100, (
         "raw, the server's part is minutes away")
     user.picture("clocks-raw", full=True)
     page.locator("a[rel=prev]").click()
     assert page.url.endswith("?clocks=raw"), "the neighbor is shown by the same clocks"
     clocks.get_by_role("link", name="aligned").click()
-    assert page.locator("figure .u").count() == 1, "and back"
+    assert page.locator(".bars .u").count() == 1, "and back"
 
 
 def test_a_failed_login_is_compared_with_the_last_that_succeeded(visit, inspector, logins):
@@ -72,7 +72,7 @@ def test_another_transaction_is_chosen_by_its_guid(width, scheme, script, visit,
     user = visit(inspector, width, scheme, script)
     page = user.open(f"/transactions/{logins[-1]}", "clocks", full=True)
     page.get_by_label("Support code or ID of another one").fill(logins[4])
-    page.get_by_role("button", name="Show").click()
+    page.get_by_role("button", name="Compare").click()
     page.wait_for_url("**/beside?**")
     assert page.locator("figure").count() == 2
     user.open(page.url.removeprefix(inspector.url), "comparison", full=True)

@@ -30,7 +30,8 @@ def test_a_source_with_gaps_is_found_and_tells_of_them(visit, inspector, phone):
         assert told in text
     assert "1 h forward" in text or "60 min forward" in text
     page.keyboard.press("Escape")
-    page.wait_for_url("**/sources")
+    page.wait_for_url("**/sources?text=iphone18%2C2")
+    assert rows.count() == 1, "the way back keeps the search"
 
 
 def test_a_server_s_clock_is_compared_with_its_clients(visit, inspector, phone):

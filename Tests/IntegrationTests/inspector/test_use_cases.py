@@ -31,7 +31,7 @@ def ask(inspector):
 
 
 def show(page, expected):
-    page.get_by_role("button", name="Show").last.click()
+    page.get_by_role("button", name="Ask").click()
     page.wait_for_url(expected)
 
 
@@ -94,6 +94,13 @@ def test_the_server_has_its_leg(user, numbers):
     page = user.open("/use-cases/login/legs")
     assert "server" in page.locator("tbody").inner_text()
     assert sum(int(row["total_us"]) for row in numbers()) > 0
+
+
+def test_what_differs_about_failed_logins_is_what_the_command_says(user, numbers, ask):
+    page = user.open("/use-cases/login/why", "ask-why")
+    expected = ask("why", "--use-case", "login", "--outcome", "failed")["differences"]
+    assert [row["value"] for row in numbers()] == [difference["trait"]["value"] for difference in expected] != []
+    assert page.locator("tbody tr").count() == len(expected)
 
 
 def test_two_variants_are_compared_by_their_form(user, numbers, ask):

@@ -11,11 +11,16 @@ package struct FilterMaker {
     /// Of transactions, and of those that others name as their parents.
     private let ids: [GUID]
 
+    /// Of sources, and of their installations.
+    private let (sources, installations): ([GUID], [GUID])
+
     /// - Parameter naive: Transactions and exchanges, whose times filters name.
     package init(random: RandomNumbers, naive: NaiveAnswers) {
         self.random = random
         // Sorted, so that a seed means the same filters each time.
         ids = naive.runs.flatMap { [$0.id, $0.leader.opened.parent].compactMap(\.self) }.sorted()
+        sources = naive.histories.map(\.source.id)
+        installations = naive.histories.compactMap(\.source.installation)
         times = (naive.runs.map(\.begun) + naive.exchanges.map(\.wall)).sorted()
     }
 
@@ -63,6 +68,9 @@ package struct FilterMaker {
             .error("NSURLErrorDomain 5"), .error("timedOut"), .error("NSURLErrorDomain timedOut"),
             .error("shop.socket gone"),
             .error("Socket 7"), .error("Socket 61"), .error("61"),
+            .finishError(RecordedError(domain: "NSURLErrorDomain", code: -1001)),
+            .finishError(RecordedError(code: 0, name: "timedOut", underlying: [.init(code: 61)])),
+            .finishError(RecordedError(domain: "NSURLErrorDomain", code: -1001, underlying: [.init(code: 61)])),
             .error("zeit l"), .error("Zeit"), .attribute("text", value: nil), .attribute("text", value: "a\"\\ü"),
             .attribute("count", value: "-1"),
             .attribute("count", value: "x"), .attribute("whole", value: "2"), .attribute("part", value: "0.25"),
@@ -70,7 +78,8 @@ package struct FilterMaker {
             .attribute("environment", value: "test"), .status(200...200),
             .status(400...599), .app("APP 0"), .app("app 1"), .appVersion("1.2"), .device("device"), .device("other"),
             .os("Linux"),
-            .os("linux 6"), .os("Lin"), .osVersion("6"), .osVersion("7"), .ended("signal"), .ended("SIGSEGV"),
+            .os("linux 6"), .os("Lin"), .osVersion("6"), .osVersion("7"), source(), installation(), .ended("signal"),
+            .ended("SIGSEGV"),
             .ended("reboot"), .ended("unknown"),
             .sampled(.chosen), .sampled(.unchosen), .sampled(.none), .oneIn(1), .oneIn(2), .oneIn(7),
             .tookMoreThan(.microseconds(took)), .tookLessThan(.microseconds(took)),
@@ -83,6 +92,14 @@ package struct FilterMaker {
         ]
         let condition = (all + states + relatives).randomElement(using: &random) ?? .text("")
         return random.oneIn(3) ? .not(condition) : condition
+    }
+
+    private mutating func source() -> FilterCondition {
+        .source(sources.randomElement(using: &random) ?? random.guid())
+    }
+
+    private mutating func installation() -> FilterCondition {
+        .installation(installations.randomElement(using: &random) ?? random.guid())
     }
 
     private mutating func relative() -> FilterCondition.Relative {
@@ -107,13 +124,14 @@ package struct FilterMaker {
             .host("example.com"), .host("API.example.com"), .host("ample.com"), .path("/login"), .path("users"),
             .path("/log"),
             .method(["get"]), .method(["POST", "PUT"]), .status(200...200), .status(400...599),
-            .state([.failed, .canceled]),
+            .state([.failed, .cancelled]),
             .state([.completed]), .state([.inProgress, .interrupted, .mocked]), .error("*"), .error("-1001"),
             .error("D 1"),
             .tookMoreThan(.microseconds(took)), .tookLessThan(.microseconds(took)),
             .receivedMoreThan(0), .receivedLessThan(1), .closeCode(1000...1000), .closeCode(1001...4999), .app("APP 0"),
             .appVersion("1.2"),
-            .device("device"), .os("linux 6"), .osVersion("7"), .ended("signal"), .ended("unknown"), .ended("exit"),
+            .device("device"), .os("linux 6"), .osVersion("7"), source(), installation(), .ended("signal"),
+            .ended("unknown"), .ended("exit"),
             .useCase(3), .useCase(4), .sampled(.unchosen), .sampled(.none), .oneIn(3), .event("event of 1"),
             .event("event 2"),
             .attribute("yes", value: "true"), .attribute("none", value: nil), .text("login"), .text("example.com"),

@@ -117,7 +117,7 @@ struct StoreScript {
         history.facts.append(
             Fact(
                 sequence: last.sequence + 1, part: part, atMicroseconds: last.atMicroseconds,
-                content: .closed(Fact.Closed(outcome: .canceled))))
+                content: .closed(Fact.Closed(outcome: .cancelled))))
     }
 
     /// Lets exchanges of one source cause parts of others, so that their clocks can be compared.

@@ -22,6 +22,7 @@ extension StoreTrial {
         }
         for filter in lists + folded {
             try await compareTransactions(filter, known, limit: Int.random(in: 1...3, using: &filters.random))
+            try await compareVolume(filter, known)
         }
         try await compareChanges()
         for id in known.runs.map(\.id).sorted() + [GUID(high: 1, low: 2)] {
@@ -29,6 +30,7 @@ extension StoreTrial {
         }
         for filter in [ExchangeFilter()] + (0..<5).map({ _ in filters.exchangeFilter() }) {
             try await compareExchanges(filter, known, limit: Int.random(in: 1...5, using: &filters.random))
+            try await compareVolume(filter, known)
         }
         for exchange in known.exchanges.prefix(3) {
             try await compare("exchange \(exchange.id)") { try await told($0.exchange("\(exchange.id)")) }

@@ -6,7 +6,7 @@ import WaybillTesting
 
 /// One history, played into a store and into the naive one.
 struct StoreTrial {
-    typealias Tried = any AnsweringStore & ExportingStore
+    typealias Tried = any ExportingStore
 
     let seed: Int
     let store: Tried
@@ -32,7 +32,7 @@ struct StoreTrial {
         for (number, step) in script.steps.enumerated() {
             self.step = number
             let now = script.time(of: number)
-            clock.jumpWall(by: .microseconds(now - clock.wallMicroseconds()))
+            clock.adjustWallClock(by: .microseconds(now - clock.wallMicroseconds()))
             switch step {
             case .add(let set): try await add(set, at: now)
             case .erase(let scope):

@@ -30,6 +30,9 @@ package struct SourceHistory: Sendable {
 /// Makes random histories: transactions begun here and joined there, parts closed, left open or used after they were
 /// closed, exchanges in and outside of them.
 package struct HistoryMaker {
+    /// Not random, so that a seed means the same histories as before it.
+    private var attributeCount: Int64 = 0
+
     /// Microseconds since 1970: what sources' clocks say when they start, give or take 50 ms. What they sent arrives
     /// about then, too.
     package static let wall: Int64 = 1_700_000_000_000_000
@@ -129,7 +132,7 @@ package struct HistoryMaker {
         case 2 where !recording.openParts.isEmpty:
             let part = recording.openParts.remove(at: Int.random(in: recording.openParts.indices, using: &random))
             let outcome =
-                [TransactionOutcome.succeeded, .failed, .canceled, .abandoned].randomElement(using: &random) ?? .failed
+                [TransactionOutcome.succeeded, .failed, .cancelled, .abandoned].randomElement(using: &random) ?? .failed
             recording.add(.closed(Fact.Closed(outcome: outcome, error: error(), attributes: attributes())), part: part)
         case 3, 4:
             let part = random.oneIn(3) ? 0 : recording.parts.randomElement(using: &random) ?? 0
@@ -214,6 +217,10 @@ package struct HistoryMaker {
 
     private mutating func attributes() -> Attributes {
         guard random.oneIn(3) else { return [:] }
-        return ["text": "a\"\\ü", "count": -1, "whole": .double(2), "part": 0.25, "yes": true]
+        attributeCount += 1
+        return [
+            "text": "a\"\\ü", "count": -1, "whole": .double(2), "part": 0.25, "yes": true,
+            "user": .integer(attributeCount % 3),
+        ]
     }
 }

@@ -35,6 +35,9 @@ package struct NetworkMixer {
                         closed.error = RecordedError(
                             domain: random.oneIn(2) ? "" : "D", code: random.oneIn(2) ? 1 : 2,
                             name: random.oneIn(3) ? "late" : nil, text: "try \(fact)")
+                        if random.oneIn(3) {
+                            closed.error = RecordedError(domain: "NSURLErrorDomain", code: -1001)
+                        }
                     }
                     histories[history].facts[fact].content = .exchangeClosed(closed)
                 default: break

@@ -65,6 +65,7 @@ extension NaiveAnswers {
         case .event(let name): run.events.contains { $0.name == name }
         case .error(let pattern):
             run.parts.flatMap(\.facts).contains { error(of: $0).map { matches($0, pattern) } ?? false }
+        case .finishError(let error): run.closing?.closed.error.map { isSame($0, error) } ?? false
         case .attribute(let name, let value):
             run.parts.contains { part in
                 ([histories[part.source].source.attributes] + part.facts.compactMap { attributes(of: $0) })
@@ -77,6 +78,8 @@ extension NaiveAnswers {
         case .appVersion(let value): equal(source.appVersion, value)
         case .device(let value): equal(source.device, value)
         case .osVersion(let value): equal(source.osVersion, value)
+        case .source(let id): source.id == id
+        case .installation(let id): source.installation == id
         case .ended(let value): run.outcome == .interrupted && ended(value, run.leader.source)
         case .sampled(let sampled):
             run.leader.opened.sampling.map { $0.isChosen ? .chosen : .unchosen } ?? .none == sampled
@@ -129,7 +132,7 @@ extension NaiveAnswers {
     }
 
     /// What a fact says of attributes; nil where it says nothing.
-    private func attributes(of fact: Fact) -> Attributes? {
+    func attributes(of fact: Fact) -> Attributes? {
         switch fact.content {
         case .opened(let opened): opened.attributes
         case .event(let event): event.attributes
@@ -164,6 +167,15 @@ extension NaiveAnswers {
         case .exchangeClosed(let closed): closed.error
         case .opened, .attributesSet, .exchangeOpened, .unknown: nil
         }
+    }
+
+    /// Whether domain, name and innermost cause are equal, or domain and code where there is no name.
+    func isSame(_ left: RecordedError, _ right: RecordedError) -> Bool {
+        func words(_ error: RecordedError.Underlying) -> [String?] {
+            [error.domain, error.name, error.name == nil ? "\(error.code)" : nil]
+        }
+        return words(left.chain[0]) == words(right.chain[0])
+            && left.underlying.last.map(words) == right.underlying.last.map(words)
     }
 
     private func matches(_ error: RecordedError, _ pattern: String) -> Bool {
@@ -264,12 +276,15 @@ extension NaiveAnswers {
         case .appVersion(let value): return equal(source.appVersion, value)
         case .device(let value): return equal(source.device, value)
         case .osVersion(let value): return equal(source.osVersion, value)
+        case .source(let id): return source.id == id
+        case .installation(let id): return source.installation == id
         case .ended(let value): return closed == nil && ended(value, exchange.source)
         case .os(let value): return isOn(value, exchange.source)
         case .text(let text): return mentions(text, exchange)
         case .not(let condition): return !passes(condition, exchange, run)
         // What is said of its transaction was asked above, and of exchanges nothing says `exchange:`.
-        case .useCase, .outcome, .event, .attribute, .sampled, .oneIn, .exchange, .parent, .root, .child: return false
+        case .useCase, .outcome, .event, .attribute, .sampled, .oneIn, .exchange, .finishError, .parent, .root, .child:
+            return false
         }
     }
 

@@ -16,10 +16,12 @@ extension NaiveAnswers {
         case .legs(let query): .legs(query, try answer(query))
         case .network(let query): .network(query, try answer(query))
         case .compare(let query): .compare(query, try answer(query))
+        case .errors(let query): .errors(query, answer(query))
+        case .why(let query): .why(query, try answer(query))
         }
     }
 
-    private func passing(_ filter: TransactionFilter) -> [Run] {
+    func passing(_ filter: TransactionFilter) -> [Run] {
         runs.filter { passes(filter, $0) }.map { run in
             var run = run
             run.sampledOneIn = Int64(filter.sampledOneIn)
@@ -58,11 +60,11 @@ extension NaiveAnswers {
     }
 
     /// For how many these stand.
-    private static func count(_ weights: [Int64]) -> Int {
+    static func count(_ weights: [Int64]) -> Int {
         Int((Double(weights.reduce(0, +)) / 1_000_000 + 0.5).rounded(.down))
     }
 
-    private func weighing(_ weights: [Int64]) -> Weighing? {
+    func weighing(_ weights: [Int64]) -> Weighing? {
         var all = Weights()
         for weight in weights { all.add(weight) }
         return all.weighing
@@ -70,16 +72,17 @@ extension NaiveAnswers {
 
     /// By domain and name, or by domain and code where they have no name.
     private func errors(_ errors: [(RecordedError?, Int64)]) -> [UseCaseSummary.ErrorCount] {
-        let known = errors.compactMap { error, weight in error.map { (error: $0, weight: weight) } }
-        return Dictionary(grouping: known) { known in
-            [known.error.domain, known.error.name ?? "", known.error.name == nil ? "\(known.error.code)" : ""]
+        var groups: [[String]: [(error: RecordedError, weight: Int64)]] = [:]
+        for case (let error?, let weight) in errors {
+            let code = error.name == nil ? "\(error.code)" : ""
+            groups[[error.domain, error.name ?? "", code], default: []].append((error, weight))
         }
-        .values.filter { $0.contains { $0.weight > 0 } }.map { same in
+        let counts = groups.values.filter { $0.contains { $0.weight > 0 } }.map { same in
             UseCaseSummary.ErrorCount(
                 domain: same[0].error.domain, code: same.map(\.error.code).min() ?? 0, name: same[0].error.name,
                 count: Self.count(same.map(\.weight)))
         }
-        .sorted {
+        return counts.sorted {
             (-$0.count, $0.domain, $0.name ?? "", $0.code) < (-$1.count, $1.domain, $1.name ?? "", $1.code)
         }
     }
@@ -154,11 +157,25 @@ extension NaiveAnswers {
             return DurationSegment(
                 value: value, statistics: .naive(found.durations), withoutEnd: found.withoutEnd,
                 reversed: found.reversed, outcomes: found.outcomes,
-                histogram: [DurationSegment.Bar](of: values))
+                histogram: [DurationSegment.Bar](of: values), steps: steps(query, runs))
         }
         var answer = DurationAnswer(total: total, segments: segments)
         answer.weighed = weighing(asked.map(\.weight))
         return answer
+    }
+
+    /// The same numbers of the runs that began in each step, by sorting the runs into groups.
+    private func steps(_ query: DurationQuestion, _ runs: [Run]) -> [DurationSegment.Step]? {
+        guard let step = query.stepMicroseconds else { return nil }
+        let starts = Dictionary(grouping: runs) { run in
+            Int64((Double(run.begun) / Double(step)).rounded(.down)) * step
+        }
+        return starts.sorted { $0.key < $1.key }.map { start, runs in
+            let found = weighedDurations(query, runs)
+            return DurationSegment.Step(
+                start: Date(microseconds: start), statistics: .naive(found.durations), withoutEnd: found.withoutEnd,
+                reversed: found.reversed, outcomes: found.outcomes)
+        }
     }
 
     private func answer(_ query: MeasureQuestion) throws(WaybillError) -> MeasureAnswer {
@@ -370,26 +387,86 @@ extension NaiveAnswers {
         }
         let sampledOneIn = Int64(max(query.filter.sampledOneIn, query.transactions?.sampledOneIn ?? 1))
         for index in found.indices { found[index].sampledOneIn = sampledOneIn }
-        let groups = Dictionary(grouping: found) { exchange in
+        func path(_ path: String) -> String {
+            let segments = path.components(separatedBy: "/")
+            let written = query.templates.first { template in
+                let patterns = template.components(separatedBy: "/")
+                return patterns.count == segments.count
+                    && zip(patterns, segments).allSatisfy { $0 == $1 || $0.first == "{" && $0.last == "}" && $1 != "" }
+            }
+            return written ?? PathTemplate(path).description
+        }
+        func key(_ exchange: NaiveExchange) -> [String?] {
             [
-                exchange.opened.host?.lowercased(),
-                query.grouping == .host ? nil : PathTemplate(exchange.opened.path).description,
+                exchange.opened.host?.lowercased(), query.grouping == .host ? nil : path(exchange.opened.path),
                 query.grouping == .method ? exchange.opened.method : nil, exchange.opened.role.name,
             ]
-        }.map { key, exchanges in group(exchanges, key, examples: max(0, query.exampleCount)) }
-        func key(_ group: NetworkGroup) -> [String] {
-            [group.host.map { "1\($0)" } ?? "0", group.path ?? "", group.method ?? "", "\(group.role.rawValue)"]
         }
+        if let only = query.group {
+            found = found.filter { key($0) == [only.host, only.path, only.method, only.role.name] }
+        }
+        let all = Dictionary(grouping: found, by: key).map { key, exchanges in
+            (exchanges: exchanges, group: group(exchanges, key, query))
+        }.sorted { left, right in
+            let (value, otherValue) = (Self.value(of: left.group, query.sort), Self.value(of: right.group, query.sort))
+            if value != otherValue { return value > otherValue }
+            if query.sort != .name, left.group.count != right.group.count {
+                return left.group.count > right.group.count
+            }
+            return Self.order(left.group).lexicographicallyPrecedes(Self.order(right.group))
+        }
+        let beyond = Dictionary(grouping: all.dropFirst(query.limit).flatMap(\.exchanges)) { $0.opened.role.rawValue }
         var answer = NetworkAnswer(
-            exchanges: groups.reduce(0) { $0 + $1.count },
-            groups: groups.sorted {
-                $0.count == $1.count ? key($0).lexicographicallyPrecedes(key($1)) : $0.count > $1.count
-            })
+            exchanges: all.reduce(0) { $0 + $1.group.count }, groups: all.prefix(query.limit).map(\.group),
+            other: beyond.sorted { $0.key < $1.key }.map { group($0.value, [nil, "(other)", nil], query) })
+        // Each group rounds its weights.
+        answer.exchanges = (answer.groups + answer.other).reduce(0) { $0 + $1.count }
         answer.weighed = weighing(found.map(weight))
         return answer
     }
 
-    private func group(_ all: [NaiveExchange], _ key: [String?], examples: Int) -> NetworkGroup {
+    private static func order(_ group: NetworkGroup) -> [String] {
+        [group.host.map { "1\($0)" } ?? "0", group.path ?? "", group.method ?? "", "\(group.role.rawValue)"]
+    }
+
+    /// What a group is sorted by; less than everything where there is no such value.
+    private static func value(of group: NetworkGroup, _ sort: NetworkQuestion.Sort) -> Double {
+        func time(_ time: Duration?) -> Double { time.map { $0 / .microseconds(1) } ?? -1 }
+        return switch sort {
+        case .count: Double(group.count)
+        case .errors: group.count == 0 ? -1 : Double(group.failingCount) / Double(group.count)
+        case .timeouts: Double(group.timeoutCount)
+        case .p50: time(group.succeeded.p50)
+        case .p95: time(group.succeeded.p95)
+        case .p99: time(group.succeeded.p99)
+        case .allP50: time(group.all.p50)
+        case .allP95: time(group.all.p95)
+        case .allP99: time(group.all.p99)
+        case .sent: Double(group.sentByteCount)
+        case .received: Double(group.receivedByteCount)
+        case .name: 0
+        }
+    }
+
+    private func steps(_ all: [NaiveExchange], _ query: NetworkQuestion) -> [NetworkGroup.Step]? {
+        guard let step = query.stepMicroseconds else { return nil }
+        let groups = Dictionary(grouping: all) { exchange -> Int64 in
+            let number = Int64((Double(exchange.wall) / Double(step)).rounded(.down))
+            return number * step
+        }
+        return groups.sorted { $0.key < $1.key }.map { start, all -> NetworkGroup.Step in
+            NetworkGroup.Step(
+                start: Date(microseconds: start), count: Self.count(all.map(weight)),
+                failingCount: Self.count(all.filter(\.isFailing).map(weight)), succeeded: times(all, \.succeeded))
+        }
+    }
+
+    private func times(_ all: [NaiveExchange], _ time: (NaiveExchange) -> Int64?) -> DurationStatistics {
+        .naive(all.compactMap { each in time(each).map { ($0, weight(each)) } })
+    }
+
+    private func group(_ all: [NaiveExchange], _ key: [String?], _ query: NetworkQuestion) -> NetworkGroup {
+        let examples = max(0, query.exampleCount)
         var statuses = NetworkGroup.StatusCounts()
         for exchange in all { statuses.add(exchange.closing?.closed.status, weight(exchange)) }
         let slowest = all.filter { $0.slowness != nil }.sorted {
@@ -402,12 +479,15 @@ extension NaiveAnswers {
             role: all[0].opened.role, host: key[0], path: key[1], method: key[2],
             count: Self.count(all.map(weight)), statuses: statuses.rounded,
             states: counts(all.map { ($0.state, weight($0)) }),
+            failingCount: Self.count(all.filter(\.isFailing).map(weight)),
+            timeoutCount: Self.count(all.filter(\.hasTimedOut).map(weight)),
             errors: errors(all.filter { $0.state == .failed }.map { ($0.closing?.closed.error, weight($0)) }),
-            firstByte: .naive(all.compactMap { each in each.firstByte.map { ($0, weight(each)) } }),
-            whole: .naive(all.compactMap { each in each.whole.map { ($0, weight(each)) } }),
-            failed: .naive(all.compactMap { each in each.failed.map { ($0, weight(each)) } }),
+            firstByte: times(all, \.firstByte), succeeded: times(all, \.succeeded), all: times(all, \.slowness),
+            whole: times(all, \.whole), failed: times(all, \.failed),
             sentByteCount: all.reduce(0) { $0 + ($1.closing?.closed.sentByteCount ?? 0).times(weight($1)) },
             receivedByteCount: all.reduce(0) { $0 + ($1.closing?.closed.receivedByteCount ?? 0).times(weight($1)) },
+            firstOpened: Date(microseconds: all.map(\.wall).min() ?? 0),
+            lastOpened: Date(microseconds: all.map(\.wall).max() ?? 0), steps: steps(all, query),
             slowest: slowest.prefix(examples).map(example), failing: failing.prefix(examples).map(example))
     }
 

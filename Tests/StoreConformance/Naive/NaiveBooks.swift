@@ -327,11 +327,8 @@ extension NaiveBooks.Entry {
                 gaps.append(SourceRecord.Gap(first: sequence, last: sequence))
             }
         }
-        let source = history.source
         return SourceRecord(
-            id: id, installation: source.installation, app: source.app, appVersion: source.appVersion,
-            device: source.device,
-            os: source.os, osVersion: source.osVersion, attributes: source.attributes,
+            history.source,
             startedMicroseconds: history.clocks.first.map { $0.atMicroseconds + $0.offsetMicroseconds },
             heardMicroseconds: heard,
             hasEnded: history.hasEnded, ledger: ledger, gaps: gaps, endedBy: history.endedBy)

@@ -17,12 +17,20 @@ package struct NaiveExchange {
     var sampledOneIn: Int64 = 1
 
     package var whole: Int64? { state == .completed ? duration : nil }
+    package var succeeded: Int64? { isFailing ? nil : whole }
     package var failed: Int64? { state == .failed ? duration : nil }
     /// Of those that are told as the slowest.
     package var slowness: Int64? { whole ?? failed }
     var duration: Int64? { closing.map { $0.fact.atMicroseconds - fact.atMicroseconds } }
     package var firstByte: Int64? {
         state == .mocked ? nil : closing?.closed.firstByteAtMicroseconds.map { $0 - fact.atMicroseconds }
+    }
+    /// Histories have timeouts of `URLSession`, and errors of other domains with the name `timedOut`.
+    package var hasTimedOut: Bool {
+        guard state == .failed, let error = closing?.closed.error else { return false }
+        return error.chain.contains {
+            ($0.domain == "NSURLErrorDomain" && $0.code == -1001) || $0.name == "timedOut"
+        }
     }
     package var isFailing: Bool {
         state != .mocked && (state == .failed || (closing?.closed.status).map { $0 >= 400 } == true)
@@ -55,7 +63,7 @@ extension NaiveAnswers {
         case nil: histories[source].hasEnded ? .interrupted : .inProgress
         case .completed: closed?.transfer.isMocked == true ? .mocked : .completed
         case .failed: .failed
-        case .canceled: .canceled
+        case .cancelled: .cancelled
         }
     }
 }

@@ -7,7 +7,7 @@ import WaybillStore
 /// A store in memory that answers everything by looking at every fact: slow, short, and what others are compared with.
 ///
 /// It exports NDJSON alone, retires by age alone, and does not say why a page or an answer is empty.
-package final class NaiveStore: AnsweringStore, ExportingStore {
+package final class NaiveStore: ExportingStore {
     private let clock: any TransactionClock
     private let books = Locked(NaiveBooks())
 

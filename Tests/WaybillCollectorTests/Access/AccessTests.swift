@@ -210,7 +210,7 @@ import WaybillTesting
         func isKnown(_ fields: [String: String]) -> Bool {
             var request = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1", path: "/v1/health")
             for (name, value) in fields { HTTPField.Name(name).map { request.headerFields[$0] = value } }
-            return collector.bearer(of: request) != nil
+            return collector.identity(of: request) != nil
         }
         let cookie = try collector.sessionCookie(reader)
         #expect(isKnown(["Authorization": secret.fieldValue]))
@@ -221,7 +221,7 @@ import WaybillTesting
         try file.revoke(token.id)
         #expect(!isKnown(["Authorization": secret.fieldValue]))
         let open = try Collector(folder: folder.url, access: .open)
-        #expect(open.bearer(of: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/")) != nil)
+        #expect(open.identity(of: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/")) != nil)
     }
 
     /// Nobody is told that the token is wrong, which would have clients stop: it may be right.

@@ -135,11 +135,11 @@ import WaybillTesting
         }
     }
 
-    private let open = Bearer(project: .standard)
+    private let open = Access.Identity.anyone
 
-    private func bearer(_ project: ProjectName = .standard) throws -> Bearer {
+    private func bearer(_ project: ProjectName = .standard) throws -> Access.Identity {
         let token = try TokenFile(folder: folder.url).add(role: .ingest, project: project).token
-        return Bearer(project: project, token: token)
+        return Access.Identity(token)
     }
 
     @Test func whatIsReservedIsGivenBack() throws {

@@ -32,7 +32,7 @@ import WaybillCore
                 }
             }
             do {
-                defer { hold.signal() }  // what waits could not be canceled
+                defer { hold.signal() }  // what waits could not be cancelled
                 try await eventually("50 sets wait") { writer.waitingCount == 50 }
             }
             return try await group.reduce(into: []) { $0.append($1) }

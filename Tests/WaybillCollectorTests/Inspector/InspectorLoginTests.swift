@@ -128,7 +128,7 @@ import WaybillTesting
         let lasting = try tokens.add(role: .read, project: .standard).secret
         let ending = try tokens.add(role: .read, project: .standard, end: end).secret
         var limits = CollectorLimits()
-        limits.sessionTime = .seconds(2 * 3600)
+        limits.sessionDuration = .seconds(2 * 3600)
         let collector = try Collector(folder: folder.url, access: .tokens, limits: limits, clock: clock)
         try await CollectorServer.run(collector) { server async throws in
             let cookies = [try await cookie(server, lasting), try await cookie(server, ending)]

@@ -52,20 +52,31 @@ import FoundationNetworking
                 "/beside?a=\(transaction)&b=before",
                 "/beside?a=\(transaction)&b=x", "/beside?a=x",
             ]
+        case .listSessions:
+            [
+                "/sessions", "/sessions?filter=source:\(login.client.id)", "/sessions?filter=source:x",
+                "/sessions?limit=x",
+            ]
         case .listExchanges: ["/network", "/network?method=get", "/network?status=x", "/network?filter=status:5xx"]
         case .showExchange: ["/network/\(exchange)", "/network/\(GUID()):1", "/network/x"]
         case .downloadExchange:
             ["har", "curl", "text", "json", "request-body", "response-body", "pdf"].map { "/network/\(exchange)/\($0)" }
+        case .listEndpoints: ["/endpoints", "/endpoints?sort=p99", "/endpoints?sort=x", "/endpoints?filter=x:y"]
+        case .downloadEndpoints: ["/endpoints.csv", "/endpoints.csv?sort=x"]
+        case .showEndpoint: ["/endpoint", "/endpoint?role=client&method=POST&host=api.example.com&path=%2Flogin"]
         case .listTerms: ["/terms", "/terms?about=exchanges", "/terms?use_case=0"]
-        case .listUseCases: ["/use-cases", "/use-cases?since=yesterday"]
-        case .downloadUseCases: ["/use-cases.csv", "/use-cases.csv?since=yesterday"]
+        case .listUseCases: ["/use-cases", "/use-cases?since=someday"]
+        case .downloadUseCases: ["/use-cases.csv", "/use-cases.csv?since=someday"]
         case .showUseCase: ["/use-cases/login", "/use-cases/0", "/use-cases/logout", "/use-cases/login?limit=5"]
         case .askUseCase:
             [
                 "duration", "funnel", "dropoff", "legs", "compare", "compare?a=48h..24h&b=24h..0h",
                 "compare?a=48h..24h", "duration?last=1",
-                "funnel?step=%5E&step=nothing", "outcomes.csv", "duration.csv", "compare.csv", "nothing", "nothing.csv",
+                "funnel?step=%5E&step=nothing", "outcomes.csv", "duration.csv", "compare.csv", "why", "why.csv",
+                "why?outcome=succeeded", "nothing", "nothing.csv",
             ].map { "/use-cases/login/\($0)" }
+        case .listErrors: ["/errors", "/errors?sort=new&new_since=7d", "/errors?sort=up", "/errors?new_since=soon"]
+        case .downloadErrors: ["/errors.csv", "/errors.csv?sort=last&use_case=login"]
         case .listSources: ["/sources", "/sources?app=server", "/sources?sort=up"]
         case .showSource:
             ["/sources/\(login.client.id)", "/sources/\(login.client.id.supportCode)", "/sources/\(GUID())"]
@@ -156,7 +167,7 @@ import FoundationNetworking
         let wrong = try tokens.add(role: .ingest, project: .standard).secret.text
         let collector = try collector(.tokens)
         func session() throws -> String? {
-            collector.access.beginSession(of: try collector.access.bearer(fieldValue: secret.fieldValue))
+            collector.access.beginSession(of: try collector.access.identity(fieldValue: secret.fieldValue))
         }
         try await CollectorServer.run(collector) { server in
             for route in collector.inspector.routes {

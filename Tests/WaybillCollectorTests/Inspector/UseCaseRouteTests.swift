@@ -20,7 +20,7 @@ import WaybillCore
         }
     }
 
-    private static let views = ["", "/duration", "/funnel", "/dropoff", "/legs", "/compare"]
+    private static let views = ["", "/duration", "/funnel", "/dropoff", "/legs", "/compare", "/why"]
 
     @Test func anEmptyStoreSaysThatItIsEmpty() async throws {
         try await run([]) { server in
@@ -47,7 +47,7 @@ import WaybillCore
                 "<td data-label=\"Reached\">1<td data-label=\"Of all\">100.0 %",
                 "1 transaction</a> did not finish",
                 "<td data-label=\"Of all time\">60.0 %<td data-label=\"Transactions\">1<td data-label=\"p50\">9.00 ms",
-                "<b>What is to be compared?</b>",
+                "<b>What is to be compared?</b>", "so there are no others",
             ]
             for (view, text) in zip(Self.views, texts) {
                 let page = try await server.get("/use-cases/login\(view)\(view == "/dropoff" ? "?outcome=failed" : "")")
@@ -77,7 +77,7 @@ import WaybillCore
     }
 
     @Test(arguments: [
-        ("/use-cases?since=yesterday", "“yesterday” is no time"),
+        ("/use-cases?since=someday", "“someday” is no time"),
         ("/use-cases?filter=outcome:lost", "Character 9 of the filter: "),
         ("/use-cases?colour=red", "There is no parameter “colour”"),
         ("/use-cases/login?limit=5", "There is no parameter “limit”"),
@@ -89,6 +89,8 @@ import WaybillCore
         ("/use-cases/login/compare?a=1h..0h", "give A and B"),
         ("/use-cases/login/compare?a=x&b=y", "“x” is no stretch of time"),
         ("/use-cases/login/compare?by=token&a=x&b=y", "Values under the name of a secret"),
+        ("/use-cases/login/duration?by=token", "Values under the name of a secret"),
+        ("/use-cases/login/duration?by=nothing", "No transaction here has an attribute “nothing”"),
         ("/use-cases/login/compare?by=nothing&a=x&b=y", "No transaction here has an attribute “nothing”"),
     ])
     func whatCannotBeAnsweredIsOneSentence(path: String, sentence: String) async throws {
@@ -175,7 +177,7 @@ import WaybillCore
                 #expect(page.status == 200, "\(name)")
                 #expect(page.text.contains("1 transaction</a> did not finish"), "\(name)")
                 let file = try await server.get("/\(link)/duration.csv")
-                #expect(file.text.hasPrefix("segment,count,"), "\(name)")
+                #expect(file.text.hasPrefix("segment,start,count,"), "\(name)")
                 #expect(file.header("Content-Disposition") == "attachment; filename=\"waybill-duration.csv\"")
                 #expect(file.header("Content-Type") == "text/csv; charset=utf-8; header=present")
             }
@@ -189,7 +191,7 @@ import WaybillCore
                     == "domain,code,count,name\r\nLoginError,3,1,\r\n")
             let outcomes = try await server.get("/use-cases/login/outcomes.csv").text
             #expect(
-                outcomes == "start,end,runs,open,succeeded,failed,canceled,abandoned,interrupted,timed_out\r\n"
+                outcomes == "start,end,runs,open,succeeded,failed,cancelled,abandoned,interrupted,timed_out\r\n"
                     + "2026-03-01T12:00:00.000000Z,2026-03-01T12:00:01.000000Z,1,0,0,1,0,0,0,0\r\n",
                 "One transaction is of one second.")
             #expect(try await server.get("/use-cases/login/nothing.csv").status == 404)

@@ -1,7 +1,9 @@
 #if Collector
+import TestSupport
 import Testing
-
 @testable import WaybillCollector
+import WaybillCore
+import WaybillStore
 
 /// What Prometheus reads.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTextTests {
@@ -20,6 +22,49 @@ import Testing
                 n 8
 
                 """)
+    }
+
+    /// Broken, an alert on failures counts a login for each server that took part, or again for each retry of a set, or
+    /// misses one whose end overtook its beginning.
+    @Test func aTransactionCountsOnceWhateverTheOrderOfItsFacts() async throws {
+        let folder = try TemporaryDirectory()
+        let collector = try Collector(folder: folder.url, access: .open)
+        let login = LoginHistory()
+        try await CollectorServer.run(collector) { server async throws in
+            for set in [login.serverSet(), login.clientSet(4...6), login.clientSet(1...3), login.clientSet()] {
+                #expect(try await server.post(set).rejections.isEmpty)
+            }
+            let text = try await server.get("/metrics").text
+            let lines = text.split(separator: "\n").filter { $0.hasPrefix("waybill_transaction") }
+            let labels = #"project="waybill",use_case="login""#
+            #expect(
+                lines.prefix(4) == [
+                    #"waybill_transactions_total{\#(labels),outcome="succeeded"} 0"#,
+                    #"waybill_transactions_total{\#(labels),outcome="failed"} 1"#,
+                    #"waybill_transactions_total{\#(labels),outcome="cancelled"} 0"#,
+                    #"waybill_transactions_total{\#(labels),outcome="abandoned"} 0"#,
+                ])
+            let histogram = "waybill_transaction_duration_seconds"
+            #expect(lines.contains(#"\#(histogram)_bucket{\#(labels),le="0.01"} 0"#[...]))
+            #expect(lines.contains(#"\#(histogram)_bucket{\#(labels),le="0.05"} 1"#[...]))
+            #expect(lines.contains(#"\#(histogram)_bucket{\#(labels),le="+Inf"} 1"#[...]))
+            #expect(lines.contains(#"\#(histogram)_sum{\#(labels)} 0.015"#[...]))
+            #expect(lines.contains(#"\#(histogram)_count{\#(labels)} 1"#[...]))
+        }
+    }
+
+    /// Broken, a client with made-up names fills the memory of the collector and of Prometheus, or stops the process
+    /// with an extreme time.
+    @Test func useCasesBeyondTheLimitShareOneName() {
+        let counters = Counters()
+        counters.count(
+            (0..<1_000).map { number in
+                FinishedTransaction(useCase: "case \(number)", outcome: .succeeded, durationMicroseconds: .max)
+            })
+        let useCases = counters.values.useCases
+        #expect(useCases.count == FinishedTransactions.useCaseLimit + 1)
+        #expect(useCases[FinishedTransactions.otherUseCases]?.counts[.succeeded] == 900)
+        #expect(useCases["case 0"]?.buckets.last == 1)
     }
 }
 #endif

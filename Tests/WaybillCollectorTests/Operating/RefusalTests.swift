@@ -93,8 +93,8 @@ import WaybillTesting
     @Test func eachKindOfRefusalHasALineOfItsOwn() {
         let log = RefusalLog()
         let kinds = [
-            RefusalLog.Kind(refusal: .rate, token: "a"), .init(refusal: .rate, token: "b"),
-            .init(refusal: .role, token: "a"),
+            RefusalLog.Kind(refusal: .rate, name: "a"), .init(refusal: .rate, name: "b"),
+            .init(refusal: .role, name: "a"),
         ]
         #expect(kinds.map { log.count($0, now: 0) } == [1, 1, 1])
         #expect(kinds.map { log.count($0, now: 9_999_999) } == [nil, nil, nil])

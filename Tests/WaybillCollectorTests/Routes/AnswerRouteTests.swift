@@ -54,7 +54,7 @@ import WaybillStore
         ("", "", "A question is a JSON object with the member “question”."),
         ("[]", "", "A question is a JSON object with the member “question”."),
         (#"{"filter":{}}"#, "", "“/question” is missing."),
-        (#"{"question":"why"}"#, "/question", "“/question” cannot be read: “why” is no question. They are: "),
+        (#"{"question":"how"}"#, "/question", "“/question” cannot be read: “how” is no question. They are: "),
         (
             #"{"question":"summary","filter":{"usecase":0}}"#, "/filter/usecase",
             "“/filter/usecase” means nothing in this question; "
@@ -70,6 +70,10 @@ import WaybillStore
         (
             #"{"question":"summary","filter":{"outcomes":["failed","ok"]}}"#, "/filter/outcomes/1",
             "“/filter/outcomes/1” cannot be read: None of "
+        ),
+        (
+            #"{"question":"duration","step_us":1}"#, "/step_us",
+            "The steps of an answer about durations are at least 60000000 µs long."
         ),
         (#"{"question":"summary","step_us":1}"#, "/step_us", "The steps of a summary are at least 60000000 µs long."),
         (#"{"question":"funnel","steps":[]}"#, "/steps", "A funnel has 1 to 100 steps, and this one 0."),

@@ -95,7 +95,8 @@ import WaybillCore
             _ = try await server.post(login.serverSet())
             var members: Set<String> = []
             for question in [
-                #"{"question":"summary","step_us":60000000}"#, #"{"question":"network"}"#,
+                #"{"question":"summary","step_us":60000000,"is_certified":true}"#, #"{"question":"network"}"#,
+                #"{"question":"duration","segmentation":"version","step_us":60000000}"#,
                 #"{"question":"legs","segmentation":"day"}"#,
                 #"{"question":"duration","occurrence":"first","segmentation":"variant","filter":{"outcomes":[],"conditions":["event:requestSent"],"order":"oldest"}}"#,
                 #"{"question":"measure","attribute":"bytes","segmentation":"day"}"#,
@@ -103,6 +104,8 @@ import WaybillCore
                 #"{"question":"funnel","steps":["^","$"],"is_strict":true,"window_us":1}"#,
                 #"{"question":"dropoff","filter":{"use_case":0,"outcomes":["failed"]}}"#,
                 #"{"question":"compare","groups":{"segmentation":"variant","a":"A","b":"B"}}"#,
+                #"{"question":"errors","new_since_us":0,"order":"new","limit":5,"step_us":60000000}"#,
+                #"{"question":"why","filter":{"use_case":0,"outcomes":["failed"]},"limit":5}"#,
             ] {
                 collect(try JSONSerialization.jsonObject(with: Data(question.utf8)), into: &members)
                 collect(try JSONSerialization.jsonObject(with: await server.ask(question).body), into: &members)

@@ -17,7 +17,8 @@ extension Collector {
 extension Collector {
     /// What a browser sends along that has logged in with this token.
     func sessionCookie(_ token: BearerToken) throws -> [String: String] {
-        ["Cookie": "waybill_session=\(access.beginSession(of: try access.bearer(fieldValue: token.fieldValue)) ?? "")"]
+        let identity = try access.identity(fieldValue: token.fieldValue)
+        return ["Cookie": "waybill_session=\(access.beginSession(of: identity) ?? "")"]
     }
 }
 

@@ -15,7 +15,7 @@ import WaybillCore
     private let folder: TemporaryDirectory
     private let time = Locked(NIODeadline.uptimeNanoseconds(0))
     private let refused = Locked(0)
-    private let tokens: [String: Bearer]
+    private let tokens: [String: Access.Identity]
 
     init() throws {
         folder = try TemporaryDirectory()
@@ -23,7 +23,7 @@ import WaybillCore
         let projects = ["one": "waybill", "two": "waybill", "other": "shop"]
         tokens = try projects.mapValues { name in
             let project = try #require(ProjectName(name))
-            return Bearer(project: project, token: try file.add(role: .ingest, project: project).token)
+            return Access.Identity(try file.add(role: .ingest, project: project).token)
         }
     }
 
@@ -31,7 +31,7 @@ import WaybillCore
         let (time, refused, tokens) = (time, refused, tokens)
         return ConnectionSlots(limit) {
             time.withLock { $0 }
-        } bearer: {
+        } identity: {
             $0.headerFields[.authorization].flatMap { tokens[$0] }
         } countRefused: { _ in
             refused.withLock { $0 += 1 }
@@ -157,7 +157,7 @@ import WaybillCore
         let answer = Task {
             try await slots.whileConnected(channel) {
                 begun.open()
-                // Never has anything, so that it ends by being canceled alone.
+                // Never has anything, so that it ends by being cancelled alone.
                 for await _ in AsyncStream<Void>.makeStream().stream {}
                 return Task.isCancelled
             }

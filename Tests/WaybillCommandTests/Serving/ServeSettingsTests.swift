@@ -30,11 +30,13 @@ import WaybillCore
 
     /// Breaks when a setting is read under another name than the one that is printed, or printed from another one.
     @Test func everySettingHasTheSameNameInEveryPlace() async throws {
+        let budgets = folder.file("budgets.json").path
+        try Data(#"[{"use_case": "login", "failed_percent": 2}]"#.utf8).write(to: folder.file("budgets.json"))
         let values = [
             "host": "127.0.0.1", "insecure": "true", "allowPlainHttp": "true", "tlsCert": "a.pem", "tlsKey": "b.pem",
             "tlsKeyPassword": "hunter22", "logLevel": "info", "secretNames": "customer-number,member",
             "visibleNames": "code,key", "sample": "login=0.1,0.5", "otlp": "http://127.0.0.1:4318",
-            "otlpHeaders": "api-key=hunter22",
+            "otlpHeaders": "api-key=hunter22", "check": budgets, "webhook": "http://127.0.0.1:4319",
         ]
         var environment: [String: String] = [:]
         var members: [String] = []
@@ -106,6 +108,8 @@ import WaybillCore
         (#"{"logLevel": "loud"}"#, "The setting logLevel is not one of trace,"),
         (#"{"tlsCert": "a.pem"}"#, "HTTPS takes both"),
         (#"{"otlp": "127.0.0.1:4318"}"#, "The backend's address is no HTTP URL"), ("[]", "The settings in"),
+        (#"{"webhook": "https://example.com/hook"}"#, "Alerts take both --check and --webhook."),
+        (#"{"check": "no-such.json", "webhook": "https://example.com/hook"}"#, "Can't read no-such.json"),
         (#"{"sample": "login=2"}"#, "The setting sample is not what it should be at “login=2”: give login=0.1"),
         (#"{"sample": "0.1,0.2"}"#, "The setting sample is not what it should be at “0.2”"),
         (#"{"sample": "=0.1"}"#, "The setting sample is not what it should be at “=0.1”"),
@@ -124,10 +128,16 @@ import WaybillCore
     }
 
     @Test func theConfigurationIsPrintedWithoutSecrets() async throws {
+        let budgets = folder.file("budgets.json").path
+        try Data(#"[{"use_case": "login", "failed_percent": 2}]"#.utf8).write(to: folder.file("budgets.json"))
         let result = try await Command.waybill(
             "serve", folder.url.path, "--print-config", "--otlp", "http://me:hunter22@127.0.0.1:4318/?api_key=hunter22",
-            environment: ["WAYBILL_TLS_KEY_PASSWORD": "hunter22", "WAYBILL_OTLP_HEADERS": "api-key=hunter22"])
+            environment: [
+                "WAYBILL_TLS_KEY_PASSWORD": "hunter22", "WAYBILL_OTLP_HEADERS": "api-key=hunter22",
+                "WAYBILL_CHECK": budgets, "WAYBILL_WEBHOOK": "https://hooks.example/services/hunter22",
+            ])
         #expect(result.status == 0)
+        #expect(result.output.contains("webhook = https://hooks.example/[hidden]\n"))
         #expect(result.output.contains("tlsKeyPassword = [hidden]\n"))
         #expect(result.output.contains("otlp = http://127.0.0.1:4318/"))
         #expect(result.output.contains("otlpHeaders = [hidden]\n"))

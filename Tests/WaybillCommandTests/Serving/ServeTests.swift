@@ -183,7 +183,10 @@ import WaybillStore
         let result = try await Command.waybill("serve", folder.url.path, "--insecure", "--port", "\(server.port)")
         #expect(result.status == 1)
         #expect(result.output.isEmpty)
-        #expect(result.errors.hasPrefix("Error: The collector cannot listen on 127.0.0.1, port \(server.port)."))
+        #expect(
+            result.errors.hasPrefix(
+                "Error: The collector cannot listen on 127.0.0.1, port \(server.port). Another program uses this port: stop it, or choose"
+            ))
         #expect(result.errors.split(separator: "\n").count == 1)
     }
 

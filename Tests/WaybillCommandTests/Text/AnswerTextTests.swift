@@ -19,8 +19,16 @@ import WaybillCore
             return DurationSegment(
                 value: value, statistics: DurationStatistics(&durations), withoutEnd: 3, reversed: 1,
                 outcomes: [.succeeded: 3, .abandoned: 1],
-                histogram: [DurationSegment.Bar](of: durations))
+                histogram: [DurationSegment.Bar](of: durations),
+                steps: (0..<3).map { day in
+                    DurationSegment.Step(
+                        start: Date(microseconds: 1_772_323_200_000_000 + day * 86_400_000_000),
+                        statistics: statistics([15_000, 90_000_000_000]), withoutEnd: 3, reversed: 1,
+                        outcomes: [.succeeded: 3, .abandoned: 1])
+                })
         }
+        var trend = DurationQuestion(filter: filter, segmentation: .appVersion)
+        trend.step = .seconds(86_400)
         func steps(_ value: String?) -> FunnelSegment {
             FunnelSegment(
                 value: value, transactions: 1000,
@@ -42,6 +50,7 @@ import WaybillCore
             .duration(
                 DurationQuestion(filter: filter, from: .event(name), segmentation: .attribute(name)),
                 DurationAnswer(total: segment(nil), segments: [segment(nil), segment(name), segment("B")])),
+            .duration(trend, DurationAnswer(total: segment(nil), segments: [segment(nil), segment(name)])),
             .measure(
                 MeasureQuestion(filter: filter, attribute: name, segmentation: .attribute(name)),
                 MeasureAnswer(total: measured(nil), segments: [measured(nil), measured(name)])),
@@ -63,7 +72,33 @@ import WaybillCore
                         .init(event: nil, count: 2, statistics: statistics([])),
                     ])),
             .network(NetworkQuestion(), NetworkAnswer(exchanges: 20, groups: [timedOut])),
+            .why(
+                WhyQuestion(filter: filter),
+                WhyAnswer(
+                    chosen: 12_345, others: 123_456, comparisons: 1_234,
+                    differences: WhyAnswer.Trait.Kind.allCases.map { kind in
+                        .init(
+                            trait: .init(kind, name: name, value: name), chosenCount: 1_234, otherCount: 99_999,
+                            chosen: Estimate(value: 0.5, low: 0.4, high: 0.6),
+                            others: Estimate(value: 0.1, low: 0, high: 0.2),
+                            difference: Estimate(value: 0.4, low: 0.31, high: 0.49), sentence: "\(name) differs.")
+                    })),
+            .errors(
+                ErrorsQuestion(newSince: Date(microseconds: 0)),
+                ErrorsAnswer(errors: [error(name, users: 0), error("rejected", users: 12_345)], errorCount: 3)),
         ]
+    }
+
+    private static func error(_ name: String, users: Int) -> ErrorsAnswer.Entry {
+        ErrorsAnswer.Entry(
+            error: RecordedError(
+                domain: "LoginError", code: 3, name: name, underlying: [.init(domain: name, code: -1001)]),
+            useCases: [.init(useCase: 0, name: name), .init(useCase: 1, name: "login")], count: 1_234,
+            transactions: 99_999, users: users, installations: 12_345, first: Date(microseconds: 1_760_000_000_000_000),
+            last: Date(microseconds: 1_770_000_000_000_000), versions: ["1.2.3 (456)", "2.0", "2.1 (1024)"],
+            rates: (0..<40).map {
+                .init(start: Date(microseconds: 1_760_000_000_000_000 + $0 * 86_400_000_000), count: Int($0))
+            }, isNew: true)
     }
 
     private static func measured(_ value: String?) -> MeasureSegment {
@@ -74,18 +109,22 @@ import WaybillCore
     /// Three that were quick, and 16 that took the whole timeout.
     private static let timedOut = NetworkGroup(
         role: .client, host: "api.example.com", path: "/login", method: "POST", count: 20,
-        statuses: NetworkGroup.StatusCounts(), states: [.completed: 3, .failed: 16, .canceled: 1],
-        errors: [.init(domain: "NSURLErrorDomain", code: -1001, count: 16)], firstByte: statistics([]),
+        statuses: NetworkGroup.StatusCounts(), states: [.completed: 3, .failed: 16, .cancelled: 1],
+        failingCount: 16, timeoutCount: 16, errors: [.init(domain: "NSURLErrorDomain", code: -1001, count: 16)],
+        firstByte: statistics([]), succeeded: statistics([1_000, 2_000, 360_000]),
+        all: statistics([1_000, 2_000, 360_000] + [Int64](repeating: 30_000_000, count: 16)),
         whole: statistics([1_000, 2_000, 360_000]),
         failed: statistics([Int64](repeating: 30_000_000, count: 16)), sentByteCount: 0, receivedByteCount: 0,
-        slowest: [], failing: [])
+        firstOpened: Date(timeIntervalSince1970: 0), lastOpened: Date(timeIntervalSince1970: 1), slowest: [],
+        failing: [])
 
     /// Broken, a p99 of 360 ms stands alone where four of five requests took thirty seconds and failed.
     @Test func timeoutsAreToldBesideThePercentilesThatDoNotCountThem() {
         let answer = AnyAnswer.network(NetworkQuestion(), NetworkAnswer(exchanges: 20, groups: [Self.timedOut]))
         let lines = Redactor.off.redacted(answer).lines(about: "", Palette(isColored: false), width: 200)
-        #expect(lines.contains("Durations above are of completed exchanges, whatever their status."))
-        #expect(lines.contains("Canceled ones (1) count in neither."))
+        #expect(lines.contains("p50, p95 and p99 are of successes. “All” also counts errors and timeouts."))
+        #expect(lines.contains { $0.contains("TIMEOUTS") } && lines.contains { $0.contains("80.0 %") })
+        #expect(lines.contains("Cancelled ones (1) count in neither."))
         #expect(lines.contains { $0.contains("POST api.example.com/login: 16, p50 30.00 s, at most 30.00 s") })
         let csv = String(decoding: Redactor.off.redacted(answer).csv, as: UTF8.self)
         #expect(csv.contains("failed_p99_us") && csv.contains(",16,30000000,"))
@@ -99,11 +138,25 @@ import WaybillCore
             case .summary: #expect(!lines[0].contains("P95"), "No times, and so none that could mislead.")
             case .duration:
                 #expect(lines.contains { $0.hasPrefix("Counted by how they ended: 3 succeeded, 1 abandoned.") })
-            case .measure, .network: #expect(answer.outcomesSentence == nil)
+            case .measure, .network, .errors, .why: #expect(answer.outcomesSentence == nil)
             case .transitions, .funnel, .dropOff, .legs, .compare:
                 #expect(answer.outcomesSentence?.hasPrefix("Times are of transactions with any outcome.") == true)
             }
         }
+    }
+
+    /// Broken, people cannot tell since when a version is there, or what its first days were like.
+    @Test func anAnswerWithStepsSaysWhenEachVersionWasFirstSeen() throws {
+        let answer = try #require(
+            Self.answers.first { if case .duration(let question, _) = $0 { question.step != nil } else { false } })
+        let lines = lines(answer, width: 80)
+        #expect(lines.contains { $0.contains("FIRST SEEN") && $0.contains("P95") })
+        #expect(lines.contains { $0.hasPrefix("all ") && $0.contains("2026-03-01") })
+        #expect(lines.contains("version (none), 4 transactions"))
+        #expect(lines.count { $0.hasPrefix("2026-03-03") } == 3, "each segment has its last day")
+        let csv = String(decoding: Redactor.off.redacted(answer).csv, as: UTF8.self).split(separator: "\r\n")
+        #expect(csv[0].hasPrefix("segment,start,count,min_us,p50_us"))
+        #expect(csv.count { $0.hasPrefix("all,2026-03-0") } == 3 && csv.count { $0.hasPrefix("all,,") } == 1)
     }
 
     private static func statistics(_ values: [Int64]) -> DurationStatistics {
@@ -122,6 +175,28 @@ import WaybillCore
         }
         for line in tables { #expect(line.columnCount <= width, "\(line)") }
         #expect(tables.count > 2)
+    }
+
+    /// Broken, a collector that sends an impossible count ends the command that asked it.
+    @Test(arguments: [Int.min, -1, 0]) func aCountBelowTheRowsLeavesNoneOut(count: Int) {
+        let answer = ErrorsAnswer(errors: [Self.error("rejected", users: 1)], errorCount: count)
+        #expect(answer.moreCount == 0)
+        #expect(!lines(.errors(ErrorsQuestion(), answer), width: 80).isEmpty)
+    }
+
+    /// Broken, people would read “Shop.Lo…” beside the whole name of a use case.
+    @Test func aNarrowTerminalShowsTheWholeErrorLongest() {
+        let summaries = ["signInWithAnAccountOfAnotherService", "signUp"].map { name in
+            UseCaseSummary(
+                useCase: 0, name: name, runs: 10, outcomes: [.failed: 10],
+                errors: [.init(domain: "Shop.LoginFlow.WrongPasswordError", code: 401, count: 10)], installations: 1,
+                rates: [], duration: Self.statistics([]), succeeded: Self.statistics([]))
+        }
+        let answer = AnyAnswer.summary(SummaryQuestion(), SummaryAnswer(useCases: summaries))
+        let errors = lines(answer, width: 80).filter { $0.contains("Shop.LoginFlow.WrongPasswordError 401  ") }
+        #expect(errors.count == 2 && errors.allSatisfy { $0.columnCount <= 80 })
+        let narrow = lines(answer, width: 54).filter { $0.contains("Shop.LoginFlow.WrongPasswordError 401  ") }
+        #expect(narrow.count == 2 && narrow.contains { $0.hasPrefix("signInW…  ") })
     }
 
     @Test(arguments: answers) func coloursChangeNothingButColours(answer: AnyAnswer) {

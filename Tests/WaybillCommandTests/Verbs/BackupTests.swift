@@ -33,6 +33,9 @@ import WaybillStore
         let backup = try await Command.waybill("backup", folder.url.path, copy.path)
         #expect(backup.status == 0 && backup.errors.isEmpty)
         #expect(backup.output.contains("shop.sqlite: 3 facts, ") && backup.output.contains("waybill.sqlite: 9 facts, "))
+        let json = try await Command.waybill("backup", folder.url.path, copies.file("second").path, "--json")
+        #expect(json.output.contains("\"fact_count\" : 3") && json.output.contains("\"name\" : \"shop.sqlite\""))
+        try FileManager.default.removeItem(at: copies.file("second"))
         serve.process.kill()
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: copy.path).sorted() == [
@@ -45,7 +48,8 @@ import WaybillStore
 
         let again = try ChildProcess("waybill-cli", ["serve", copy.path, "--port", "0"])
         defer { again.kill() }
-        let url = try #require(again.line()?.split(separator: " ").last.map(String.init))
+        let line: String = try #require(again.line())
+        let url = String(try #require(line.split(separator: " ").last))
         let list = try await Command.waybill("list", url, environment: ["WAYBILL_TOKEN": token])
         #expect(list.status == 0 && list.output.contains("login"))
     }

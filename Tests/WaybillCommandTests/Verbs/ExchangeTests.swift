@@ -99,7 +99,9 @@ import WaybillQueries
         }
     }
 
-    @Test(arguments: ["har", "curl"]) func exchangesAreExportedAlikeFromAStoreAndThroughACollector(format: String)
+    @Test(arguments: ["har", "curl", "rules"]) func exchangesAreExportedAlikeFromAStoreAndThroughACollector(
+        format: String
+    )
         async throws
     {
         let export = try await Command.waybill("export", store, "--format", format)

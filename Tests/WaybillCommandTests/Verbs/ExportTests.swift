@@ -69,6 +69,15 @@ import WaybillCore
         #expect(empty.output.contains("The only transaction of login here is not open."))
     }
 
+    @Test func aTraceComesFromAFolderAndFromACollector() async throws {
+        let serve = try await ServeProcess.start(folder)
+        let trace = try await Command.waybill("export", store, "--format", "perfetto")
+        #expect(trace.status == 0 && trace.output.hasPrefix("{\"traceEvents\":[\n{\"ph\":\"M\""))
+        #expect(try await Command.waybill("export", serve.url, "--format", "perfetto").output == trace.output)
+        let empty = try await Command.waybill("export", store, "--format", "perfetto", "--outcome", "open")
+        #expect(empty.status == 1 && empty.output.isEmpty)
+    }
+
     @Test func nothingThatMatchesIs1() async throws {
         let export = try await Command.waybill("export", store, "--outcome", "open")
         #expect(export.status == 1)
@@ -78,7 +87,7 @@ import WaybillCore
 
     @Test(arguments: [
         ["--incremental", "x", "--outcome", "failed"], ["--incremental", "x", "--output", "y"],
-        ["--incremental", "x", "--format", "sqlite"],
+        ["--incremental", "x", "--format", "sqlite"], ["--incremental", "x", "--format", "perfetto"],
         ["--format", "sqlite"], ["--format", "sqlite", "--gzip", "--output", "x"], ["--format", "xml"],
         ["--since", "noon"],
     ])

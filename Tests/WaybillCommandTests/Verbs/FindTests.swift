@@ -139,6 +139,22 @@ import WaybillCore
         app.kill()
     }
 
+    /// Breaks when somebody who tries a tool of five lines sees nothing of it: such a tool ends before it has a store.
+    @Test func whatAShortProgramRecordedIsListedAtOnce() async throws {
+        let place = folder.file("short").path
+        #expect(try ChildProcess("TestProcess", ["short-end", place]).finish().status == 0)
+        #expect(!FileManager.default.fileExists(atPath: place + "/waybill.sqlite"), "or this shows nothing")
+        for count in 1...2 {
+            let list = try await Command.waybill(["list", place, "--json"])
+            let lines = list.output.split(separator: "\n").filter { $0.contains("succeeded") }
+            #expect(list.status == 0 && lines.count == count, "\(list)")
+            #expect(try ChildProcess("TestProcess", ["short-end", place]).finish().status == 0)
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: place).count { $0.hasPrefix("journal-") } == 1,
+            "what is stored leaves no journal")
+    }
+
     /// Breaks when a line of JSON is written as the store has it, which redaction at capture may not have seen.
     @Test func aLineThatFollowsIsRedacted() throws {
         let summary = TransactionSummary(

@@ -24,6 +24,8 @@ import WaybillCore
         #expect(first.text == "3 sets taken in: 9 new facts, 2 known already, 0 rejected.")
         let second = try await Command.waybill("import", outbox.url.path, "--to", store)
         #expect(second.text == "3 sets taken in: 0 new facts, 11 known already, 0 rejected.")
+        let json = try await Command.waybill("import", outbox.url.path, "--to", store, "--json")
+        #expect(json.output.contains("\"known_count\" : 11") && json.output.contains("\"has_failures\" : false"))
         #expect(try outbox.names() == ["1.waybill-set.json", "2.waybill-set.json", "3.waybill-set.json"])
         #expect(try await Command.waybill("verify", store).status == 0)
         #expect(try await Command.waybill("show", store, "\(login.transaction)").status == 0)

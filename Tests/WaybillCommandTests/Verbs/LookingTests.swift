@@ -24,9 +24,25 @@ import WaybillQueries
         let code = login.transaction.supportCode
         #expect(
             list.text == """
-                BEGUN (UTC)              USE CASE  OUTCOME  DURATION  SOURCES  EVENTS  REQUESTS  SUPPORT CODE  ID
-                2026-03-01 12:00:00.000  login     failed    15.0 ms        2       3         1  \(code)     \(login.transaction)
+                BEGUN (UTC)              USE CASE  OUTCOME  DURATION  SOURCES  EVENTS  REQUESTS  ERROR         SUPPORT CODE  ID
+                2026-03-01 12:00:00.000  login     failed    15.0 ms        2       3         1  LoginError 3  \(code)     \(login.transaction)
                 """)
+    }
+
+    /// Broken, a list would wrap on a terminal, and nobody could read it.
+    @Test func aNarrowListKeepsTheErrorAndTheSupportCode() async throws {
+        let list = try await Command.waybill("list", store, environment: ["COLUMNS": "80"])
+        #expect(
+            list.text == """
+                BEGUN (UTC)              USE CASE  OUTCOME  DURATION  ERROR         SUPPORT CODE
+                2026-03-01 12:00:00.000  login     failed    15.0 ms  LoginError 3  \(login.transaction.supportCode)
+                """)
+    }
+
+    /// Broken, a program that reads the list would have to derive the code that people read out.
+    @Test func jsonHasTheSupportCode() async throws {
+        let list = try await Command.waybill("list", store, "--json")
+        #expect(list.output.contains("\"support_code\" : \"\(login.transaction.supportCode)\""))
     }
 
     /// Broken, a list of checkouts would be full of their payments, and one payment not be found by its checkout's end.

@@ -2,6 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WaybillCore
 
 /// `waybill token`, with ends.
 @Suite(.timeLimit(.minutes(5))) struct TokenTests {
@@ -20,6 +21,15 @@ import Testing
         #expect(lines[1].hasSuffix("never"))
         #expect(lines[2].hasSuffix("ended 2020-01-01T00:00:00Z"))
         #expect(lines[3].hasSuffix("2999-12-31T12:00:00Z"))
+        // Broken, a script that rotates tokens would have to read the table.
+        struct Listed: Decodable {
+            struct Row: Decodable { var id, role: String, end: String?, hasEnded: Bool }
+            var rows: [Row]
+        }
+        let json = try await Command.waybill("token", "list", folder.url.path, "--json").output
+        let rows = try JSONDecoder.waybill().decode(Listed.self, from: Data(json.utf8)).rows
+        #expect(rows.map(\.end) == [nil, "2020-01-01T00:00:00Z", "2999-12-31T12:00:00Z"])
+        #expect(rows.map(\.hasEnded) == [false, true, false] && rows.allSatisfy { $0.role == "read" })
     }
 
     @Test(arguments: ["soon", "-1d", "99999999999999d", "300000000000000000", "32000-01-01"])

@@ -11,7 +11,7 @@ import WaybillCore
         ("use-cases/login/summary.csv", ["summary", "--use-case", "login"]),
         (
             "use-cases/login/duration.csv?from=requestSent",
-            ["duration", "--use-case", "login", "--from", "requestSent"]
+            ["duration", "--use-case", "login", "--from", "requestSent", "--by", "version", "--every", "1m"]
         ),
         (
             "use-cases/login/funnel.csv?step=%5E&step=requestSent&step=%24&within=1h",

@@ -34,7 +34,7 @@ import Testing
     @Test func aTransactionStandsForThoseThatWouldNotBeHere() {
         let chosen = Fact.Sampling(perMillion: 100_000, isChosen: true, slowMicroseconds: 1_000)
         let kept = Fact.Sampling(perMillion: 100_000, isChosen: false, slowMicroseconds: 1_000)
-        for outcome in [TransactionOutcome.succeeded, .canceled] {
+        for outcome in [TransactionOutcome.succeeded, .cancelled] {
             #expect(chosen.weight(for: outcome, tookMicroseconds: 1_000) == 10_000_000)
             #expect(kept.weight(for: outcome, tookMicroseconds: 1_000) == 0)
             #expect(chosen.weight(for: outcome, tookMicroseconds: 1_001) == 1_000_000)

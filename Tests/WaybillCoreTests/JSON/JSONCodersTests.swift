@@ -16,7 +16,7 @@ import WaybillQueries
         #expect(
             json
                 == #"{"attributes":{"at_us":"x","useCase":1},"begun_us":5,"error":{"code":401,"domain":""},"event_count":3,"exchange_count":1,"#
-                + #""id":"0199f3a2-5c00-7000-8000-000000000001","is_waiting_for_beginner":true,"outcome":"timed_out","source_count":2,"use_case":0,"use_case_name":"login"}"#
+                + #""id":"0199f3a2-5c00-7000-8000-000000000001","is_waiting_for_beginner":true,"outcome":"timed_out","source_count":2,"support_code":"0000-0001","use_case":0,"use_case_name":"login"}"#
         )
     }
 
@@ -29,7 +29,7 @@ import WaybillQueries
                 == page.rows)
         let exchange = TransactionRecord.Exchange(
             id: FactID(source: .fixed(2), sequence: 7), part: 0, role: .server, method: "GET", url: "/",
-            state: .canceled, status: nil,
+            state: .cancelled, status: nil,
             openedMicroseconds: 1, firstByteMicroseconds: 2, closedMicroseconds: 3, sentByteCount: 4,
             receivedByteCount: nil,
             requestHeaderFields: [.init(name: "A", value: "b")], responseHeaderFields: [], error: nil)
@@ -40,7 +40,7 @@ import WaybillQueries
         let text = String(decoding: data, as: UTF8.self)
         #expect(
             text.contains(#""first_byte_us":2"#) && text.contains(#""role":"server""#)
-                && text.contains(#""state":"canceled""#))
+                && text.contains(#""state":"cancelled""#))
     }
 
     @Test(arguments: TransactionOutcome.allCases) func outcomesAreWords(outcome: TransactionOutcome) throws {

@@ -166,7 +166,7 @@ import WaybillStore
         let record = SampleExchange.record(state) {
             guard state != .completed, state != .mocked else { return }
             ($0.state, $0.status, $0.firstByteMicroseconds, $0.receivedByteCount) = (
-                state == .canceled ? .canceled : .failed, nil, nil, nil
+                state == .cancelled ? .cancelled : .failed, nil, nil, nil
             )
             $0.error = state == .failed ? RecordedError(domain: "NSURLErrorDomain", code: -1009) : nil
             if state == .inProgress || state == .interrupted { ($0.state, $0.closedMicroseconds) = (nil, nil) }

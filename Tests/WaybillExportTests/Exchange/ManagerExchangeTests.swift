@@ -39,10 +39,10 @@ import WaybillTesting
         #expect(try await transactions.exchanges().rows.isEmpty)
         transactions.perform(Login.self) { _ in record("/in") }
         record("/out", status: 503)
-        record("/canceled", status: nil)
+        record("/cancelled", status: nil)
         let first = try await transactions.exchanges(limit: 2)
-        #expect(first.rows.map(\.exchange.url) == ["https://api.example.com/canceled", "https://api.example.com/out"])
-        #expect(first.rows.map(\.state) == [.canceled, .completed])
+        #expect(first.rows.map(\.exchange.url) == ["https://api.example.com/cancelled", "https://api.example.com/out"])
+        #expect(first.rows.map(\.state) == [.cancelled, .completed])
         let second = try await transactions.exchanges(limit: 2, after: first.next)
         #expect(second.rows.map(\.useCaseName) == ["login"] && second.next == nil)
         let filter = ExchangeFilter([.status(500...599)])
@@ -66,7 +66,7 @@ import WaybillTesting
         let (first, second) = (try #require(text.range(of: "/first")), try #require(text.range(of: "/second")))
         #expect(first.lowerBound < second.lowerBound)
         #expect(text.contains("[redacted]") && !text.contains("DE0212"))
-        if format == .har || format == .json {
+        if [.har, .rules, .json].contains(format) {
             #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(text.utf8)) }
         }
         let compressed = folder.file("exchanges.gz")
@@ -122,6 +122,7 @@ import WaybillTesting
         case .curl: #expect(text.contains(#"--data-raw '{"name":"it'\''s","iban":"[redacted]"}'"#))
         case .text: #expect(text.contains(#"  "name": "it's","#) && text.contains("of 511 B were kept.)"))
         case .har: #expect(text.contains(#""_omission":"limit""#) && text.contains(#"{\"name\":\"it's\","#))
+        case .rules: #expect(text.contains("of 511 B were kept.)") && text.contains(#"{\"list\":"#))
         case .json: #expect(text.contains(#""omission" : "limit""#) && text.contains(#"{\"name\":\"it's\","#))
         }
         let report = try await transactions.report(to: folder.file("report.html"))

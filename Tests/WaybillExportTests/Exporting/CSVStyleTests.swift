@@ -10,7 +10,7 @@ import WaybillCore
 @Suite(.timeLimit(.minutes(5))) struct CSVStyleTests {
     private func style(bom: Bool = false, iso: Bool = false) -> CSVStyle {
         var style = CSVStyle()
-        (style.hasByteOrderMark, style.hasISOTimes) = (bom, iso)
+        (style.hasByteOrderMark, style.isForPeople) = (bom, iso)
         return style
     }
 

@@ -38,7 +38,7 @@ import WaybillQueries
         #expect(waterfall.bars.map(\.depth) == [0, 1, 1, 2, 1, 1])
         #expect(waterfall.bars.map(\.kind) == [.part, .exchange, .child, .child, .exchange, .child])
         #expect(waterfall.bars[2].hasFailed && waterfall.bars[5].isOpen)
-        let html = TransactionSection(record, timeZone: .gmt, hasAnchors: true).content.text
+        let html = TransactionSection(record, timeZone: .gmt, address: { "?at=\($0)" }).content.text
         #expect(html.contains("<a href=\"\(payment.id)\">payment</a>"))
     }
 
@@ -74,7 +74,7 @@ import WaybillQueries
         top.parent = nil
         record.summary.parent = top.id
         record.family = .init(above: [top], below: [], isCut: true)
-        let known = TransactionSection(record, timeZone: .gmt, hasAnchors: true).content.text
+        let known = TransactionSection(record, timeZone: .gmt, address: { "?at=\($0)" }).content.text
         let link = "<a href=\"\(top.id)\">order</a> <code>\(top.id.supportCode)</code> succeeded"
         #expect(known.contains("<p>Below › \(link)"))
         #expect(known.contains("More transactions are above or below it than are shown."))

@@ -36,7 +36,7 @@ import WaybillQueries
         (.interrupted, 999_999, false, nil, "99.9999 %, not chosen: kept, since it was interrupted"),
         (.succeeded, 100_000, false, 5_000_000, "10 %, not chosen: kept, since it took longer than 5.00 s"),
         (.succeeded, 100_000, false, 7_000_000, "10 %, not chosen: dropped, since it succeeded"),
-        (.canceled, 100_000, false, nil, "10 %, not chosen: dropped, since it was canceled"),
+        (.cancelled, 100_000, false, nil, "10 %, not chosen: dropped, since it was cancelled"),
         (.open, 100_000, false, nil, "10 %, not chosen: waits for its end"),
     ])
     func samplingIsSaidWithItsReason(

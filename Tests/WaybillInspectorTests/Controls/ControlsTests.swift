@@ -99,7 +99,7 @@ private enum Login: Int, UseCase {
         #expect(try await get("/controls").text.contains("The next launch begins as the app's code has it."))
         let folder = try TemporaryDirectory()
         let manager = TransactionManager(store: .directory(folder.url)) { options in
-            (options.remembersRecording, options.offErasesPending) = (true, true)
+            (options.remembersRecording, options.erasesPendingWhenOff) = (true, true)
         }
         let page = try await get("/controls", of: Inspector(manager, hasControls: true)).text
         #expect(page.contains("remembered for later launches. Turned off, it erases what is not delivered yet."))
@@ -109,9 +109,9 @@ private enum Login: Int, UseCase {
         let rules = transactions.rules
         rules.add(["one", "two"].map { NetworkRule($0, .mock(NetworkRule.Response(status: 503))) })
         _ = await change("obey-rules")
-        #expect(rules.isOn)
+        #expect(rules.isEnabled)
         _ = await change("stop-rules")
-        #expect(!rules.isOn)
+        #expect(!rules.isEnabled)
         let off = await change("disable", "one")
         #expect(off.fields["Location"] == "/controls#\(NetworkRule.id(of: "one"))")
         #expect(rules.all.map(\.isEnabled) == [false, true])
@@ -129,7 +129,7 @@ private enum Login: Int, UseCase {
     }
 
     @Test func aRuleIsAddedEditedAndActs() async throws {
-        transactions.rules.isOn = true
+        transactions.rules.isEnabled = true
         let added = await post(
             "/controls/rule",
             ["rule": #"{"name":"down","match":{"path":"/orders"},"mock":{"status":503,"text":"no"}}"#])
@@ -219,7 +219,7 @@ private enum Login: Int, UseCase {
             #expect(response.status == (isTaken ? 303 : 403), "\(path) \(form)")
         }
         #expect(transactions.recording == (isTaken ? .off : .on))
-        #expect(transactions.rules.isOn == isTaken)
+        #expect(transactions.rules.isEnabled == isTaken)
         #expect(transactions.rules.all.isEmpty == !isTaken)
     }
 

@@ -17,7 +17,7 @@ import WaybillCore
         .mock(
             NetworkRule.Response(
                 status: status, headerFields: fields.map { HeaderField(name: $0.0, value: $0.1) }, body: body,
-                delay: delay, longestDelay: longest))
+                delay: delay, maximumDelay: longest))
     }
 
     /// All members of rules, and what an app can write but nobody would type.
@@ -46,7 +46,7 @@ import WaybillCore
         NetworkRule("an empty body", matching: RequestPattern(body: ""), mock()),
         NetworkRule("delays", mock(delay: .microseconds(1_500), longest: .seconds(90))),
         NetworkRule("slow", .throttle(NetworkRule.Throttle(latency: .milliseconds(250), bytesPerSecond: 20_000))),
-        NetworkRule("slower", .throttle(NetworkRule.Throttle(longestLatency: .seconds(2)))),
+        NetworkRule("slower", .throttle(NetworkRule.Throttle(maximumLatency: .seconds(2)))),
         NetworkRule("fails", .fail(.timedOut, after: .seconds(5), upTo: .seconds(6))),
         NetworkRule("cut", .cut(afterByteCount: 1_000)),
     ]
@@ -145,7 +145,7 @@ import WaybillCore
         (
             #""throttle":{"latency_us":250000,"longest_latency_us":1000000,"bytes_per_second":20000}"#,
             NetworkRule.Action.throttle(
-                NetworkRule.Throttle(latency: .milliseconds(250), longestLatency: .seconds(1), bytesPerSecond: 20_000))
+                NetworkRule.Throttle(latency: .milliseconds(250), maximumLatency: .seconds(1), bytesPerSecond: 20_000))
         ),
         (
             #""fail":{"code":"notConnectedToInternet","delay_us":1000000}"#,

@@ -193,12 +193,15 @@ private struct ExtremeRound {
     private static let pages: [String] = {
         let views = [
             "", "/duration", "/funnel", "/dropoff", "/legs", "/compare?by=app", "/compare?a=48h..24h&b=24h..0h",
+            "/why", "/why?filter=took%3E1ms",
         ]
         let uses = views.map { "/use-cases/3\($0)" }
         return [
             "/transactions", "/transactions?q=duration%3A%3E1ms", "/transactions?q=sort%3Alongest",
-            "/transactions?since=0&until=253402300799999999", "/transactions?since=99999999999w", "/network",
-            "/network?q=size%3E1kB", "/network?since=253402300799999999", "/use-cases", "/use-cases.csv", "/sources",
+            "/sessions", "/sessions?filter=sort:longest", "/transactions?since=0&until=253402300799999999",
+            "/transactions?since=99999999999w", "/network",
+            "/network?q=size%3E1kB", "/network?since=253402300799999999", "/use-cases", "/use-cases.csv", "/errors",
+            "/errors.csv?new_since=253402300799999999", "/errors?new_since=99999999999w&sort=new", "/sources",
             "/delivery", "/terms",
         ] + uses
     }()
@@ -209,7 +212,7 @@ private struct ExtremeRound {
                 "", #","filter":{"use_case":3}"#,
                 #","filter":{"since_us":-9007199254740991,"until_us":9007199254740991}"#,
             ]
-            var bodies = ["summary", "duration", "transitions", "legs", "dropoff"].flatMap { word in
+            var bodies = ["summary", "duration", "transitions", "legs", "dropoff", "errors", "why"].flatMap { word in
                 filters.map { #"{"question":"\#(word)"\#($0)}"# }
             }
             bodies += [

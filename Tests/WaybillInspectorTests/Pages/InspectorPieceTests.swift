@@ -96,7 +96,7 @@ import WaybillStore
             address.with("since", "1h") == "?text=a%20b%26c&outcome=failed%2Copen&since=1h",
             "It begins with the first page.")
         #expect(address.toggled("open", in: "outcome") == "?text=a%20b%26c&outcome=failed")
-        #expect(address.toggled("canceled", in: "outcome") == "?text=a%20b%26c&outcome=failed%2Copen%2Ccanceled")
+        #expect(address.toggled("cancelled", in: "outcome") == "?text=a%20b%26c&outcome=failed%2Copen%2Ccancelled")
         #expect(ListAddress([("outcome", "open")]).toggled("open", in: "outcome") == "?")
         #expect(!address.isFirstPage)
     }
@@ -111,6 +111,18 @@ import WaybillStore
             "What is longer than the scale is broken.")
         #expect(DurationStrip(240, scale).html.text.contains("<rect width=100% />"))
         #expect(DurationStrip(nil, .init([])).html.text == "<svg class=strip aria-hidden=true></svg>")
+    }
+
+    /// Broken, a narrow list would show times of several days without a date.
+    @Test func theFirstRowOfEachDayShowsItsDate() {
+        let midnight: Int64 = 1_772_323_200_000_000
+        let moments = [midnight + 2, midnight + 1, midnight - 1, midnight - 2, midnight - 86_400_000_000]
+        let marks = DayMarks(moments, in: .gmt)
+        let days: [String] = moments.indices.map { marks[$0].text }
+        #expect(days == [" day", "", " day", "", ""])
+        let west = DayMarks(moments, in: TimeZone(secondsFromGMT: -3600) ?? .gmt)
+        let daysInTheWest: [String] = moments.indices.map { west[$0].text }
+        #expect(daysInTheWest == [" day", "", "", "", " day"])
     }
 
     private func list(_ summaries: [TransactionSummary]) -> [Substring] {
@@ -206,7 +218,10 @@ import WaybillStore
             [(0, "begun"), (1000, "tapped"), (61_000, "confirmed"), (62_000, "succeeded")], exchange: nil)
         let gaps = Waterfall(ShownRecord(record), names: SourceNames(record.sources)).gaps
         #expect(gaps == [Waterfall.Gap(start: 1000, end: 61_000, after: "tapped", until: "confirmed")])
-        let html = Waterfall(ShownRecord(record), names: SourceNames(record.sources)).html(hasAnchors: true).text
+        let html = Waterfall(ShownRecord(record), names: SourceNames(record.sources)).html(
+            WaterfallTexts(address: { $0 })
+        )
+        .text
         #expect(html.contains("<svg><g><rect x=1.6% width=96.7% /></g>"), "It is shaded in the picture, too.")
     }
 

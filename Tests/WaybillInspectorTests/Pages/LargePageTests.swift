@@ -8,7 +8,7 @@ import WaybillStore
 @testable import WaybillInspector
 @testable import WaybillQueries
 
-/// Pages of what is large: lists that were not looked through to their end, and a transaction of thousands of facts.
+/// Pages of long lists, whose search has not finished, and of large transactions.
 @Suite(.timeLimit(.minutes(5))) struct LargePageTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
@@ -37,24 +37,49 @@ import WaybillStore
         #expect(byID.contains(">Look for it in texts</a>"))
     }
 
-    /// Breaks when a row is lost where a group begins, or when groups of a small transaction cost what they do not
-    /// need.
-    @Test(arguments: [(100, false), (1_000, true)]) func aLongTimelineStandsInGroupsAndLosesNoRow(
-        count: Int, isLong: Bool
-    ) {
-        var record = HostileText.records[0]
-        let event = record.timeline[1]
-        record.timeline = (0..<count).map { index in
-            var entry = event
-            entry.id.sequence = Int64(index + 1)
-            entry.timeMicroseconds += Int64(index)
-            entry.label = "row \(index)."
-            return entry
+    private func page(of transaction: GUID, in reader: StoreReader, _ items: [(name: String, value: String)]) throws
+        -> String
+    {
+        let record = try #require(try reader.transaction(transaction, now: LoginHistory.begun))
+        let address = ListAddress(items)
+        return TransactionPage(
+            unredacted(record), bodies: unredacted([:]), at: address, excerpt: try Waterfall.Excerpt(address),
+            around: TransactionPage.Around(before: unredacted(nil), after: unredacted(nil)), notes: [], in: frame
+        ).html.text
+    }
+
+    /// Breaks when a page of a large transaction grows with it, or when its pages together lack a row or show one twice.
+    @Test func pagesOfALargeTransactionAreShortAndShowEachRequestOnce() throws {
+        let (sample, reader) = try SampleStoreTests.sample()
+        var requests: [Substring] = []
+        var items: [(name: String, value: String)] = []
+        for _ in 0..<10 {
+            let html = try page(of: sample.manyRequests, in: reader, items)
+            #expect(html.matches(of: #/<li class="/#).count <= 310)
+            requests += html.matches(of: #/id="(x0-[0-9]+)"><details>/#).map(\.output.1)
+            guard let next = html.firstMatch(of: #/rel=next href="\?at=([^"]+)"/#) else { break }
+            items = [("at", String(next.output.1))]
         }
-        let html = TimelineTable(ShownRecord(record), names: SourceNames(record.sources), timeZone: .gmt)
-            .html.text
-        #expect(html.contains("<table class=long>") == isLong)
-        #expect(html.matches(of: #/<tbody/#).count == (isLong ? count / 100 : 1))
-        #expect((0..<count).allSatisfy { html.contains("row \($0).") })
+        #expect(requests.count == 300 && Set(requests).count == 300)
+    }
+
+    /// Breaks when somebody has to look through 300 rows for the four that failed.
+    @Test func aPageLeadsFromOneErrorToTheNext() throws {
+        let (sample, reader) = try SampleStoreTests.sample()
+        let html = try page(of: sample.manyRequests, in: reader, [])
+        #expect(html.contains(">First of 4 errors</a>"))
+        #expect(html.matches(of: #/>Next error<\/a>/#).count >= 1)
+    }
+
+    @Test func aSpanOrATextSelectsRowsWithTheirPart() throws {
+        let (sample, reader) = try SampleStoreTests.sample()
+        let all = try page(of: sample.manyEvents, in: reader, [("find", "DiskError")])
+        #expect(all.matches(of: #/<li class="e/#).count == 2 && all.contains("com.example.shop"))
+        #expect(all.contains(">Whole transaction</a>"))
+        let span = try page(of: sample.manyRequests, in: reader, [("from", "1000.5"), ("to", "2000")])
+        #expect(span.contains("Scale: 1.00 s to 2 s.") || span.contains("Scale: 1 s to 2 s."))
+        #expect(throws: QueryFailure.self) { try page(of: sample.manyRequests, in: reader, [("from", "soon")]) }
+        let absurd = try page(of: sample.manyRequests, in: reader, [("from", "1e300"), ("to", "-1e300")])
+        #expect(absurd.contains("Scale: "))
     }
 }

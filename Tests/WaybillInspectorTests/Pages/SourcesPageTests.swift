@@ -18,10 +18,10 @@ import WaybillStore
         -> SourceRecord
     {
         SourceRecord(
-            id: GUID(), installation: nil, app: text, appVersion: text, device: text, os: text, osVersion: text,
-            attributes: [text: .string(text)], startedMicroseconds: nil, heardMicroseconds: heard, hasEnded: false,
-            ledger: ledger,
-            gaps: gaps)
+            SourceIdentity(
+                id: GUID(), app: text, appVersion: text, device: text, os: text, osVersion: text,
+                attributes: [text: .string(text)]),
+            startedMicroseconds: nil, heardMicroseconds: heard, hasEnded: false, ledger: ledger, gaps: gaps)
     }
 
     private func clocks(_ offset: Int64, uncertainty: Int64, samples: Int, app: String = "server") -> SourceClocks {
@@ -55,6 +55,24 @@ import WaybillStore
         #expect(
             page.contains("dropped: quota<td class=n>2<td>Given up before they were delivered: the store had no room."))
         #expect(page.contains("refused<td class=n>4<td>Never taken"))
+    }
+
+    /// Broken, a hundred launches of several apps would be one long list.
+    @Test func sourcesAreGroupedByAppAndDay() {
+        let day: Int64 = 86_400_000_000
+        let records = [("shop", 0), ("server", 0), ("shop", 0), ("shop", day)].map { app, age in
+            record(Ledger(), text: app, heard: LoginHistory.begun - age)
+        }
+        let html = SourcesPage(
+            unredacted(RecordPage(rows: records, next: nil)), details: unredacted([:]), at: ListAddress([]),
+            apps: unredacted([]), in: frame
+        ).html.text
+        let groups = html.split(separator: "<h2>").filter { $0.prefix { $0 != "<" }.hasSuffix(", ") }
+        let apps: [String] = groups.map { group in String(group.prefix { $0 != "," }) }
+        let counts: [Int] = groups.map { group in group.split(separator: "<li class=").count - 1 }
+        #expect(apps == ["shop", "server", "shop"])
+        #expect(counts == [2, 1, 1])
+        #expect(html.contains("<h2>shop, <time datetime=\"2026-03-01T12:00:00.000000Z\">2026-03-01</time></h2>"))
     }
 
     /// Broken, facts that nobody can account for look delivered.

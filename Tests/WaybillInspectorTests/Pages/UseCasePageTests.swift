@@ -85,6 +85,20 @@ import WaybillStore
                             withoutSplit: 4, uncertainty: spread), segments: []))
             ),
             (.compare, .compare(CompareQuestion(filter: filter, groups: groups), CompareAnswer(a, b))),
+            (
+                .why,
+                .why(
+                    WhyQuestion(filter: filter),
+                    WhyAnswer(
+                        chosen: 9, others: 90, comparisons: 20,
+                        differences: [
+                            .init(
+                                trait: .init(.attribute, name: name, value: name), chosenCount: 8, otherCount: 1,
+                                chosen: Estimate(value: 0.9, low: 0.5, high: 1),
+                                others: Estimate(value: 0, low: 0, high: .nan),
+                                difference: Estimate(value: 0.9, low: 0.3, high: .infinity), sentence: name)
+                        ]))
+            ),
         ]
     }
 
@@ -128,7 +142,7 @@ import WaybillStore
                     "No markup of our own was taken for text.")
                 #expect(!page.contains("\u{202E}"))
             }
-            #expect(pages.count == 8)
+            #expect(pages.count == 9)
         }
     }
 
@@ -182,6 +196,42 @@ import WaybillStore
             #expect(compare.contains(cell), "The table says \(points) as the sentence does.")
         }
         #expect(compare.contains("<h2>requestSent and (none)</h2>") && compare.contains("(none) has less | more"))
+    }
+
+    /// Broken, the page answers otherwise than `waybill ask duration`, or does not say since when there is a version.
+    @Test func aTrendHasTheNumbersOfTheAnswerForEachVersion() throws {
+        let day: Int64 = 86_400_000_000
+        let start = LoginHistory.begun / day * day
+        func segment(_ value: String?, days: ClosedRange<Int64>, _ durations: [Int64]) -> DurationSegment {
+            var segment = self.segment(durations)
+            segment.value = value
+            segment.outcomes = [.succeeded: 2, .failed: 1]
+            segment.steps = days.map { number in
+                DurationSegment.Step(
+                    start: Date(microseconds: start + number * day), statistics: Self.statistics(durations),
+                    withoutEnd: 1, reversed: 0, outcomes: [.succeeded: 2, .failed: 1])
+            }
+            return segment
+        }
+        var question = DurationQuestion(filter: filter, segmentation: .appVersion)
+        question.step = .seconds(86_400)
+        let all = (0..<40).map { segment("3.\($0)", days: 0...5, [1000, 2000, 3000]) }
+        let answer = AnyAnswer.duration(
+            question,
+            DurationAnswer(
+                total: segment(nil, days: 0...5, [15_000, 20_000, 90_000]),
+                segments: [segment("2.0", days: 0...5, [15_000]), segment("<2.1>", days: 3...5, [90_000])] + all))
+        for view in [UseCaseView.duration, .overview] {
+            let html = page(view, .answers([unredacted(answer)]))
+            #expect(html.contains("p50 and p95 over time by version, in ms"))
+            #expect(html.contains("<th scope=row>&lt;2.1&gt;<td class=drawn>") && html.contains(">&lt;2.1&gt;</text>"))
+            #expect(html.contains("<td data-label=\"First seen\">2026-03-04</tr>"))
+            #expect(html.contains("<td data-label=\"Failed\"><span class=bad>100.0 %</span>"))
+            #expect(html.contains("<h3>version 2.0, 1 transaction</h3>") && !html.contains("<h3>version 3.30"))
+            #expect(html.contains("And 12 more in the file.") && html.utf8.count < 300_000)
+            #expect(html.contains("<h3>How they ended</h3>") == (view == .duration))
+            #expect(html.contains("<option value=\"version\" selected>") == (view == .duration))
+        }
     }
 
     @Test func whatCanBeComparedIsChosenFromLists() {

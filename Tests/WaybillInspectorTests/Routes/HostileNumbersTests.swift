@@ -37,8 +37,11 @@ import WaybillStore
         let files = ["", "/json", "/har", "/html", "/otlp"].map { one + $0 }
         let sources = [history.client.id, history.server.id].map { "/sources/\($0)" }
         return [
-            "/transactions", "/transactions?q=duration%3A%3E1ms", "/network", "/network?q=status%3A401", "/use-cases",
-            "/use-cases/0", "/use-cases/0/compare?by=variant", "/use-cases.csv", "/sources", "/delivery", "/terms",
+            "/transactions", "/transactions?q=duration%3A%3E1ms", "/network", "/network?q=status%3A401", "/endpoints",
+            "/endpoints?sort=errors", "/endpoint?role=client&method=POST&host=api.example.com&path=%2Flogin",
+            "/use-cases",
+            "/use-cases/0", "/use-cases/0/compare?by=variant", "/use-cases.csv", "/errors", "/errors.csv?sort=new",
+            "/sources", "/delivery", "/terms",
             "/beside?a=\(history.transaction)&b=\(history.transaction)",
         ] + files + sources
     }

@@ -38,12 +38,14 @@ import WaybillTesting
 
     /// Breaks when a choice, the reason for an empty list, or what may have been meant tells a name as it was recorded.
     @Test(arguments: [
-        "/transactions", "/network", "/use-cases", "/use-cases/0", "/use-cases/0/duration", "/use-cases/0/funnel",
-        "/terms", "/sources",
-        "/transactions?use_case=0&outcome=canceled", "/use-cases?use_case=0&outcome=canceled",
+        "/transactions", "/sessions", "/network", "/use-cases", "/use-cases/0", "/use-cases/0/duration",
+        "/use-cases/0/funnel",
+        "/terms", "/sources", "/errors", "/errors?filter=event:%221%20Bearer%20hunter22sunnx%22",
+        "/transactions?use_case=0&outcome=cancelled", "/use-cases?use_case=0&outcome=cancelled",
         "/transactions?use_case=7",
         "/transactions?filter=event:%221%20Bearer%20hunter22sunnx%22",
         "/network?filter=useCase:%220%20Bearer%20hunter22sunnx%22",
+        "/endpoints?filter=useCase:%220%20Bearer%20hunter22sunnx%22",
         "/use-cases?filter=event:%221%20Bearer%20hunter22sunnx%22",
         "/use-cases/0/legs?filter=event:%221%20Bearer%20hunter22sunnx%22",
         "/use-cases/0/duration?from=1%20Bearer%20hunter22sunnx",

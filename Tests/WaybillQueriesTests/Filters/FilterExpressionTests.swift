@@ -46,7 +46,10 @@ import WaybillTesting
         expected.order = .longest
         expected.beginner = .any
         expected.conditions += [
-            .event("requestSent"), .error("401"), .attribute("variant", value: "B"), .attribute("beta", value: nil),
+            .event("requestSent"), .error("401"),
+            .finishError(
+                RecordedError(domain: "HTTP", code: 503, underlying: [.init(domain: "a>b", code: 0, name: "7")])),
+            .attribute("variant", value: "B"), .attribute("beta", value: nil),
             .status(400...499),
             .exchange(.failed), .app("shop"), .appVersion("1.2"), .device("iPhone17,1"), .os("iOS 18"),
             .osVersion("18.1"),
@@ -55,10 +58,30 @@ import WaybillTesting
         ]
         let text = """
             useCase:login outcome:failed,timed_out since:24h until:150000000000 beginner:any sort:longest event:requestSent error:401
-            attribute:variant=B attribute:beta status:4xx exchange:failed app:shop version:1.2 device:iPhone17,1 os:"iOS 18" osVersion:18.1
+            finishError:HTTP=503>a\\>b=\\7 attribute:variant=B attribute:beta status:4xx exchange:failed app:shop version:1.2 device:iPhone17,1 os:"iOS 18" osVersion:18.1
             took>2s took<1.5s -event:paid wrong -"a:b \\"c\\""
             """
         #expect(try filter(text) == expected)
+    }
+
+    /// Broken, the link of an error leads to the transactions of another one, or to none.
+    @Test(arguments: [
+        RecordedError(code: 0), RecordedError(domain: "NSURLErrorDomain", code: -1001),
+        RecordedError(domain: "", code: 0, name: ""), RecordedError(domain: "a b\"=\\>", code: 0, name: "-12"),
+        RecordedError(domain: "E", code: 0, name: "\\x=>y", underlying: [.init(domain: "=>", code: .min)]),
+        RecordedError(domain: "E", code: 1, underlying: [.init(domain: "", code: 0, name: "9")]),
+    ])
+    func theTermOfAFinishErrorMeansThisErrorOnly(error: RecordedError) throws {
+        let condition = FilterCondition.finishError(error)
+        #expect(try FilterCondition(condition.description) == condition)
+        #expect(try filter("x \(condition)").conditions == [.text("x"), condition])
+        #expect(try FilterCondition("-\(condition)") == .not(condition))
+    }
+
+    @Test(arguments: ["", "401", "E=1=2", "E=1>F", "E=1>F=2>G=3", "E=1\\"])
+    func whatIsNoFinishErrorIsRefusedWithTheFormThatItHas(value: String) {
+        let mistake = #expect(throws: FilterMistake.self) { try filter("finishError:\"\(value)\"") }
+        #expect(value.isEmpty || value.hasSuffix("\\") || mistake?.message.contains("LoginError=rejected") == true)
     }
 
     @Test func noTermsLetEverythingThrough() throws {
@@ -68,7 +91,7 @@ import WaybillTesting
     @Test func outcomesThatAreTurnedRoundAreTheOthers() throws {
         #expect(
             try filter("-outcome:succeeded -outcome:open,failed").outcomes == [
-                .canceled, .abandoned, .interrupted, .timedOut,
+                .cancelled, .abandoned, .interrupted, .timedOut,
             ])
     }
 
@@ -141,6 +164,7 @@ import WaybillTesting
                 .event(value), .error(value), .attribute(value, value: other), .attribute(value, value: nil),
                 .app(value),
                 .appVersion(value),
+                .source(random.guid()), .installation(random.guid()),
                 .device(value), .os(value), .osVersion(value), .text(value), .useCase(random.oneIn(2) ? 7 : 0),
                 .status(401...401),
                 .status(400...Int.random(in: 400...999, using: &random)), .exchange(.interrupted), .sampled(.unchosen),
@@ -181,7 +205,8 @@ import WaybillTesting
             #expect(
                 read.conditions.map(\.description)
                     == filter.conditions.map(\.description).map {
-                        $0 == "-outcome:failed" ? "outcome:open,succeeded,canceled,abandoned,interrupted,timed_out" : $0
+                        $0 == "-outcome:failed"
+                            ? "outcome:open,succeeded,cancelled,abandoned,interrupted,timed_out" : $0
                     })
         }
     }

@@ -18,6 +18,22 @@ import WaybillQueries
         #expect(TimeExpression.microseconds(text, now: now) == microseconds)
     }
 
+    /// Broken, “since yesterday” would be a mistake, or begin at another midnight than lists show.
+    @Test(arguments: [
+        ("today", "2026-03-01"), ("yesterday", "2026-02-28"), ("Yesterday", "2026-02-28"),
+        // The first of March was a Sunday: its week began on the 23rd of February.
+        ("last week", "2026-02-16"),
+    ])
+    func wordsMeanTheFirstMidnightInUTC(text: String, day: String) throws {
+        let midnight = try #require(TimeExpression.instant(day))
+        for hour in [0, 12, 23] {
+            let now = now + Int64(hour - 12) * 3_600_000_000
+            #expect(TimeExpression.microseconds(text, now: now) == midnight)
+        }
+        #expect(TimeExpression.microseconds(text, now: -1) ?? 0 < -1, "The arithmetic holds before 1970, too.")
+        #expect(throws: FilterMistake.self) { try FilterCondition("since:\"\(text)\"") }
+    }
+
     @Test func plainDigitsAreMicroseconds() {
         #expect(TimeExpression.microseconds("1772366400000001", now: 0) == 1_772_366_400_000_001)
     }
@@ -43,7 +59,8 @@ import WaybillQueries
     }
 
     @Test(arguments: [
-        "32000-01-01", "300000000000000000", "9223372036854775807", "", "h", "-3h", "3 h", "24H", "+5", "yesterday",
+        "32000-01-01", "300000000000000000", "9223372036854775807", "", "h", "-3h", "3 h", "24H", "+5", "tomorrow",
+        "last month",
         "2026-13-01", "1e9", "99999999999999999999", "9223372036854775807w", "²",
     ])
     func anythingElseIsNoTime(text: String) {

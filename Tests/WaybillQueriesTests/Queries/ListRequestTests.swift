@@ -11,7 +11,7 @@ import WaybillTesting
         RecordedName(useCase: 4, name: "sync"),
         RecordedName(useCase: 0, event: 1, name: "requestSent"),
     ]
-    private let now = Date(timeIntervalSince1970: 10_000)
+    private let now: Int64 = 10_000_000_000
 
     @Test func everyParameterReachesTheFilterOfTransactions() throws {
         let request = try ListRequest(
@@ -25,7 +25,7 @@ import WaybillTesting
             .untilMicroseconds(5_000_000), .text("K7QD"), .app("shop"),
         ])
         expected.order = .oldest
-        #expect(try request.transactionFilter(names: names, now: now) == expected)
+        #expect(try request.filter(names: names, now: now) == expected)
         #expect(try request.pageSize() == 7)
         #expect(request[.cursor] == "here")
     }
@@ -41,7 +41,7 @@ import WaybillTesting
             .state([.failed, .inProgress]),
             .host("example.com"),
         ])
-        #expect(try request.exchangeFilter(names: [], now: now) == expected)
+        #expect(try request.filter(names: [], now: now) == expected)
     }
 
     @Test func everyParameterReachesTheFilterOfSources() throws {
@@ -54,8 +54,8 @@ import WaybillTesting
 
     @Test func aRequestWithoutParametersIsForEverything() throws {
         let request = ListRequest()
-        #expect(try request.transactionFilter(names: [], now: now) == TransactionFilter())
-        #expect(try request.exchangeFilter(names: [], now: now) == ExchangeFilter())
+        #expect(try request.filter(names: [], now: now) == TransactionFilter())
+        #expect(try request.filter(names: [], now: now) == ExchangeFilter())
         #expect(try request.sourceFilter() == SourceFilter())
         #expect(try request.pageSize() == 50)
         #expect(request.items.isEmpty)
@@ -64,9 +64,9 @@ import WaybillTesting
     /// Breaks when a form whose fields were left empty no longer shows the whole list.
     @Test func anEmptyTextOrListIsNoCondition() throws {
         let empty = try ListRequest([("outcome", ","), ("text", ""), ("method", ""), ("state", "")], about: .exchanges)
-        #expect(try empty.exchangeFilter(names: [], now: now) == ExchangeFilter())
+        #expect(try empty.filter(names: [], now: now) == ExchangeFilter())
         let gaps = try ListRequest([("outcome", ",failed,,open,")], about: .transactions)
-        #expect(try gaps.transactionFilter(names: [], now: now).outcomes == [.failed, .open])
+        #expect(try (gaps.filter(names: [], now: now) as TransactionFilter).outcomes == [.failed, .open])
     }
 
     @Test(arguments: [
@@ -76,17 +76,18 @@ import WaybillTesting
         ("use_case", "requestSent", "There is no use case “requestSent” here; known are login, sync."),
         (
             "outcome", "lost",
-            "“lost” is no outcome; they are open, succeeded, failed, canceled, abandoned, interrupted, timed_out."
+            "“lost” is no outcome; they are open, succeeded, failed, cancelled, abandoned, interrupted, timed_out."
         ),
         ("since", "noon", "“noon” is no time: give \(TimeExpression.forms)."),
         ("until", "-1", "“-1” is no time: give \(TimeExpression.forms)."),
-        ("status", "", "“” is no status: give 404, 4xx or 400-499."),
+        ("status", "9xx", "“9xx” is no status: give 404, 1xx to 5xx, or 400-499."),
+        ("status", "", "“” is no status: give 404, 1xx to 5xx, or 400-499."),
         ("state", "faild", "“faild” is no state of an exchange; did you mean “failed”?"),
     ])
     func whatCannotBeReadIsNamed(parameter: String, value: String, message: String) throws {
         let request = try ListRequest([(parameter, value)], about: .exchanges)
         #expect(throws: QueryFailure.parameter(parameter, message)) {
-            try request.exchangeFilter(names: names, now: now)
+            try request.filter(names: names, now: now) as ExchangeFilter
         }
     }
 
@@ -105,7 +106,7 @@ import WaybillTesting
         #expect(throws: QueryFailure.self) { try ListRequest(conditions: [("limit", "1")], about: .transactions) }
         var request = ListRequest()
         request[.method] = "GET"
-        #expect(throws: QueryFailure.self) { try request.transactionFilter(names: [], now: now) }
+        #expect(throws: QueryFailure.self) { try request.filter(names: [], now: now) as TransactionFilter }
         #expect(throws: QueryFailure.self) { try request.sourceFilter() }
     }
 
@@ -138,13 +139,13 @@ import WaybillTesting
         let filter = ExchangeFilter([
             .text("a \"b\""), .method(["GET", "PUT"]), .status(404...404), .state([.failed, .inProgress]),
         ])
-        #expect(try ListRequest(matching: filter).exchangeFilter(names: names, now: now) == filter)
+        #expect(try ListRequest(matching: filter).filter(names: names, now: now) == filter)
     }
 
     /// Breaks when a filter from long ago, or of statuses that there are not, makes a text that nobody can read.
     @Test func whatHasNoWordsIsWrittenAsTheNearestThatHas() throws {
         let filter = ExchangeFilter([.since(.distantPast), .status(-1...2_000)])
-        let read = try ListRequest(matching: filter).exchangeFilter(names: [], now: now)
+        let read: ExchangeFilter = try ListRequest(matching: filter).filter(names: [], now: now)
         #expect(read.conditions == [.sinceMicroseconds(0), .status(0...999)])
     }
 }

@@ -18,7 +18,13 @@ import Testing
         #""filter":{"beginner":"known","conditions":["-event:paid"],"order":"newest","outcomes":["timed_out"],"since_us":5,"text":"x","use_case":0}"#
 
     static var questions: [(AnyQuestion, String)] {
-        [
+        var trend = DurationQuestion(filter: logins, segmentation: .appVersion)
+        trend.step = .microseconds(7)
+        return [
+            (
+                .duration(trend),
+                #"{\#(filter),"from":"^","occurrence":"first","question":"duration","segmentation":"version","step_us":7,"to":"$"}"#
+            ),
             (
                 .summary(SummaryQuestion(filter: logins, step: .microseconds(7))),
                 #"{\#(filter),"question":"summary","step_us":7}"#
@@ -49,7 +55,16 @@ import Testing
             (
                 .network(NetworkQuestion(filter: failed, grouping: .method, exampleCount: 1)),
                 #"{"example_count":1,"filter":{"conditions":["-host:example.com"],"methods":["GET"],"outcomes":[],"states":["in_progress"],"statuses":[400,499]},"#
-                    + #""grouping":"method","question":"network"}"#
+                    + #""grouping":"method","limit":2000,"question":"network","sort":"count","templates":[]}"#
+            ),
+            (
+                .errors(
+                    ErrorsQuestion(
+                        filter: logins, newSince: Date(microseconds: 9), order: .new, limit: 3, step: .microseconds(7))),
+                #"{\#(filter),"limit":3,"new_since_us":9,"order":"new","question":"errors","step_us":7}"#
+            ),
+            (
+                .why(WhyQuestion(filter: logins, limit: 3)), #"{\#(filter),"limit":3,"question":"why"}"#
             ),
             (
                 .compare(CompareQuestion(filter: logins, groups: .values(of: .appVersion, nil, "2.0"))),
@@ -73,6 +88,7 @@ import Testing
     @Test(arguments: [
         (#"{"question":"summary"}"#, AnyQuestion.summary(SummaryQuestion())),
         (#"{"question":"duration"}"#, .duration(DurationQuestion(filter: TransactionFilter()))),
+        (#"{"attribute":"bytes","question":"measure"}"#, .measure(MeasureQuestion(attribute: "bytes"))),
         (#"{"question":"transitions","filter":{}}"#, .transitions(TransitionsQuestion(filter: TransactionFilter()))),
         (
             #"{"question":"funnel","steps":["^"]}"#,
@@ -105,9 +121,15 @@ import Testing
             duration: statistics, succeeded: statistics)
         let segment = DurationSegment(
             value: "B", statistics: statistics, withoutEnd: 1, reversed: 0, outcomes: [.failed: 3],
-            histogram: [.init(from: .microseconds(1), to: .microseconds(2), count: 3)])
+            histogram: [.init(from: .microseconds(1), to: .microseconds(2), count: 3)],
+            steps: [
+                .init(
+                    start: Date(microseconds: 5), statistics: statistics, withoutEnd: 1, reversed: 0,
+                    outcomes: [.failed: 3])
+            ])
         let segmentJSON =
-            #""histogram":[{"count":3,"from_us":1,"to_us":2}],"outcomes":{"failed":3},"reversed":0,"statistics":\#(numbers),"value":"B","without_end":1"#
+            #""histogram":[{"count":3,"from_us":1,"to_us":2}],"outcomes":{"failed":3},"reversed":0,"statistics":\#(numbers),"#
+            + #""steps":[{"outcomes":{"failed":3},"reversed":0,"start_us":5,"statistics":\#(numbers),"without_end":1}],"value":"B","without_end":1"#
         let steps = FunnelSegment(
             value: nil, transactions: 4, steps: [.init(point: .finished, reached: 3, lost: 1, statistics: statistics)])
         let stepsJSON = #"{"steps":[{"lost":1,"point":"$","reached":3,"statistics":\#(numbers)}],"transactions":4}"#
@@ -182,8 +204,39 @@ import Testing
                 #"{"last_events":[{"count":3,"statistics":\#(numbers)}],"question":"dropoff","transactions":3}"#
             ),
             (
+                .errors(
+                    ErrorsQuestion(),
+                    ErrorsAnswer(
+                        errors: [
+                            .init(
+                                error: RecordedError(domain: "E", code: 3, name: "x", underlying: [.init(code: 4)]),
+                                useCases: [.init(useCase: 0, name: "login")], count: 1, transactions: 2, users: 1,
+                                installations: 1, first: Date(microseconds: 5), last: Date(microseconds: 6),
+                                versions: ["1"], rates: [.init(start: Date(microseconds: 0), count: 1)], isNew: true)
+                        ], errorCount: 7)),
+                #"{"error_count":7,"errors":[{"count":1,"error":{"code":3,"domain":"E","name":"x","underlying":[{"code":4,"domain":""}]},"#
+                    + #""first_us":5,"installations":1,"is_new":true,"last_us":6,"rates":[{"count":1,"start_us":0}],"transactions":2,"#
+                    + #""use_cases":[{"name":"login","use_case":0}],"users":1,"versions":["1"]}],"question":"errors"}"#
+            ),
+            (
+                .why(
+                    WhyQuestion(filter: all),
+                    WhyAnswer(
+                        chosen: 2, others: 3, comparisons: 4,
+                        differences: [
+                            .init(
+                                trait: .init(.attribute, name: "variant", value: "B"), chosenCount: 1, otherCount: 0,
+                                chosen: Estimate(value: 0.5, low: 0.25, high: 0.75),
+                                others: Estimate(value: 0, low: 0, high: 0.5),
+                                difference: Estimate(value: 0.5, low: 0.125, high: 0.75), sentence: "More.")
+                        ])),
+                #"{"chosen":2,"comparisons":4,"differences":[{"chosen":{"high":0.75,"low":0.25,"value":0.5},"chosen_count":1,"#
+                    + #""difference":{"high":0.75,"low":0.125,"value":0.5},"other_count":0,"others":{"high":0.5,"low":0,"value":0},"#
+                    + #""sentence":"More.","trait":{"kind":"attribute","name":"variant","value":"B"}}],"others":3,"question":"why"}"#
+            ),
+            (
                 .network(NetworkQuestion(), NetworkAnswer(exchanges: 0, groups: [], whyEmpty: "None.")),
-                #"{"exchanges":0,"groups":[],"question":"network","why_empty":"None."}"#
+                #"{"exchanges":0,"groups":[],"other":[],"question":"network","why_empty":"None."}"#
             ),
         ]
     }
@@ -235,7 +288,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "{}", "[]", #"{"question":"why"}"#, #"{"question":"funnel"}"#, #"{"question":"compare","groups":{}}"#,
+        "{}", "[]", #"{"question":"how"}"#, #"{"question":"funnel"}"#, #"{"question":"compare","groups":{}}"#,
         #"{"question":"compare","groups":{"a_since_us":2,"a_until_us":1,"b_since_us":3,"b_until_us":4}}"#,
         #"{"question":"duration","occurrence":"middle"}"#, #"{"question":"network","filter":{"statuses":[499,400]}}"#,
     ])

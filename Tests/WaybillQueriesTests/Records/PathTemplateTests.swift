@@ -51,6 +51,24 @@ import Testing
         #expect(PathTemplate(path).description == path)
     }
 
+    /// Broken, every name of a user is an endpoint of its own, and nobody can say otherwise.
+    @Test func aWrittenTemplateFoldsWhatLooksLikeAName() {
+        let templates = PathTemplates(["/users/me", "/users/{name}", "/{a}/{b}/c"])
+        for (path, template) in [
+            ("/users/me", "/users/me"), ("/users/ann?x=1", "/users/{name}"), ("/users/7", "/users/{name}"),
+            ("/users/", "/users/"), ("/users/7/orders", "/users/{id}/orders"), ("/x/y/c", "/{a}/{b}/c"), ("", ""),
+        ] {
+            #expect(templates.template(of: path) == template)
+        }
+    }
+
+    @Test func templatesAreFewAndBeginWithASlash() {
+        #expect(NetworkQuestion.mistake(in: ["/a", "/{b}"]) == nil)
+        #expect(NetworkQuestion.mistake(in: ["a"]) != nil)
+        #expect(NetworkQuestion.mistake(in: ["/" + String(repeating: "a", count: 1_000)]) != nil)
+        #expect(NetworkQuestion.mistake(in: [String](repeating: "/a", count: 101)) != nil)
+    }
+
     @Test func aTemplateIsItsOwnTemplate() {
         for path in ["/users/{id}/orders/{date}", "/images/{id}.jpg"] {
             #expect(PathTemplate(path).description == path)

@@ -57,8 +57,8 @@ import WaybillTesting
 
     @Test func whoeverDidNotFinishCountsAsAbandoned() {
         let answer = CompareAnswer(
-            sample("A", [.abandoned: 1, .interrupted: 2, .timedOut: 3, .canceled: 4]),
-            sample("B", [.succeeded: 1, .canceled: 1]))
+            sample("A", [.abandoned: 1, .interrupted: 2, .timedOut: 3, .cancelled: 4]),
+            sample("B", [.succeeded: 1, .cancelled: 1]))
         #expect(answer.rates.map(\.aCount) == [0, 0, 6] && answer.rates.map(\.bCount) == [1, 0, 0])
         #expect(answer.rates[2].a.value == 0.6)
     }

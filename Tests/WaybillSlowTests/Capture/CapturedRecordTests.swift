@@ -36,7 +36,7 @@ struct CapturedRecordTests {
         "a configuration's own header fields": ["completed 200 ?/5"],
         "cut short": ["failed - ?/?"],
         "refused": ["failed - ?/?"],
-        "canceled with a handler": ["canceled - ?/?"],
+        "cancelled with a handler": ["cancelled - ?/?"],
     ]
 
     private static let both: [String: (delegate: [String], passive: [String])] = [
@@ -51,7 +51,7 @@ struct CapturedRecordTests {
         "resumed twice": (["completed 200 0/5 timed"], ["completed 200 ?/? timed"]),
         "hung up": (["failed - ?/?"], ["failed - ?/?"]),
         "timed out": (["failed - ?/?"], ["failed - ?/?"]),
-        "canceled with a delegate": (["canceled - ?/?"], ["canceled - ?/?"]),
+        "cancelled with a delegate": (["cancelled - ?/?"], ["cancelled - ?/?"]),
     ]
 
     @Test(arguments: Behavior.all) func aCapturingDelegateSees(behavior: Behavior) async throws {

@@ -12,7 +12,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// Many requests at once, large ones, and ones that are canceled at any moment.
+/// Many requests at once, large ones, and ones that are cancelled at any moment.
 @Suite(.timeLimit(.minutes(10)))
 struct SessionProofTests {
     /// 640 exchanges, 32 at a time, of 320 transactions with two each at once.
@@ -66,7 +66,7 @@ struct SessionProofTests {
     }
 
     /// The short form; `TestProcess cancel 8000` is the long one.
-    @Test func cancelingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed() async throws {
+    @Test func cancellingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed() async throws {
         let child = try ChildProcess("TestProcess", ["cancel", "1600"])
         let (output, status) = await child.finished(within: .seconds(90))
         #expect(status == 0)
@@ -74,7 +74,7 @@ struct SessionProofTests {
         let numbers = words.compactMap { Int($0) }
         try #require(numbers.count == 4)
         #expect(numbers[0] + numbers[1] == 1600)
-        #expect(numbers[1] > 0, "nothing was canceled: this proved nothing")
+        #expect(numbers[1] > 0, "nothing was cancelled: this proved nothing")
         #expect(numbers[2] == 0)
         #expect(numbers[3] == 0, "left in progress")
     }

@@ -10,7 +10,7 @@ import WaybillTesting
 @testable import WaybillStoreTests
 
 /// What a store says of the network is what brute force counts, over exchanges that were cut off, repeated, mocked,
-/// canceled, or never closed.
+/// cancelled, or never closed.
 @Suite(.timeLimit(.minutes(10))) struct NetworkAnswerTests {
     struct Case {
         var naive: NaiveAnswers
@@ -88,6 +88,12 @@ import WaybillTesting
             #expect(
                 group.whole == .naive(all.compactMap(\.whole)) && group.failed == .naive(all.compactMap(\.failed))
                     && group.firstByte == .naive(all.compactMap(\.firstByte)), comment)
+            #expect(
+                group.succeeded == .naive(all.compactMap(\.succeeded))
+                    && group.all == .naive(all.compactMap(\.slowness)), comment)
+            #expect(
+                group.failingCount == all.count(where: \.isFailing)
+                    && group.timeoutCount == all.count(where: \.hasTimedOut), comment)
             #expect(group.sentByteCount == all.compactMap { $0.closing?.closed.sentByteCount }.reduce(0, +), comment)
             #expect(
                 group.receivedByteCount == all.compactMap { $0.closing?.closed.receivedByteCount }.reduce(0, +), comment

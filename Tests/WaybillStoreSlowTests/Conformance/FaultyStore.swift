@@ -5,7 +5,7 @@ import WaybillQueries
 import WaybillTesting
 
 /// A store with one fault, and otherwise as it should be.
-struct FaultyStore: AnsweringStore, ExportingStore {
+struct FaultyStore: ExportingStore {
     enum Fault: CaseIterable {
         case losesAFact, doublesAFact, sortsWrongly, forgetsAnErasure, keepsWhatIsRetired, knowsNoRepetition
         case exportsOutOfOrder, exportsTwice, skipsInAnExport, verifiesWrongly

@@ -21,13 +21,13 @@ import WaybillTesting
                 var found: [GUID] = []
                 var cursor: String?
                 try eventually("the last page comes") {
-                    let (page, progress) = try it.reader.transactions(
+                    let page = try it.reader.transactions(
                         matching: filter, limit: 2, after: cursor, now: it.naive.now,
                         budget: SearchBudget(stretch: stretch) { true })
                     found += page.rows.map(\.id)
-                    if case .lookedAt(let count, _) = progress { #expect(count == stretch) }
+                    if case .lookedAt(let count, _) = page.progress { #expect(count == stretch) }
                     #expect(
-                        (progress != nil) == (page.next != nil && page.rows.count < 2) || page.rows.count == 2,
+                        (page.progress != nil) == (page.next != nil && page.rows.count < 2) || page.rows.count == 2,
                         "seed \(seed): \(filter)")
                     cursor = page.next
                     return cursor == nil
@@ -54,16 +54,16 @@ import WaybillTesting
                 return $0 == 3
             }
         }
-        let (page, progress) = try reader.transactions(
+        let page = try reader.transactions(
             matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
         #expect(page.rows.isEmpty)
         // The fortieth from the end is the first that began; a transaction takes two seconds of its source.
-        #expect(progress == .lookedAt(30, through: .time(FactWriter.wall + 21_000_000)))
-        let (rest, end) = try reader.transactions(
+        #expect(page.progress == .lookedAt(30, through: .time(FactWriter.wall + 21_000_000)))
+        let rest = try reader.transactions(
             matching: filter, limit: 5, after: page.next, now: FactWriter.wall, budget: budget)
         #expect(rest.rows.count == 1)
         #expect(rest.next == nil)
-        #expect(end == nil)
+        #expect(rest.progress == nil)
     }
 
     /// Breaks when a stretch in the middle of a list is looked for by walking all that lies beyond it.
@@ -84,7 +84,7 @@ import WaybillTesting
         var cursor: String?
         try eventually("the last page comes") {
             let before = reader.connection.virtualMachineSteps
-            let (page, _) = try reader.transactions(
+            let page = try reader.transactions(
                 matching: filter, limit: 5, after: cursor, now: FactWriter.wall,
                 budget: SearchBudget(stretch: 100) { true })
             steps.append(reader.connection.virtualMachineSteps - before)
@@ -111,23 +111,23 @@ import WaybillTesting
         for text in [wanted.description, wanted.supportCode.description, wanted.supportCode.description.lowercased()] {
             var filter = TransactionFilter([.text(text)])
             let budget = SearchBudget(stretch: 1) { true }
-            let (page, progress) = try reader.transactions(
+            let page = try reader.transactions(
                 matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
             #expect(page.rows.map(\.id) == [wanted])
-            #expect(progress == .foundByID)
+            #expect(page.progress == .foundByID)
             var found: [GUID] = []
             var cursor = page.next
             try eventually("the last page comes") {
                 guard let next = cursor else { return true }
-                let (more, _) = try reader.transactions(
+                let more = try reader.transactions(
                     matching: filter, limit: 5, after: next, now: FactWriter.wall, budget: budget)
                 found += more.rows.map(\.id)
                 cursor = more.next
                 return false
             }
             #expect(found == (text == wanted.description ? [wanted] : [mention, wanted]))
-            filter.conditions.append(.outcome([.canceled]))
-            let (none, _) = try reader.transactions(
+            filter.conditions.append(.outcome([.cancelled]))
+            let none = try reader.transactions(
                 matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
             #expect(none.rows.isEmpty, "The other conditions hold for it, too.")
         }
@@ -171,7 +171,7 @@ import WaybillTesting
                 var found: [FactID] = []
                 var cursor: String?
                 try eventually("the last page comes") {
-                    let (page, _) = try reader.exchanges(
+                    let page = try reader.exchanges(
                         matching: filter, limit: 7, after: cursor, now: FactWriter.wall,
                         budget: SearchBudget(stretch: stretch) { true })
                     found += page.rows.map(\.id)

@@ -84,7 +84,7 @@ import WaybillCore
     /// a transaction count as one.
     @Test func onlySoManyTransactionsStay() throws {
         var retention = Retention()
-        retention.maximumTransactions = 4
+        retention.maximumTransactionCount = 4
         var keeper = RetentionKeeper(retention)
         app.openExchange(part: 0)
         let open = try write(1, isOpen: true)
@@ -107,7 +107,7 @@ import WaybillCore
     /// Breaks when the last of very many that are too many stay because one step does not reach them.
     @Test func whatOneStepDoesNotReachGoesInTheNext() throws {
         var retention = Retention()
-        retention.maximumTransactions = 10
+        retention.maximumTransactionCount = 10
         var keeper = RetentionKeeper(retention)
         let ids = try write(500)
         try eventually("few enough are left") {
@@ -181,7 +181,7 @@ import WaybillCore
         let folder = try TemporaryDirectory()
         let store = try Store(.folder(folder.url))
         var retention = Retention()
-        retention.maximumBytes = 1 << 20
+        retention.maximumByteCount = 1 << 20
         var keeper = RetentionKeeper(retention)
         try keeper.look(at: moment(days: 0), in: store)
         try store.register(app.source)

@@ -42,7 +42,8 @@ import WaybillCore
             MeasureQuestion(filter: filter, attribute: "bytes"),
             TransitionsQuestion(filter: filter), FunnelQuestion(filter: filter, steps: [.begun]),
             DropOffQuestion(filter: filter), LegsQuestion(filter: filter), NetworkQuestion(transactions: filter),
-            CompareQuestion(filter: filter, groups: .values(of: .app, "a", "b")),
+            CompareQuestion(filter: filter, groups: .values(of: .app, "a", "b")), ErrorsQuestion(filter: filter),
+            WhyQuestion(filter: filter),
         ]
     }
 
@@ -56,9 +57,9 @@ import WaybillCore
 
     @Test func aFilterThatLetsNothingThroughIsNamed() throws {
         var filter = try fill()
-        filter.conditions.append(.outcome([.canceled]))
+        filter.conditions.append(.outcome([.cancelled]))
         for query in everything(filter) {
-            #expect(try why(query) == "None of the 2 transactions of login here is canceled.", "\(query)")
+            #expect(try why(query) == "None of the 2 transactions of login here is cancelled.", "\(query)")
         }
     }
 
@@ -72,6 +73,8 @@ import WaybillCore
             try why(DurationQuestion(filter: filter, from: .finished, to: .event("sent")))
                 == "None of the 2 transactions that count has an outcome and then “sent”: 1 only an outcome, 1 both the other way round."
         )
+        #expect(
+            try why(ErrorsQuestion(filter: filter)) == "None of the 2 transactions that count closed with an error.")
         #expect(try why(TransitionsQuestion(filter: filter)) == "None of the 2 transactions that count has two events.")
         #expect(
             try why(FunnelQuestion(filter: filter, steps: [.event("received"), .finished]))

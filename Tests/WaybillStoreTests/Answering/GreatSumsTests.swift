@@ -39,6 +39,37 @@ import WaybillCore
         #expect(DurationStatistics(&pair).meanMicroseconds == -4, "rounded down")
     }
 
+    /// Broken, a client whose paths are all different fills the memory of whoever asks, or what is counted depends on
+    /// which of them come first.
+    @Test func pathsBeyondTheLimitAreOneGroup() throws {
+        let limit = NetworkQuestion.groupLimit
+        // Letters, since digits are IDs.
+        let names = (0..<2 * limit + 7).map { number in
+            String("\(number)".utf8.map { Character(Unicode.Scalar($0 + 49)) })
+        }
+        var answers: [NetworkAnswer] = []
+        for names in [names, names.reversed()] {
+            let writer = FactWriter()
+            for name in names {
+                let part = writer.open(GUID(), at: 0)
+                let exchange = writer.openExchange(
+                    Fact.ExchangeOpened(method: "GET", path: "/products/\(name)"), part: part, at: 0)
+                writer.closeExchange(
+                    Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part, at: 1)
+                writer.close(part, .succeeded, at: 1)
+            }
+            let (store, place) = try Store.inMemory()
+            try store.ingest(writer.set())
+            answers.append(
+                try StoreReader(place).answer(NetworkQuestion(sort: .name, exampleCount: 0), now: FactWriter.wall))
+        }
+        #expect(answers[0].groups.map(\.path) == answers[1].groups.map(\.path))
+        #expect(answers[0].groups.count == limit && answers[0].exchanges == names.count)
+        #expect(answers[0].other.map(\.count) == [names.count - limit])
+        #expect(answers[0].other.map(\.succeeded.count) == [names.count - limit])
+        #expect(answers[0].other.map(\.path) == ["(other)"])
+    }
+
     /// One that was chosen at the least rate, in a sample of one in a million, stands for more than 10^11 others.
     @Test func weightsThatNoIntegerHoldsTogetherAreAddedUp() throws {
         let writer = FactWriter()

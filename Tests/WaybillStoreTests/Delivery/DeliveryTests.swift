@@ -115,7 +115,7 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
     }
 
-    /// Breaks when a flush that waits minutes for an answer takes the hour of an upload in the background for a lease of an
+    /// Breaks when a flush that waits minutes for an answer takes the days of an upload in the background for a lease of an
     /// earlier boot, and sends its facts a second time.
     @Test func theLeaseOfABackgroundUploadKeepsShorterOnesOut() throws {
         write(2)
@@ -124,16 +124,16 @@ import WaybillCore
             try store.lease(
                 owner: owner, now: uptime, expiresIn: microseconds, isAlive: { $0 != app.id && $0.isOfNoProcess })
         }
-        let hour = Store.longestLeaseMicroseconds
+        let longest = Store.longestLeaseMicroseconds
         let uploads = GUID.ofNoProcess(named: "uploads")
-        let set = try #require(try lease(uploads, at: 0, for: hour))
-        for uptime in [0, hour / 2, hour - 1] { #expect(try lease(GUID(), at: uptime) == nil) }
-        #expect(try store.isLeased(set.id, now: hour - 1, expiresIn: hour))
-        let next = try #require(try lease(GUID(), at: hour))
+        let set = try #require(try lease(uploads, at: 0, for: longest))
+        for uptime in [0, longest / 2, longest - 1] { #expect(try lease(GUID(), at: uptime) == nil) }
+        #expect(try store.isLeased(set.id, now: longest - 1, expiresIn: longest))
+        let next = try #require(try lease(GUID(), at: longest))
         #expect(next.id != set.id)
         try store.release(next.id)
         // Of an earlier boot, whose uptime was higher.
-        #expect(try lease(uploads, at: 5 * hour, for: hour) != nil)
+        #expect(try lease(uploads, at: 5 * longest, for: longest) != nil)
         #expect(try lease(GUID(), at: 0) != nil)
     }
 
@@ -233,6 +233,36 @@ import WaybillCore
         // Its owner was not the source that ended, so the lease stands.
         #expect(try store.settle(set.id, rejections: [], at: 0))
         #expect(try store.lease()?.sources.map(\.hasEnded) == [true])
+    }
+
+    /// Breaks when the verdict of one of several sets under way takes the news of another, lost one for told.
+    @Test(arguments: [true, false]) func newsIsToldAgainIfTheSetThatHasItIsLost(isLostFirst: Bool) throws {
+        let owner = GUID(high: 0, low: 1)
+        let other = FactWriter("other")
+        write(2, by: other)
+        try other.record(into: store)
+        _ = try store.settle(try #require(try store.lease()).id, rejections: [], at: 0)
+        _ = try store.endSources(isAlive: { _ in false })
+        write(4)
+        try app.record(into: store)
+        func lease(_ factCount: Int, besides others: Set<GUID>) throws -> TransactionSet? {
+            try store.lease(
+                owner: owner, besides: others, now: 0, expiresIn: 1_000, limit: LeaseLimit(factCount: factCount),
+                isAlive: { _ in true })
+        }
+        let first = try #require(try lease(3, besides: []))
+        #expect(first.sources.map(\.hasEnded) == [true, false])
+        let second = try #require(try lease(5, besides: [first.id]))
+        #expect(second.factCount == 1)
+        #expect(try lease(5, besides: [first.id, second.id]) == nil, "news alone does not justify another set")
+        if isLostFirst { try store.release(first.id) }
+        #expect(try store.settle(second.id, rejections: [], at: 0))
+        if !isLostFirst { try store.release(first.id) }
+        let next = try #require(try lease(9, besides: []))
+        #expect(next.factCount == 3)
+        #expect(next.sources.map(\.hasEnded) == [true, false])
+        #expect(try store.settle(next.id, rejections: [], at: 0))
+        #expect(try lease(9, besides: []) == nil)
     }
 
     /// Breaks when a source that never recorded anything is announced.

@@ -56,7 +56,7 @@ import WaybillCore
     }
 
     /// Breaks when what went wrong is dropped, or goes out without what led to it.
-    @Test(arguments: [TransactionOutcome.failed, .abandoned, .succeeded, .canceled], [2, 12])
+    @Test(arguments: [TransactionOutcome.failed, .abandoned, .succeeded, .cancelled], [2, 12])
     func whatFailedOrWasSlowIsDeliveredWhole(outcome: TransactionOutcome, seconds: Int) throws {
         let part = app.open(GUID(), sampling: notChosen, at: 0)
         app.event(1, part: part, at: 1)

@@ -125,8 +125,8 @@ import WaybillTesting
         let slow = begun.map { gate in Task { try await readForEver(gate) } }
         for gate in begun { await gate.opened() }
         let waiting = (0..<20).map { _ in Task { try await list() } }
-        let canceled = Task { try await list() }
-        canceled.cancel()
+        let cancelled = Task { try await list() }
+        cancelled.cancel()
         clock.advance(by: .seconds(31))
         for task in slow { await #expect(throws: WaybillError.self) { try await task.value } }
         for task in waiting {
@@ -137,7 +137,7 @@ import WaybillTesting
                         == "The store was busy with other questions for too long. Try again.")
             }
         }
-        await #expect(throws: CancellationError.self) { try await canceled.value }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
         #expect(try await list() == 3)
     }
 

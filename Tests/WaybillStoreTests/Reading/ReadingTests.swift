@@ -75,7 +75,7 @@ import WaybillCore
         #expect(
             Set(try reader.all(filter, at: now).map(\.id))
                 == Set([TransactionOutcome.open, .timedOut, .failed].compactMap { ids[$0] }))
-        let both = TransactionFilter([.outcome([.open, .failed]), .outcome([.failed, .canceled])])
+        let both = TransactionFilter([.outcome([.open, .failed]), .outcome([.failed, .cancelled])])
         #expect(try reader.all(both, at: now).map(\.id) == [ids[.failed]])
         let neither = TransactionFilter([.outcome([.open]), .outcome([.failed])])
         #expect(try reader.all(neither, at: now).isEmpty)

@@ -61,8 +61,8 @@ import WaybillCore
         #expect(
             try why {
                 $0.conditions.append(.useCase(0))
-                $0.conditions.append(.outcome([.canceled, .timedOut]))
-            } == "None of the 2 transactions of login here is canceled or timed out.")
+                $0.conditions.append(.outcome([.cancelled, .timedOut]))
+            } == "None of the 2 transactions of login here is cancelled or timed out.")
         #expect(
             try why {
                 $0.conditions.append(.outcome([.failed]))

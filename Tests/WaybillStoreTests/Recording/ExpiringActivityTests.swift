@@ -53,6 +53,35 @@ import WaybillCore
         try await eventually("the last piece of work is told to be over") { system.running == 0 }
     }
 
+    /// Broken, the system would suspend the process with a reader's locks, and end it for that.
+    @Test func aReaderOfASharedStoreHoldsOffTheSuspensionWhileItLives() async throws {
+        let system = System()
+        let writer = writer(system)
+        _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
+        try await writer.drain()
+        let before = system.begun
+        #expect(try await writer.read { _ in system.begun } == before + 2, "The writer asks once, and the reader once.")
+        try await eventually("the work is told to be over") { system.running == 0 }
+
+        var reader: StoreReader? = try StoreReader(writer.place, patience: nil, activity: system.activity)
+        #expect(system.running == 1)
+        withExtendedLifetime(reader) {}
+        reader = nil
+        try await eventually("the reader is told to be closed") { system.running == 0 }
+        system.isWilling = false
+        #expect(throws: WaybillError.self) {
+            try StoreReader(writer.place, patience: nil, activity: system.activity)
+        }
+        _ = try StoreReader(.folder(folder.url.appending(path: "shared")), patience: nil, activity: system.activity)
+    }
+
+    /// Broken, a store that is opened by its URL would be locked in the container of a group.
+    @Test func aGroupsContainerIsKnownByItsPath() {
+        let device = "/private/var/mobile/Containers/Shared/AppGroup/0F4C1A7E-6D9C-4B0E-9A53-8D6F1C1F2B3A/Waybill"
+        #expect(ResolvedLocation.isInGroupContainer(device))
+        #expect(!ResolvedLocation.isInGroupContainer("/private/var/mobile/Containers/Data/Application/0F4C/Documents"))
+    }
+
     /// Broken, a process that may not go on would take the lock all the same, or lose what it has recorded.
     @Test func whereTheSystemSaysNoTheStoreStaysClosedAndTheJournalKeepsAll() async throws {
         let system = System()

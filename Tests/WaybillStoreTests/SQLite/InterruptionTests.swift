@@ -58,7 +58,7 @@ import WaybillTesting
     }
 
     /// Breaks when a read that nobody waits for any more goes on.
-    @Test func aReadEndsWhenItIsCanceled() throws {
+    @Test func aReadEndsWhenItIsCancelled() throws {
         let interruption = Interruption(by: clock)
         #expect(throws: CancellationError.self) {
             try reader.reading(until: interruption) {

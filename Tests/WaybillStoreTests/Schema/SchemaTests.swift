@@ -182,7 +182,7 @@ import WaybillCore
     /// Breaks when a list is sorted, or scans, instead of walking an index: it would take seconds with a million
     /// transactions.
     @Test(
-        arguments: [(nil, []), (3, []), (nil, [.failed]), (3, [.failed, .canceled])]
+        arguments: [(nil, []), (3, []), (nil, [.failed]), (3, [.failed, .cancelled])]
             as [(Int?, Set<TransactionOutcome>)])
     func listsWalkAnIndex(useCase: Int?, outcomes: Set<TransactionOutcome>) throws {
         let filter = TransactionFilter(

@@ -228,7 +228,7 @@ struct PassiveCaptureTests {
     }
 
     /// The short form; `TestProcess cancel-passive 8000` is the long one.
-    @Test(arguments: ["passive", "delegate"]) func cancelingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed(
+    @Test(arguments: ["passive", "delegate"]) func cancellingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed(
         way: String
     ) async throws {
         let child = try ChildProcess("TestProcess", ["cancel-\(way)", "800"])
@@ -238,7 +238,7 @@ struct PassiveCaptureTests {
             Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
         }
         try #require(numbers.count == 3)
-        #expect(numbers[1] > 0, "nothing was canceled: this proved nothing")
+        #expect(numbers[1] > 0, "nothing was cancelled: this proved nothing")
         #expect(numbers[2] == 0, "none is left open")
     }
 }

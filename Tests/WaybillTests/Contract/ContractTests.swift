@@ -157,17 +157,18 @@ struct ContractTests {
         #expect(trial.exchange.state == .failed)
     }
 
-    @Test(arguments: WayIn.all.without(.unsent)) func aRequestThatIsCanceledBeforehandIsNotSent(way: WayIn) async throws
+    @Test(arguments: WayIn.all.without(.unsent)) func aRequestThatIsCancelledBeforehandIsNotSent(way: WayIn)
+        async throws
     {
         let server = try LoopbackServer { _ in .text("never asked") }
         let trial = try await Trial(
-            WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false, isCanceledBeforehand: true)
+            WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false, isCancelledBeforehand: true)
         #expect(trial.outcome == .failed(.cancelled))
-        #expect(trial.exchange.state == .canceled)
+        #expect(trial.exchange.state == .cancelled)
         #expect(server.requests.isEmpty)
     }
 
-    @Test(arguments: WayIn.all) func aRequestThatIsCanceledMeanwhileEndsAtOnce(way: WayIn) async throws {
+    @Test(arguments: WayIn.all) func aRequestThatIsCancelledMeanwhileEndsAtOnce(way: WayIn) async throws {
         let arrived = Gate()
         let server = try LoopbackServer { _ in
             arrived.open()
@@ -179,10 +180,10 @@ struct ContractTests {
             running.cancel()
         }
         #expect(trial.outcome == .failed(.cancelled))
-        #expect(trial.exchange.state == .canceled)
+        #expect(trial.exchange.state == .cancelled)
     }
 
-    @Test(arguments: WayIn.all) func aRequestThatIsCanceledInTheMiddleOfTheAnswerEndsAtOnce(way: WayIn) async throws {
+    @Test(arguments: WayIn.all) func aRequestThatIsCancelledInTheMiddleOfTheAnswerEndsAtOnce(way: WayIn) async throws {
         let arrived = Gate()
         let server = try LoopbackServer { _ in
             arrived.open()
@@ -194,10 +195,10 @@ struct ContractTests {
             running.cancel()
         }
         #expect(trial.outcome == .failed(.cancelled))
-        #expect(trial.exchange.state == .canceled)
+        #expect(trial.exchange.state == .cancelled)
     }
 
-    @Test(arguments: WayIn.all) func cancelingAfterwardsChangesNothing(way: WayIn) async throws {
+    @Test(arguments: WayIn.all) func cancellingAfterwardsChangesNothing(way: WayIn) async throws {
         let server = try LoopbackServer { _ in .text("done") }
         let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false) {
             running in

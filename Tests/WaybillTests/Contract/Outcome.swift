@@ -41,7 +41,7 @@ enum Outcome: Equatable, Sendable {
     }
 }
 
-/// `URLSession` as it is, without capture: what a way in is compared with. Never canceled, which it does not survive on
+/// `URLSession` as it is, without capture: what a way in is compared with. Never cancelled, which it does not survive on
 /// Linux, and never asked for a password, for which it waits for ever.
 enum BareSession {
     static func send(_ call: WayIn.Call) async throws -> (Data, URLResponse) {

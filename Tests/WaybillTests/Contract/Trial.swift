@@ -21,10 +21,10 @@ struct Trial {
     ///
     /// - Parameters:
     ///   - isCompared: Whether bare `URLSession` gets that far here.
-    ///   - isCanceledBeforehand: Whether the task that makes the captured request is canceled before it does.
+    ///   - isCancelledBeforehand: Whether the task that makes the captured request is cancelled before it does.
     ///   - cancel: Called with the task that makes the captured request, to cancel it whenever the case is about that.
     init(
-        _ call: WayIn.Call, by way: WayIn, isCompared: Bool = true, isCanceledBeforehand: Bool = false,
+        _ call: WayIn.Call, by way: WayIn, isCompared: Bool = true, isCancelledBeforehand: Bool = false,
         cancel: (@Sendable (Task<Outcome, Never>) async -> Void)? = nil
     ) async throws {
         let tx = TransactionManager(store: .inMemory, correlatedHosts: ["127.0.0.1"]) { options in
@@ -36,7 +36,7 @@ struct Trial {
             await mayBegin.opened()
             return await begun.withCurrent { await Outcome { try await way.send(call, tx) } }
         }
-        if isCanceledBeforehand { running.cancel() }
+        if isCancelledBeforehand { running.cancel() }
         mayBegin.open()
         await cancel?(running)
         outcome = await running.value
@@ -65,7 +65,7 @@ struct Trial {
                 #expect(exchange.responseHeaderFields.contains(HeaderField(name: name, value: value)))
             }
             if !way.limits.contains(.firstByte) { #expect(exchange.firstByteMicroseconds != nil) }
-        case .failed(.cancelled): #expect(exchange.state == .canceled)
+        case .failed(.cancelled): #expect(exchange.state == .cancelled)
         case .failed(let code):
             #expect(exchange.state == .failed)
             if !way.limits.contains(.errors) {

@@ -57,7 +57,7 @@ struct WayIn: Sendable, CustomTestStringConvertible {
         case stream
         /// Errors differ from those of `URLSession`.
         case errors
-        /// A request that is canceled before it is sent is not recorded.
+        /// A request that is cancelled before it is sent is not recorded.
         case unsent
         /// A compressed answer is given as it is.
         case compression
@@ -66,7 +66,7 @@ struct WayIn: Sendable, CustomTestStringConvertible {
     var name: String
     var limits: Set<Limit> = []
     /// Makes the request for the current transaction. Gives what the caller gets and throws what is thrown to it;
-    /// canceling the task cancels the request.
+    /// cancelling the task cancels the request.
     var send: @Sendable (Call, TransactionManager) async throws -> (Data, URLResponse)
 
     var testDescription: String { name }

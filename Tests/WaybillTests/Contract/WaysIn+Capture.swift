@@ -145,7 +145,7 @@ private enum SocketClient {
 }
 
 /// What a client waits for; the first end counts, also one that comes before somebody waits, as that of a task that was
-/// canceled beforehand may.
+/// cancelled beforehand may.
 private final class Answer: Sendable {
     private typealias Waiting = CheckedContinuation<(Data, URLResponse), any Error>
 
@@ -182,7 +182,7 @@ private final class Answer: Sendable {
         }
     }
 
-    /// Resumes a task, and cancels it when the calling task is canceled.
+    /// Resumes a task, and cancels it when the calling task is cancelled.
     func of(_ task: URLSessionTask, in session: URLSession) async throws -> (Data, URLResponse) {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -195,7 +195,7 @@ private final class Answer: Sendable {
         }
     }
 
-    /// Waits for a piece of work that cannot be interrupted, for a time at most and until the calling task is canceled.
+    /// Waits for a piece of work that cannot be interrupted, for a time at most and until the calling task is cancelled.
     func deadline(
         _ duration: Duration, _ work: @escaping @Sendable () async throws -> (Data, URLResponse)
     ) async throws -> (Data, URLResponse) {

@@ -60,6 +60,54 @@ import WaybillTesting
         #expect(files == [])
     }
 
+    /// Broken, an app that is seldom woken would deliver too little each time.
+    @Test func anUploadCarriesTheFactsOfSeveralSets() async throws {
+        let collector = try ScriptedCollector()
+        let tx = launch(transport(to: collector.server.url("/")))
+        for _ in 0..<900 { tx.perform(Login.self) { $0.log(.requestSent) } }
+        #expect(await tx.flush() == FlushReport(delivered: 2_700))
+        #expect(collector.taken.map(\.factCount) == [2_700])
+    }
+
+    /// Broken, an app that is seldom woken would begin one upload each time, and the rest would wait for days.
+    @Test func severalUploadsAreUnderWayAtOnce() async throws {
+        let nobody = try RawListener()
+        let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))
+        let tx = launch(transport(to: url, timeout: .seconds(1)))
+        for _ in 0..<3_000 { tx.perform(Login.self) { $0.log(.requestSent) } }
+        var report = await tx.flush()
+        #expect(report.error?.message.hasPrefix("2 background uploads are under way") == true)
+        #expect(report.pending == 9_000)
+        #expect(files.count == 4, "two sets, and what is sent of them: \(files)")
+        // What is recorded later does not wait for them, up to four uploads.
+        for _ in 0..<3 {
+            tx.perform(Login.self) { $0.log(.requestSent) }
+            report = await tx.flush()
+        }
+        #expect(report.error?.message.hasPrefix("4 background uploads are under way") == true)
+        #expect(files.count == 8)
+        let collector = try ScriptedCollector()
+        #expect(await launch(transport(to: collector.server.url("/"))).flush() == FlushReport(delivered: 9_009))
+        #expect(Set(collector.taken.map(\.factCount)) == [8_000, 1_000, 3])
+        #expect(collector.taken.count == 5)
+        #expect(files == [])
+    }
+
+    /// Broken, four uploads that fail for one reason would delay the next attempt as four failures in a row do.
+    @Test func uploadsThatFailTogetherPauseOnce() async throws {
+        let collector = try ScriptedCollector([{ _ in .text("no", status: 503) }, { _ in .text("no", status: 503) }])
+        let tx = launch(transport(to: collector.server.url("/")))
+        for _ in 0..<3_000 { tx.perform(Login.self) { $0.log(.requestSent) } }
+        let events = tx.deliveryEvents
+        #expect(await tx.flush().error?.message.contains("is in trouble") == true)
+        let told = await events.prefix { if case .ended = $0 { false } else { true } }.reduce(into: []) {
+            $0.append($1)
+        }
+        #expect(told.count == 1, "one pause: \(told)")
+        #expect(files == [])
+        #expect(await tx.flush() == FlushReport(delivered: 9_000))
+    }
+
     /// Broken, what an app had sent when it was ended would go out once more in another set, or never be settled.
     @Test func theNextLaunchBooksTheAnswerToWhatAnEarlierOneHasSent() async throws {
         let set = try await launchWithoutAnswer()
@@ -87,7 +135,7 @@ import WaybillTesting
     @Test func whereNoAnswerComesTheLeaseEndsAndTheFactsGoAgain() async throws {
         let clock = ManualClock(wallMicroseconds: SystemClock().wallMicroseconds())
         let set = try await launchWithoutAnswer(clock: clock)
-        clock.advance(by: .seconds(3_601))
+        clock.advance(by: .microseconds(BackgroundUploads.leaseMicroseconds + 1))
         let collector = try ScriptedCollector()
         let next = launch(transport(to: collector.server.url("/")), clock: clock)
         #expect(await next.flush() == FlushReport(delivered: 3))
@@ -137,7 +185,7 @@ import WaybillTesting
     @Test func recordingOffEndsTheUploadsOfWhatItErases() async throws {
         let nobody = try RawListener()
         var options = TransactionManager.Options()
-        (options.offErasesPending, options.diagnostics) = (true, { _ in })
+        (options.erasesPendingWhenOff, options.diagnostics) = (true, { _ in })
         let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))
         let tx = TransactionManager(
             store: .directory(folder.url.appending(path: "store")),

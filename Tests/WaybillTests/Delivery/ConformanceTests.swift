@@ -17,7 +17,7 @@ struct ConformanceTests {
         let conformance = TransportConformance(
             transport, arrived: { collector.taken.map { $0.encoded() } }, breakDown: { collector.server.stop() })
         #expect(await conformance.findings() == [])
-        #expect(collector.taken.count == 14 || collector.taken.count == 15, "the canceled one may have arrived")
+        #expect(collector.taken.count == 14 || collector.taken.count == 15, "the cancelled one may have arrived")
     }
 
     @Test func fileTransportConforms() async throws {

@@ -26,10 +26,10 @@ import WaybillTesting
 
         let sets = transport.transactionSets.map(\.id)
         let expected: [Delivery.Event] = [
-            .lessened(factCount: 1), .settled(set: sets[1], delivered: 1, quarantined: 0),
+            .limited(factCount: 1), .settled(set: sets[1], delivered: 1, quarantined: 0),
             .failed(error, retryAfter: .seconds(5)),
             .ended(FlushReport(delivered: 1, pending: 2, error: error)),
-            .settled(set: sets[3], delivered: 2, quarantined: 0), .quieted(.seconds(3)),
+            .settled(set: sets[3], delivered: 2, quarantined: 0), .paused(.seconds(3)),
             .ended(FlushReport(delivered: 2)),
             .stopped(error), .ended(FlushReport(pending: 2, error: error)),
         ]
@@ -54,9 +54,9 @@ import WaybillTesting
     @Test func whoDoesNotKeepUpMissesTheOldest() async {
         let events = DeliveryEvents()
         let stream = events.stream()
-        for count in 1...150 { events.tell(.lessened(factCount: count)) }
+        for count in 1...150 { events.tell(.limited(factCount: count)) }
         var iterator = stream.makeAsyncIterator()
-        #expect(await iterator.next() == .lessened(factCount: 51))
+        #expect(await iterator.next() == .limited(factCount: 51))
     }
 
     // MARK: canFlush

@@ -8,7 +8,7 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// The table of the guide `DeliverWhatWasRecorded.md`, row by row, against real sockets.
+/// The table of the guide `Deliver.md`, row by row, against real sockets.
 @Suite(.timeLimit(.minutes(5)))
 struct DeliveryPolicyTests {
     /// What delivery does about an answer.
@@ -61,13 +61,13 @@ struct DeliveryPolicyTests {
         Row("200 of somebody else with Retry-After", saying: "sign-in page") { _ in
             .init(headers: [("Content-Type", "text/html"), ("Retry-After", "3600")])
         },
-        Row("201 with a receipt", saying: "no verdicts") { set in
+        Row("201 with a receipt", saying: "no receipt") { set in
             var response = LoopbackServer.Response.verdicts(on: set)
             response.status = 201
             return response
         },
-        Row(202, saying: "no verdicts"), Row(204, saying: "no verdicts"),
-        Row(204, saying: "no verdicts", headers: [("Retry-After", "3600")]),
+        Row(202, saying: "no receipt"), Row(204, saying: "no receipt"),
+        Row(204, saying: "no receipt", headers: [("Retry-After", "3600")]),
         Row(301, saying: "not followed", headers: [("Location", "http://127.0.0.1:9/v1/sets")]),
         Row(307, saying: "not followed", headers: [("Location", "/v1/sets")]), Row(304, saying: "not followed"),
         Row(

@@ -198,7 +198,7 @@ struct LegacyDeliveryTests {
         await tx.flush()
         let collector = try ScriptedCollector()
         tx.delivery = .collector(collector.server.url())
-        #expect(try await tx.sendQuarantinedAgain() == 1)
+        #expect(try await tx.resendQuarantined() == 1)
         #expect(await tx.flush() == FlushReport(delivered: 1))
         #expect(collector.sequences == [3])
         #expect(try await ledger(tx) == Ledger(recorded: 3, delivered: 3))

@@ -97,7 +97,7 @@ import WaybillTesting
     }
 
     /// Broken, a flush that an app cuts short would count as a failure of the collector.
-    @Test func aCanceledFlushIsNoFailure() async {
+    @Test func aCancelledFlushIsNoFailure() async {
         let tx = TransactionManager.testing(delivery: .transport(transport))
         tx.perform(Login.self) { _ in }
         transport.answerNext { _ in throw CancellationError() }
@@ -150,7 +150,7 @@ import WaybillTesting
             await tx.flush()
             try await tx.sync()
         }
-        clock.jumpWall(by: .seconds(days * 86_400))
+        clock.adjustWallClock(by: .seconds(days * 86_400))
         let next = launch(clock)
         await next.flushIfDue()
         #expect(transport.sets.count == 1)

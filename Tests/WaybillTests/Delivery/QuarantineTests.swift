@@ -72,14 +72,14 @@ import WaybillTesting
 
     @Test func whereNothingWasRejectedTheListIsEmpty() async throws {
         #expect(try await tx.quarantined().isEmpty)
-        #expect(try await tx.sendQuarantinedAgain() == 0)
+        #expect(try await tx.resendQuarantined() == 0)
         #expect(try await TransactionManager.disabled.quarantined().isEmpty)
     }
 
     /// Broken, what an operator has put right at the collector never arrives there, or is counted twice.
     @Test func whatWasRejectedIsSentAgainOnRequestAndOnlyThat() async throws {
         await quarantineTwo()
-        #expect(try await tx.sendQuarantinedAgain() == 2)
+        #expect(try await tx.resendQuarantined() == 2)
         #expect(try await ledger() == Ledger(recorded: 6, delivered: 4, pending: 2))
         #expect(try await tx.quarantined().isEmpty)
         #expect(await tx.flush() == FlushReport(delivered: 2))
@@ -92,7 +92,7 @@ import WaybillTesting
         await quarantineTwo()
         let id = try #require(try await tx.quarantined().last?.id)
         #expect(
-            try await tx.sendQuarantinedAgain([
+            try await tx.resendQuarantined([
                 id, FactID(source: id.source, sequence: 1), FactID(source: GUID(), sequence: 2),
             ]) == 1)
         #expect(try await ledger() == Ledger(recorded: 6, delivered: 4, quarantined: 1, pending: 1))
@@ -110,7 +110,7 @@ import WaybillTesting
     @Test func whatWasErasedStaysInQuarantineAndIsNotSentAgain() async throws {
         await quarantineTwo()
         try await tx.erase(.all)
-        #expect(try await tx.sendQuarantinedAgain() == 0)
+        #expect(try await tx.resendQuarantined() == 0)
         #expect(try await tx.quarantined().allSatisfy { $0.fact == nil })
         #expect(try await ledger().isBalanced)
         #expect(await tx.flush().delivered == 0)

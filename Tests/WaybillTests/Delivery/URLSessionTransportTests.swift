@@ -236,7 +236,7 @@ struct URLSessionTransportTests {
         #expect(error?.message.contains("did not answer") == true)
     }
 
-    @Test func cancelingTheTaskEndsTheWait() async throws {
+    @Test func cancellingTheTaskEndsTheWait() async throws {
         let arrived = Gate()
         let server = try LoopbackServer { _ in
             arrived.open()
@@ -249,7 +249,7 @@ struct URLSessionTransportTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func aTransportMayBeLetGoWhileItsLastSetIsCanceled() async throws {
+    @Test func aTransportMayBeLetGoWhileItsLastSetIsCancelled() async throws {
         let server = try LoopbackServer { _ in .never }
         let url = server.url()
         for _ in 0..<50 {

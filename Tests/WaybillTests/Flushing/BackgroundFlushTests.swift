@@ -9,7 +9,7 @@ import WaybillTesting
 
 /// Delivery in the seconds that the system gives.
 @Suite(.timeLimit(.minutes(5))) struct BackgroundFlushTests {
-    /// A transport that has a set and says nothing until its task is canceled.
+    /// A transport that has a set and says nothing until its task is cancelled.
     private struct SilentTransport: FlushTransport {
         let hasSet = Gate()
 

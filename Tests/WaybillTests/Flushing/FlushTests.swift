@@ -145,7 +145,7 @@ import FoundationNetworking
         #expect(report.error?.code == .transport)
     }
 
-    @Test func runDeliversAndFlushesOnceMoreWhenItIsCanceled() async {
+    @Test func runDeliversAndFlushesOnceMoreWhenItIsCancelled() async {
         tx.perform(Login.self) { _ in }
         let delivered = Gate()
         transport.answerNext { set in

@@ -26,7 +26,7 @@ import WaybillQueries
         #expect(server.server.requests.map { $0.header("Authorization") } == [#"fp-auth fp-token="old""#])
 
         transactions.delivery = .collector(collector, token: newToken)
-        try await transactions.sendQuarantinedAgain()
+        try await transactions.resendQuarantined()
         #expect(await transactions.flush().pending == 1, "The collector is not there.")
 
         let old = URLSessionTransport(

@@ -14,7 +14,7 @@ import FoundationNetworking
 struct CancellationTests {
     let http = HTTPSession(configuration: .ephemeral)
 
-    @Test func aTaskThatIsCanceledBeforehandSendsNothing() async throws {
+    @Test func aTaskThatIsCancelledBeforehandSendsNothing() async throws {
         let server = try LoopbackServer { _ in .text("never asked") }
         let begin = Gate()
         let request = URLRequest(url: server.url())
@@ -29,7 +29,7 @@ struct CancellationTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test func aTaskThatIsCanceledWhileTheServerThinksEndsAtOnce() async throws {
+    @Test func aTaskThatIsCancelledWhileTheServerThinksEndsAtOnce() async throws {
         let arrived = Gate()
         let server = try LoopbackServer { _ in
             arrived.open()
@@ -43,7 +43,7 @@ struct CancellationTests {
         #expect(error?.code == .cancelled)
     }
 
-    @Test func cancelingAfterTheAnswerChangesNothing() async throws {
+    @Test func cancellingAfterTheAnswerChangesNothing() async throws {
         let server = try LoopbackServer { _ in .text("answer") }
         let answers = Locked<[Bool]>([])
         let exchange = exchange(of: URLRequest(url: server.url()))
@@ -59,7 +59,7 @@ struct CancellationTests {
         #expect(answers.withLock { $0 } == [true])
     }
 
-    @Test func anExchangeCanceledBeforeItStartsSaysSoOnce() throws {
+    @Test func anExchangeCancelledBeforeItStartsSaysSoOnce() throws {
         let exchange = exchange(of: URLRequest(url: try refusedURL()))
         exchange.cancel()
         let codes = Locked<[URLError.Code?]>([])
@@ -70,15 +70,15 @@ struct CancellationTests {
         #expect(codes.withLock { $0 } == [.cancelled])
     }
 
-    @Test func cancelingAtAnyMomentNeitherHangsNorTraps() async throws {
+    @Test func cancellingAtAnyMomentNeitherHangsNorTraps() async throws {
         let server = try LoopbackServer { _ in .text("answer") }
         let request = URLRequest(url: server.url())
-        let counts = await canceled(of: 800, request: request, afterAtMost: 1500)
-        #expect(counts.answered + counts.canceled == 800)
-        #expect(counts.canceled > 0)
+        let counts = await cancelled(of: 800, request: request, afterAtMost: 1500)
+        #expect(counts.answered + counts.cancelled == 800)
+        #expect(counts.cancelled > 0)
     }
 
-    @Test func cancelingAroundTheEndOfTheAnswerNeitherHangsNorTraps() async throws {
+    @Test func cancellingAroundTheEndOfTheAnswerNeitherHangsNorTraps() async throws {
         let ends = Locked<[Gate]>([])
         let server = try LoopbackServer { _ in
             let gate = Gate()
@@ -103,14 +103,14 @@ struct CancellationTests {
         #expect(results == 200)
     }
 
-    @Test func cancelingDuringARedirectNeitherHangsNorTraps() async throws {
+    @Test func cancellingDuringARedirectNeitherHangsNorTraps() async throws {
         let target = try LoopbackServer { _ in .text("there") }
         let url = target.url(host: "localhost")
         let server = try LoopbackServer { _ in .redirect(to: url) }
         let request = URLRequest(url: server.url())
-        let counts = await canceled(of: 800, request: request, afterAtMost: 2000)
-        #expect(counts.answered + counts.canceled == 800)
-        #expect(counts.canceled > 0)
+        let counts = await cancelled(of: 800, request: request, afterAtMost: 2000)
+        #expect(counts.answered + counts.cancelled == 800)
+        #expect(counts.cancelled > 0)
     }
 
     private func exchange(of request: URLRequest) -> HTTPCall {
@@ -119,32 +119,32 @@ struct CancellationTests {
     }
 
     /// Sends requests, eight at a time, and cancels each after a random time in microseconds.
-    private func canceled(
+    private func cancelled(
         of count: Int, request: URLRequest, afterAtMost limit: Int
-    ) async -> (answered: Int, canceled: Int) {
-        await withTaskGroup(of: (answered: Int, canceled: Int).self) { group in
+    ) async -> (answered: Int, cancelled: Int) {
+        await withTaskGroup(of: (answered: Int, cancelled: Int).self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    var counts = (answered: 0, canceled: 0)
+                    var counts = (answered: 0, cancelled: 0)
                     for _ in 0..<(count / 8) {
                         let task = Task {
                             try await http.data(
                                 for: request, redirects: .follow(droppingFieldsForOtherOrigins: ["X-A"]),
                                 deadline: .seconds(30))
                         }
-                        let canceler = DispatchWorkItem { task.cancel() }
+                        let canceller = DispatchWorkItem { task.cancel() }
                         DispatchQueue.global().asyncAfter(
-                            deadline: .now() + .microseconds(.random(in: 0...limit)), execute: canceler)
+                            deadline: .now() + .microseconds(.random(in: 0...limit)), execute: canceller)
                         switch await task.result {
                         case .success: counts.answered += 1
-                        case .failure(let error as URLError) where error.code == .cancelled: counts.canceled += 1
+                        case .failure(let error as URLError) where error.code == .cancelled: counts.cancelled += 1
                         case .failure(let error): Issue.record(error)
                         }
                     }
                     return counts
                 }
             }
-            return await group.reduce(into: (0, 0)) { $0 = ($0.0 + $1.answered, $0.1 + $1.canceled) }
+            return await group.reduce(into: (0, 0)) { $0 = ($0.0 + $1.answered, $0.1 + $1.cancelled) }
         }
     }
 }

@@ -9,7 +9,7 @@ import WaybillTesting
 @Suite(.timeLimit(.minutes(5))) struct NetworkRulesTests {
     let rules = NetworkRules()
 
-    init() { rules.isOn = true }
+    init() { rules.isEnabled = true }
 
     private func hit(_ method: String = "GET", _ path: String = "/", body: Data? = nil) throws -> String? {
         let url = try #require(URL(string: "https://example.com\(path)"))
@@ -20,16 +20,16 @@ import WaybillTesting
         let rules = NetworkRules()
         rules.add(NetworkRule("all", .mock(NetworkRule.Response())))
         let url = try #require(URL(string: "https://example.com/"))
-        #expect(!rules.isOn)
+        #expect(!rules.isEnabled)
         #expect(rules.hit(by: ExchangeRequest(url: url), body: nil) == nil)
         #expect(rules.hits == ["all": 0])
-        rules.isOn = true
+        rules.isEnabled = true
         #expect(rules.hit(by: ExchangeRequest(url: url), body: nil)?.name == "all")
     }
 
     @Test func aDisabledManagersRulesStayOff() {
-        TransactionManager.disabled.rules.isOn = true
-        #expect(!TransactionManager.disabled.rules.isOn)
+        TransactionManager.disabled.rules.isEnabled = true
+        #expect(!TransactionManager.disabled.rules.isEnabled)
     }
 
     @Test func ofTheRulesThatMatchTheNewestActsAlone() throws {
@@ -112,11 +112,11 @@ import WaybillTesting
         #expect(
             NetworkRule("none", .mock(NetworkRule.Response()), times: 0).problems.first?.message.contains("0 times")
                 == true)
-        let bounds = NetworkRule("a", .mock(NetworkRule.Response(delay: .seconds(2), longestDelay: .seconds(1))))
+        let bounds = NetworkRule("a", .mock(NetworkRule.Response(delay: .seconds(2), maximumDelay: .seconds(1))))
         #expect(bounds.problems.count == 1)
         #expect(NetworkRule("b", .fail(.timedOut, after: .seconds(2), upTo: .seconds(1))).problems.count == 1)
         #expect(
-            NetworkRule("c", .throttle(NetworkRule.Throttle(latency: .seconds(2), longestLatency: .zero))).problems
+            NetworkRule("c", .throttle(NetworkRule.Throttle(latency: .seconds(2), maximumLatency: .zero))).problems
                 .count == 1)
     }
 
@@ -148,7 +148,7 @@ import WaybillTesting
         #expect(try hit() == "b")
         rules.removeAll()
         #expect(try hit() == nil)
-        #expect(rules.all.isEmpty && rules.hits.isEmpty && rules.isOn)
+        #expect(rules.all.isEmpty && rules.hits.isEmpty && rules.isEnabled)
     }
 
     @Test func aMethodAloneIsEnough() throws {
@@ -171,7 +171,7 @@ import WaybillTesting
         NetworkRule("broken", .cut(afterByteCount: -1)),
     ]) func aRuleThatCannotWorkActsOnNothingAndShowsInTheHealth(rule: NetworkRule) throws {
         let tx = TransactionManager.testing()
-        tx.rules.isOn = true
+        tx.rules.isEnabled = true
         tx.rules.add(rule)
         let url = try #require(URL(string: "https://example.com/"))
         #expect(tx.rules.hit(by: ExchangeRequest(url: url), body: nil) == nil)

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a rule's transport tells, when, and that nothing comes of it once it is canceled. No clock runs here: a test
+/// What a rule's transport tells, when, and that nothing comes of it once it is cancelled. No clock runs here: a test
 /// takes each step itself.
 @Suite(.timeLimit(.minutes(5))) struct RuleTransportTests {
     private let url: URL
@@ -20,7 +20,7 @@ import FoundationNetworking
         url = try #require(URL(string: "https://example.com/a"))
         let schedule = schedule
         rules = NetworkRules(schedule: { schedule })
-        rules.isOn = true
+        rules.isEnabled = true
     }
 
     private func transport(
@@ -53,9 +53,9 @@ import FoundationNetworking
     @Test func aDelayIsDrawnBetweenItsBoundsForEachRequest() {
         let bounds = Duration.milliseconds(100)...Duration.milliseconds(900)
         for action in [
-            .mock(NetworkRule.Response(delay: bounds.lowerBound, longestDelay: bounds.upperBound)),
+            .mock(NetworkRule.Response(delay: bounds.lowerBound, maximumDelay: bounds.upperBound)),
             .fail(.timedOut, after: bounds.lowerBound, upTo: bounds.upperBound),
-            .throttle(NetworkRule.Throttle(latency: bounds.lowerBound, longestLatency: bounds.upperBound)),
+            .throttle(NetworkRule.Throttle(latency: bounds.lowerBound, maximumLatency: bounds.upperBound)),
         ] as [NetworkRule.Action] {
             let first = schedule.delays.count
             for _ in 0..<50 { transport(action).start(telling: events) }
@@ -94,7 +94,7 @@ import FoundationNetworking
         #expect(events.all == ["responded \(status)", "ended"])
     }
 
-    @Test func aCanceledMockTellsNothing() throws {
+    @Test func aCancelledMockTellsNothing() throws {
         let mock = transport(.mock(.text("hello", delay: .seconds(3600))))
         mock.start(telling: events)
         mock.cancel()
@@ -143,7 +143,7 @@ import FoundationNetworking
         #expect(network.cancelCount == 0)
     }
 
-    @Test func aCanceledCutTellsNothingAndCancelsTheRequest() throws {
+    @Test func aCancelledCutTellsNothingAndCancelsTheRequest() throws {
         let cut = transport(.cut(afterByteCount: 10))
         cut.start(telling: events)
         cut.cancel()
@@ -211,7 +211,7 @@ import FoundationNetworking
         #expect(network.events?.redirected(by: try head(307), to: URLRequest(url: url)) != nil)
     }
 
-    @Test func aThrottleThatIsCanceledDuringItsLatencyNeverSends() throws {
+    @Test func aThrottleThatIsCancelledDuringItsLatencyNeverSends() throws {
         let throttle = transport(.throttle(NetworkRule.Throttle(latency: .seconds(2))))
         throttle.start(telling: events)
         throttle.cancel()
@@ -220,7 +220,7 @@ import FoundationNetworking
         #expect(network.cancelCount == 0)
     }
 
-    @Test func aThrottleThatIsCanceledOnTheWayTellsNoMoreAndCancelsTheRequest() throws {
+    @Test func aThrottleThatIsCancelledOnTheWayTellsNoMoreAndCancelsTheRequest() throws {
         let throttle = transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 1)))
         throttle.start(telling: events)
         network.events?.responded(try head())

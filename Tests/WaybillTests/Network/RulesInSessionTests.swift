@@ -29,7 +29,7 @@ struct RulesInSessionTests {
                 return true
             }
         }
-        tx.rules.isOn = true
+        tx.rules.isEnabled = true
     }
 
     private func request(_ url: URL, _ method: String = "GET") -> URLRequest {
@@ -197,7 +197,7 @@ struct RulesInSessionTests {
         .throttle(NetworkRule.Throttle(latency: .seconds(86_400))),
     ]
 
-    @Test(arguments: WayIn.session, endless) func whatWaitsForARuleIsCanceledAtOnce(
+    @Test(arguments: WayIn.session, endless) func whatWaitsForARuleIsCancelledAtOnce(
         way: WayIn, action: NetworkRule.Action
     ) async throws {
         let server = try LoopbackServer { _ in .text("") }
@@ -208,7 +208,7 @@ struct RulesInSessionTests {
         await waiting.opened.opened()
         running.cancel()
         #expect(await running.value == .failed(.cancelled))
-        #expect(try waiting.tx.exchanges.map(\.state) == [.canceled])
+        #expect(try waiting.tx.exchanges.map(\.state) == [.cancelled])
         #expect(server.requests.isEmpty)
     }
 
@@ -267,7 +267,7 @@ struct RulesInSessionTests {
         #expect(try await running.value == Data("late".utf8))
     }
 
-    @Test func anAnswerThatTricklesIsCanceledOnTheWay() async throws {
+    @Test func anAnswerThatTricklesIsCancelledOnTheWay() async throws {
         let server = try LoopbackServer { _ in .init(body: Data(count: 100_000)) }
         tx.rules.add(NetworkRule("trickle", .throttle(NetworkRule.Throttle(bytesPerSecond: 100))))
         let (bytes, response) = try await tx.session.bytes(for: URLRequest(url: server.url()))
@@ -283,7 +283,7 @@ struct RulesInSessionTests {
     @Test(arguments: WayIn.session) func rulesThatAreOffDoNothing(way: WayIn) async throws {
         let server = try LoopbackServer { _ in .text("real") }
         tx.rules.add(NetworkRule("mock", .mock(.text("mocked"))))
-        tx.rules.isOn = false
+        tx.rules.isEnabled = false
         #expect(await outcome(WayIn.Call(request: request(server.url())), by: way).body == Data("real".utf8))
         #expect(tx.rules.hits == ["mock": 0])
         #expect(try tx.exchanges.first?.transfer.rule == nil)
@@ -368,6 +368,6 @@ extension RulesInSessionTests {
         #expect(exchanges.allSatisfy { $0.closedMicroseconds != nil })
         #expect(tx.rules.hits.values.reduce(0, +) == 600)
         #expect(
-            exchanges.allSatisfy { $0.transfer.rule != nil && [.canceled, .completed, .failed].contains($0.state) })
+            exchanges.allSatisfy { $0.transfer.rule != nil && [.cancelled, .completed, .failed].contains($0.state) })
     }
 }

@@ -71,7 +71,7 @@ import Waybill
     }
 
     @Test func aWordAtTheEndOfAllThatIsLookedAtIsFound() {
-        let filler = String(repeating: "ab", count: TextPattern.longestText / 2 - 4)
+        let filler = String(repeating: "ab", count: TextPattern.maximumTextByteCount / 2 - 4)
         for pattern in [TextPattern.regex("login$"), .contains("login"), .glob("*login")] {
             #expect(pattern.matches(filler + "abclogin"))
             #expect(!pattern.matches(filler + "abcdlogin"), "the last letter is out of sight")
@@ -80,7 +80,8 @@ import Waybill
 
     @Test func anExactPatternLooksAtAllOfALongText() {
         let text = String(repeating: "a", count: 2048)
-        #expect(!TextPattern.exact(text).matches(text + String(repeating: "a", count: TextPattern.longestText)))
+        #expect(
+            !TextPattern.exact(text).matches(text + String(repeating: "a", count: TextPattern.maximumTextByteCount)))
     }
 
     @Test func bytesThatAreNoTextAreComparedAsBytes() {

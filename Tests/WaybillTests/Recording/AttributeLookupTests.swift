@@ -48,7 +48,7 @@ import WaybillTesting
             login.log(.requestSent, attributes: ["user": "second"])
             login.set("last", forKey: "user")
         }
-        let filter = try await transactions.filter("useCase:login")
+        let filter = try await transactions.filter(parsing: "useCase:login")
         let answer = try await transactions.answer(DurationQuestion(filter: filter, segmentation: .attribute("user")))
         #expect(
             answer.segments.map { "\($0.value ?? "-")" } == ["-", "closed", "event", "last", "opened", "set"],
@@ -66,7 +66,7 @@ import WaybillTesting
             login.set("u-1", forKey: "user")
             login.log(.requestSent)
         }
-        let filter = try await transactions.filter("useCase:login")
+        let filter = try await transactions.filter(parsing: "useCase:login")
         let transitions = try await transactions.answer(TransitionsQuestion(filter: filter))
         #expect(transitions.transitions.map { "\($0.from) \($0.to)" }.sorted() == ["initiated requestSent"])
         let steps: [TransactionPoint] = [.event("initiated"), .event("requestSent")]

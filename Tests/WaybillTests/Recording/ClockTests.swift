@@ -13,7 +13,7 @@ import WaybillTesting
         let login = tx.begin(Login.self)
         clock.advance(by: .seconds(2))
         login.log(.requestSent)
-        clock.jumpWall(by: .seconds(-86_400))
+        clock.adjustWallClock(by: .seconds(-86_400))
         clock.advance(by: .seconds(3))
         login.finish()
         #expect(try tx.transactions(Login.self).first?.summary.durationMicroseconds == 5_000_000)
@@ -23,7 +23,7 @@ import WaybillTesting
         let tx = TransactionManager.testing(clock: clock)
         tx.perform(Login.self) { _ in }
         let first = try #require(tx.transactions(Login.self).last).summary.begunMicroseconds
-        clock.jumpWall(by: .seconds(3_600))
+        clock.adjustWallClock(by: .seconds(3_600))
         _ = try tx.last(Login.self)?.outcome  // a batch is written, and finds that wall and uptime have parted
         clock.advance(by: .seconds(1))
         tx.perform(Login.self) { _ in }

@@ -22,7 +22,7 @@ private enum Renumbered {
 
 private struct Hidden: Error {}
 
-private enum Said: Error, TransactionError {
+private enum Said: Error, RecordableError {
     case declined(String)
     static var recordedDomain: String { "bank" }
     var recordedCode: Int { 51 }
@@ -30,7 +30,7 @@ private enum Said: Error, TransactionError {
     var recordedUnderlying: (any Error)? { nil }
 }
 
-private enum ByDefault: Error, TransactionError {
+private enum ByDefault: Error, RecordableError {
     case offline(URLError)
 }
 

@@ -30,7 +30,7 @@ import WaybillTesting
         for manager in [tx, other] { manager.begin(Login.self).log(named: "cache miss") }
         let codes = try (events(tx) + events(other)).map { try #require($0.code) }
         #expect(codes[0] == codes[1])
-        #expect(codes[0] <= Limits.largestInteger && codes[0] >= 1 << min(52, Int.bitWidth - 2))
+        #expect(codes[0] <= Limits.largestInteger && codes[0] >= 1 << min(48, Int.bitWidth - 2))
     }
 
     /// Breaks when a name that somebody else made up is written down as it came, or without an end.

@@ -36,7 +36,7 @@ import WaybillTesting
         #expect(events[1].attributes == ["attempt": 1])
         #expect(tx.health.isGood)
 
-        let filter = try await tx.filter("useCase:login")
+        let filter = try await tx.filter(parsing: "useCase:login")
         let took = try await tx.answer(
             DurationQuestion(filter: filter, from: .event("requestSent"), to: .event("responseReceived")))
         #expect(took.total.statistics.p50 == .seconds(4) && took.total.reversed == 0)
@@ -62,10 +62,10 @@ import WaybillTesting
         let upload = tx.record(Purchase.self, from: ago(30), to: ago(10), attributes: ["bytes": 5])
         upload.log(.paid, at: ago(20))
         tx.record(Purchase.self, from: ago(2), to: ago(1), error: Refused())
-        tx.record(Purchase.self, from: ago(2), to: ago(1), outcome: .canceled)
+        tx.record(Purchase.self, from: ago(2), to: ago(1), outcome: .cancelled)
         tx.record(Purchase.self, from: ago(1), to: ago(2), error: CancellationError())
         let records = try tx.transactions(Purchase.self)
-        #expect(records.map(\.summary.outcome) == [.succeeded, .failed, .canceled, .canceled])
+        #expect(records.map(\.summary.outcome) == [.succeeded, .failed, .cancelled, .cancelled])
         #expect(records.map(\.summary.durationMicroseconds) == [20_000_000, 1_000_000, 1_000_000, 0])
         let first = try #require(records.first)
         #expect(first.summary.begunMicroseconds == ago(30).microseconds)
@@ -93,7 +93,7 @@ import WaybillTesting
         #expect(records[0].links.isEmpty)
         #expect(records[1].links.map(\.transaction) == [first.id, elsewhere])
         #expect(records[1].links.map(\.relation) == ["retry of", nil])
-        let page = TransactionSection(records[1], timeZone: .gmt, hasAnchors: true).content.text
+        let page = TransactionSection(records[1], timeZone: .gmt, address: { "?at=\($0)" }).content.text
         #expect(page.contains("retry of <a href=\"\(first.id)\"><code>\(first.id.supportCode)</code></a>"))
         let report = String(decoding: TransactionReport(records: records).html, as: UTF8.self)
         #expect(report.contains("<a href=\"#t-\(first.id)\">") && report.contains("id=\"t-\(first.id)\""))

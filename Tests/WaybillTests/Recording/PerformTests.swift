@@ -30,9 +30,9 @@ import WaybillTesting
     }
 
     @Test(arguments: [CancellationError() as any Error, URLError(.cancelled)])
-    func cancellationMeansCanceled(_ error: any Error) throws {
+    func cancellationMeansCancelled(_ error: any Error) throws {
         #expect(throws: (any Error).self) { try tx.perform(Login.self) { _ in throw error } }
-        #expect(try tx.last(Login.self)?.outcome == .canceled)
+        #expect(try tx.last(Login.self)?.outcome == .cancelled)
     }
 
     /// An app's own error around that of a request, as most apps have it.
@@ -45,7 +45,7 @@ import WaybillTesting
         ShopError.offline(URLError(.cancelled)), .declined(CancellationError(), reason: "left"),
         .declined(ShopError.offline(URLError(.cancelled)), reason: "left"),
     ])
-    func cancellationBehindAnotherErrorMeansCanceled(_ error: any Error) async throws {
+    func cancellationBehindAnotherErrorMeansCancelled(_ error: any Error) async throws {
         let task = Task {
             try await tx.perform(Login.self) { _ in
                 await Task.yield()
@@ -54,7 +54,7 @@ import WaybillTesting
         }
         task.cancel()
         await #expect(throws: ShopError.self) { try await task.value }
-        #expect(try tx.last(Login.self)?.outcome == .canceled)
+        #expect(try tx.last(Login.self)?.outcome == .cancelled)
         #expect(throws: ShopError.self) {
             try tx.perform(Purchase.self) { _ in throw ShopError.offline(URLError(.timedOut)) }
         }
@@ -68,7 +68,7 @@ import WaybillTesting
         tx.begin(Login.self).finish(error: nil as (any Error)?)
         tx.begin(Login.self).finish(.succeeded, error: Refused())
         let outcomes = try tx.transactions(Login.self).map(\.summary.outcome)
-        #expect(outcomes == [.failed, .failed, .canceled, .succeeded, .succeeded])
+        #expect(outcomes == [.failed, .failed, .cancelled, .succeeded, .succeeded])
         #expect(try tx.transactions(Login.self)[1].summary.error?.code == 503)
     }
 
@@ -86,9 +86,9 @@ import WaybillTesting
 
     @Test func onlyTheFirstFinishCounts() throws {
         let login = tx.begin(Login.self)
-        login.finish(.canceled)
+        login.finish(.cancelled)
         login.finish(.succeeded)
-        #expect(try tx.last(Login.self)?.outcome == .canceled)
+        #expect(try tx.last(Login.self)?.outcome == .cancelled)
         #expect(try tx.transactions(Login.self).first?.timeline.count { $0.kind == .finished } == 1)
     }
 

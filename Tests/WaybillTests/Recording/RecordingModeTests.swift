@@ -88,7 +88,7 @@ import FoundationNetworking
         #expect(await transactions.flush().error == nil)
         try await transactions.sync()
         #expect(try await transactions.transactions().page().rows.isEmpty)
-        #expect(try await transactions.summary == TransactionCounts())
+        #expect(try await transactions.counts == TransactionCounts())
         #expect(try await transactions.transaction(GUID()) == nil)
         #expect(transactions.health.isGood)
         #expect(!exists(store()))

@@ -32,7 +32,7 @@ import WaybillTesting
     /// Breaks when a limit that cannot work keeps nothing, or is obeyed in silence.
     @Test func limitsThatKeepNothingAreReplaced() {
         var retention = Retention()
-        retention.maximumBytes = 0
+        retention.maximumByteCount = 0
         retention.maximumAge = .zero
         let problems = manager(retention).health.problems
         #expect(problems.map(\.code) == [.setting, .setting])

@@ -23,7 +23,7 @@ import WaybillTesting
     /// Breaks when an app that samples everything away does not hear of a failure, or sends what went well.
     @Test func whatFailsIsDeliveredAndWhatSucceedsStaysHere() async throws {
         let transport = InMemoryTransport()
-        let transactions = manager(transport) { $0.rate(0, for: Login.self) }
+        let transactions = manager(transport) { $0.setRate(0, for: Login.self) }
         let open = transactions.begin(Login.self)
         transactions.begin(Login.self).finish()
         let failed = transactions.begin(Login.self)
@@ -53,7 +53,7 @@ import WaybillTesting
                 store: .directory(folder.url), delivery: .transport(transport)
             ) { options in
                 options.diagnostics = { _ in }
-                options.sampling.rate(0, for: Login.self)
+                options.sampling.setRate(0, for: Login.self)
             }
         }
         do {
@@ -80,8 +80,8 @@ import WaybillTesting
     /// Breaks when a transaction is kept by one side and dropped by the other.
     @Test func clientAndServerChooseTheSameTransactions() async throws {
         let (up, down) = (InMemoryTransport(), InMemoryTransport())
-        let client = manager(up) { $0.rate(0.5, for: Login.self) }
-        let server = manager(down) { $0.rate(0.5) }
+        let client = manager(up) { $0.setRate(0.5, for: Login.self) }
+        let server = manager(down) { $0.setRate(0.5) }
         for _ in 0..<100 {
             let login = client.begin(Login.self)
             let headers = login.headers(for: try #require(URL(string: "https://api.example.com/")))
@@ -102,7 +102,7 @@ import WaybillTesting
     /// Breaks when a checkout is delivered without the payment in it, or the other way round.
     @Test func aChildIsChosenWithItsRoot() async throws {
         let transport = InMemoryTransport()
-        let transactions = manager(transport) { $0.rate(0.5) }
+        let transactions = manager(transport) { $0.setRate(0.5) }
         for _ in 0..<100 {
             transactions.perform(Login.self) { _ in
                 transactions.perform(Purchase.self) { _ in transactions.perform(Login.self) { _ in } }
@@ -144,7 +144,7 @@ import WaybillTesting
         let transport = InMemoryTransport()
         let transactions = manager(transport) {
             $0.acceptsRatesFromCollector = true
-            $0.rate(1, for: Login.self, slowerThan: .seconds(5))
+            $0.setRate(1, for: Login.self, slowerThan: .seconds(5))
         }
         func rates(_ said: [Fact.Sampling?]) -> [Int?] { said.map { $0?.perMillion } }
         #expect(rates(try await said(transactions, transport)) == [nil, nil])
@@ -199,7 +199,7 @@ import WaybillTesting
 
     /// Breaks when an impossible rate drops everything, or is replaced in silence.
     @Test(arguments: [-0.1, 1.1, .nan, .infinity]) func impossibleRatesAreReplacedAndTold(rate: Double) {
-        let transactions = manager { $0.rate(rate, for: Login.self) }
+        let transactions = manager { $0.setRate(rate, for: Login.self) }
         #expect(transactions.health.problems.map(\.code) == [.setting])
         transactions.begin(Login.self).finish()
         #expect(transactions.health.problems.first?.message.contains("not between 0 and 1") == true)

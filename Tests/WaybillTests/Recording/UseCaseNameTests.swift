@@ -149,6 +149,26 @@ private enum Numbered: Int, UseCase { case first = 1 }
         #expect(Set([Upload.code, Import.code, Upload.initiated.eventCode, Import.started.eventCode]).count == 4)
         #expect(Numbered.first.eventCode == 1 && Numbered.code > Int32.max)
         #expect(Upload.code <= Limits.largestCode)
-        #expect(NameCode.code(of: "upload") == 4_507_916_000_369_663, "the same in every version of the library")
+        #expect(NameCode.code(of: "upload") == 285_791_349_709_823, "the same in every version of the library")
+    }
+
+    /// Broken, a server would ignore the header fields of every use case that has a name and no number.
+    @Test func aServerJoinsAUseCaseThatHasANameAndNoNumber() throws {
+        let client = TransactionManager.testing(correlatedHosts: ["api.example.com"])
+        let server = TransactionManager.testing { $0.server.accepting = .only(Upload.self, Import.self) }
+        let url = try #require(URL(string: "https://api.example.com/upload"))
+        let upload = client.begin(Upload.self)
+        #expect(server.join(Upload.self) { upload.headers(for: url)[$0] }.id == upload.id)
+        let photos = client.begin(Import.self)
+        #expect(server.join { photos.headers(for: url)[$0] }?.id == photos.id)
+        #expect(server.health.malformedHeaders == 0)
+    }
+
+    /// A name's code has 15 digits at most, since no integer of a header field has more.
+    @Test func theCodeOfAnyNameFitsAHeaderField() {
+        for number in 0..<1_000 {
+            let header = TransactionHeader(transaction: GUID(), useCase: NameCode.code(of: "use case \(number)"))
+            #expect(TransactionHeader(parsing: header.description) == header)
+        }
     }
 }

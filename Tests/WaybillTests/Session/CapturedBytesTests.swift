@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
 import Testing
-import Waybill
 import WaybillQueries
 import WaybillTesting
+
+@testable import Waybill
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -45,18 +46,32 @@ struct CapturedBytesTests {
                 break
             }
         }
-        #expect(try tx.exchanges.map(\.state) == [.canceled])
+        #expect(try tx.exchanges.map(\.state) == [.cancelled])
         #expect(try tx.exchanges.map(\.status) == [200])
         #expect(try tx.exchanges.map(\.receivedByteCount) == [12])
+    }
+
+    /// A reader on another thread may let go as soon as the sink has a piece, and what it read must be counted by then.
+    @Test func whatAReaderHasIsRecordedAlready() throws {
+        let url = try refusedURL()
+        let ok = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+        tx.perform(Login.self) { login in
+            let exchange = tx.openExchange(ExchangeRequest(url: url), in: login)
+            let call = HTTPCall(
+                of: OutgoingRequest(request: URLRequest(url: url)), by: TwoHalves(ok), record: exchange)
+            call.start(into: LettingGo { exchange.cancel() })
+        }
+        #expect(try tx.exchanges.map(\.status) == [200])
+        #expect(try tx.exchanges.map(\.receivedByteCount) == [4])
     }
 
     @Test func lettingGoWithoutReadingCancelsTheExchange() async throws {
         let server = try LoopbackServer { _ in .text("one half, the other half").secondHalf(after: Gate()) }
         try await tx.perform(Login.self) { _ in _ = try await tx.session.bytes(from: server.url()) }
-        #expect(try tx.exchanges.map(\.state) == [.canceled])
+        #expect(try tx.exchanges.map(\.state) == [.cancelled])
     }
 
-    @Test func cancelingTheReaderThrows() async throws {
+    @Test func cancellingTheReaderThrows() async throws {
         let server = try LoopbackServer { _ in .text("one half, the other half").secondHalf(after: Gate()) }
         let hasRead = Gate()
         let (tx, url) = (tx, server.url())
@@ -69,8 +84,8 @@ struct CapturedBytesTests {
         reader.cancel()
         let error = await #expect(throws: URLError.self) { try await reader.value }
         #expect(error?.code == .cancelled)
-        #expect(try tx.exchanges.map(\.state) == [.canceled])
-        #expect(try tx.last(Login.self)?.outcome == .canceled)
+        #expect(try tx.exchanges.map(\.state) == [.cancelled])
+        #expect(try tx.last(Login.self)?.outcome == .cancelled)
     }
 
     @Test func whatCameBeforeABreakIsReadAndThenItThrows() async throws {
@@ -86,4 +101,29 @@ struct CapturedBytesTests {
         let error = await #expect(throws: URLError.self) { try await tx.session.bytes(from: url) }
         #expect(error?.code == .cannotConnectToHost)
     }
+}
+
+private final class TwoHalves: HTTPTransport {
+    private let response: HTTPURLResponse
+
+    init(_ response: HTTPURLResponse) { self.response = response }
+
+    func start(telling events: any HTTPEvents) {
+        events.responded(response)
+        events.received(Data("half".utf8))
+        events.received(Data("half".utf8))
+        events.ended(nil)
+    }
+
+    func cancel() {}
+}
+
+private final class LettingGo: BodySink {
+    private let letGo: () -> Void
+
+    init(_ letGo: @escaping () -> Void) { self.letGo = letGo }
+
+    func responded(_ response: URLResponse) {}
+    func received(_ bytes: Data) { letGo() }
+    func ended(_ answer: Result<URLResponse, URLError>) {}
 }

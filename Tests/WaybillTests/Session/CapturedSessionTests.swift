@@ -113,7 +113,7 @@ import FoundationNetworking
         #expect(try tx.last(Login.self)?.outcome == .failed)
     }
 
-    @Test func aCanceledRequestIsRecordedAsCanceledAndSoIsItsTransaction() async throws {
+    @Test func aCancelledRequestIsRecordedAsCancelledAndSoIsItsTransaction() async throws {
         let arrived = Gate()
         let server = try LoopbackServer { _ in
             arrived.open()
@@ -124,8 +124,8 @@ import FoundationNetworking
         await arrived.opened()
         task.cancel()
         await #expect(throws: URLError.self) { try await task.value }
-        #expect(try tx.exchanges.map(\.state) == [.canceled])
-        #expect(try tx.last(Login.self)?.outcome == .canceled)
+        #expect(try tx.exchanges.map(\.state) == [.cancelled])
+        #expect(try tx.last(Login.self)?.outcome == .cancelled)
     }
 
     @Test func theConfigurationsResourceTimeoutEndsARequest() async throws {

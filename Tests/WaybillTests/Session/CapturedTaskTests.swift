@@ -67,7 +67,7 @@ struct CapturedTaskTests {
         #expect(answers.all.withLock { $0.map(\.data) } == [Data("answer".utf8)])
     }
 
-    @Test func canceledBeforeItIsResumedItSaysSoAndSendsNothing() async throws {
+    @Test func cancelledBeforeItIsResumedItSaysSoAndSendsNothing() async throws {
         let server = try LoopbackServer { _ in .text("never asked") }
         let answers = Answers()
         let task = tx.session.downloadTask(with: server.url(), in: tx.begin(Login.self)) { _, response, error in

@@ -138,7 +138,7 @@ import FoundationNetworking
     }
 
     /// Broken, a time limit around `receive()` would lose the message that comes after it.
-    @Test func aMessageThatComesForACanceledReaderIsTheNextOnes() async throws {
+    @Test func aMessageThatComesForACancelledReaderIsTheNextOnes() async throws {
         let socket = try socket(manager())
         let waiting = Task { try await socket.receive() }
         try await eventually("somebody waits") { carrier.isWaitedFor }
@@ -166,14 +166,14 @@ import FoundationNetworking
         #expect(try await reading.value == ["a", "b", "c"])
     }
 
-    @Test func letGoOfItIsClosedAndCanceled() async throws {
+    @Test func letGoOfItIsClosedAndCancelled() async throws {
         let tx = manager()
         var socket: CapturedWebSocket? = try socket(tx)
         socket?.resume()
         carrier.open()
         #expect(try tx.exchanges.first?.state == nil)
         socket = nil
-        #expect(try tx.exchanges.first?.state == .canceled)
+        #expect(try tx.exchanges.first?.state == .cancelled)
         #expect(carrier.closed == [1001])
     }
 
@@ -274,7 +274,7 @@ import FoundationNetworking
     @Test func aRuleFailsItAndOthersSayThatTheyDoNothing() async throws {
         let told = Locked<[String]>([])
         let tx = manager { $0.diagnostics = { sentence in told.withLock { $0.append(sentence) } } }
-        tx.rules.isOn = true
+        tx.rules.isEnabled = true
         tx.rules.add(NetworkRule("offline", .fail(.notConnectedToInternet)))
         let socket = tx.session.webSocketTask(
             with: try #require(URL(string: "wss://api.example.com/orders")), in: tx.begin(Login.self))

@@ -22,7 +22,7 @@ public struct RequestPattern: Sendable, Hashable {
     public var path: TextPattern?
     /// Required header fields by name. At least one field of that name must match.
     public var headerFields: [String: TextPattern]
-    /// The first ``TextPattern/longestText`` bytes of a body in memory; `nil` for any.
+    /// The first ``TextPattern/maximumTextByteCount`` bytes of a body in memory; `nil` for any.
     public var body: TextPattern?
     private var anyCaseMethod: TextPattern?
     private var anyCaseHost: TextPattern?
@@ -68,55 +68,46 @@ public struct RequestPattern: Sendable, Hashable {
     }
 
     var problems: [WaybillError] {
-        ([method, url, host, path, body] + headerFields.sorted { $0.key < $1.key }.map(\.value)).compactMap {
+        ([method, url, host, path, body] + headerFields.ordered { $0.key < $1.key }.map(\.value)).compactMap {
             $0?.problem
         }
     }
 }
 
 extension RequestPattern: Codable {
-    private enum Member: String, CodingKey, CaseIterable {
-        case method, url, host, path
-        case headerFields = "headers"
-        case body
-    }
-
     /// Decodes an object with any of `method`, `url`, `host`, `path`, `headers` (patterns by name) and `body`.
     ///
     /// - Throws: `DecodingError`, also for an unknown member, since ignoring one would match more requests.
     public init(from decoder: any Decoder) throws {
-        let members = try decoder.members(Member.self)
+        let members = try decoder.members("method", "url", "host", "path", "headers", "body")
         self.init(
-            method: try members.value(TextPattern.self, .method), url: try members.value(TextPattern.self, .url),
-            host: try members.value(TextPattern.self, .host), path: try members.value(TextPattern.self, .path),
-            headerFields: try members.value([String: TextPattern].self, .headerFields) ?? [:],
-            body: try members.value(TextPattern.self, .body))
+            method: try members.value(TextPattern.self, "method"), url: try members.value(TextPattern.self, "url"),
+            host: try members.value(TextPattern.self, "host"), path: try members.value(TextPattern.self, "path"),
+            headerFields: try members.value([String: TextPattern].self, "headers") ?? [:],
+            body: try members.value(TextPattern.self, "body"))
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Member.self)
-        try members.encodeIfPresent(method, forKey: .method)
-        try members.encodeIfPresent(url, forKey: .url)
-        try members.encodeIfPresent(host, forKey: .host)
-        try members.encodeIfPresent(path, forKey: .path)
-        if !headerFields.isEmpty { try members.encode(headerFields, forKey: .headerFields) }
-        try members.encodeIfPresent(body, forKey: .body)
+        var members = encoder.container(keyedBy: MemberKey.self)
+        try members.encodeIfPresent(method, forKey: "method")
+        try members.encodeIfPresent(url, forKey: "url")
+        try members.encodeIfPresent(host, forKey: "host")
+        try members.encodeIfPresent(path, forKey: "path")
+        if !headerFields.isEmpty { try members.encode(headerFields, forKey: "headers") }
+        try members.encodeIfPresent(body, forKey: "body")
     }
 }
 
 /// Decodes JSON that people write by hand.
 extension Decoder {
     /// Throws for unknown members, since ignoring a misspelled condition would match more.
-    func members<Key: CodingKey & CaseIterable>(_: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        let names = try container(keyedBy: AnyMember.self).allKeys
-        if let unknown = names.first(where: { Key(stringValue: $0.stringValue) == nil }) {
-            let known = Key.allCases.map(\.stringValue).joined(separator: ", ")
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: codingPath + [unknown],
-                    debugDescription: "unknown name; use one of \(known)"))
-        }
-        return try container(keyedBy: Key.self)
+    func members(_ known: String...) throws -> KeyedDecodingContainer<MemberKey> {
+        let members = try container(keyedBy: MemberKey.self)
+        guard let unknown = members.allKeys.first(where: { !known.contains($0.stringValue) }) else { return members }
+        throw DecodingError.dataCorrupted(
+            DecodingError.Context(
+                codingPath: codingPath + [unknown],
+                debugDescription: "unknown name; use one of \(known.joined(separator: ", "))"))
     }
 
     func failure(_ message: String) -> DecodingError {
@@ -124,7 +115,7 @@ extension Decoder {
     }
 }
 
-extension KeyedDecodingContainer {
+extension KeyedDecodingContainer<MemberKey> {
     /// Returns `nil` for an absent member, but throws for `null`.
     func value<Value: Decodable>(_: Value.Type, _ key: Key) throws -> Value? {
         contains(key) ? try decode(Value.self, forKey: key) : nil
@@ -185,12 +176,4 @@ extension DecodingError {
         default: "an object was expected"
         }
     }
-}
-
-private struct AnyMember: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
 }

@@ -3,7 +3,7 @@ public import WaybillCore
 
 /// A pattern for a text: an exact text, a substring, a glob or a regular expression.
 ///
-/// It is case-sensitive by default. Except for ``exact(_:ignoresCase:)``, it compares the first ``longestText`` bytes,
+/// It is case-sensitive by default. Except for ``exact(_:ignoresCase:)``, it compares the first ``maximumTextByteCount`` bytes,
 /// and a comparison that takes more than a few milliseconds counts as no match. In JSON, a string is an exact pattern.
 /// The others are objects with `contains`, `glob` or `regex`, such as `{"glob": "/v1/*", "ignores_case": true}`.
 public struct TextPattern: Sendable, Hashable {
@@ -20,19 +20,20 @@ public struct TextPattern: Sendable, Hashable {
     }
 
     /// The number of bytes of a text that are compared.
-    public static let longestText = 65_536
+    public static let maximumTextByteCount = 65_536
     /// The maximum number of Unicode scalars in a pattern.
-    public static let longestPattern = 2048
+    public static let maximumPatternLength = 2048
 
     /// The kind of comparison.
-    public let kind: Kind
+    public var kind: Kind { compiled.kind }
     /// The pattern as it was written.
-    public let text: String
+    public var text: String { compiled.text }
     /// Whether the comparison ignores case.
-    public let ignoresCase: Bool
+    public var ignoresCase: Bool { compiled.ignoresCase }
     /// The reason why the pattern matches nothing, such as an invalid regular expression; `nil` if it is valid.
-    public let problem: WaybillError?
-    private let comparison: Comparison
+    public var problem: WaybillError? { compiled.problem }
+    // A reference, which is cheap to copy with a rule.
+    private let compiled: Compiled
 
     private enum Comparison: Sendable {
         case wildcards(WildcardPattern)
@@ -40,31 +41,44 @@ public struct TextPattern: Sendable, Hashable {
         case nothing
     }
 
-    package init(_ kind: Kind, _ text: String, ignoresCase: Bool) {
-        self.kind = kind
-        self.text = text
-        self.ignoresCase = ignoresCase
-        let expression = kind == .regex ? BoundedExpression(text, ignoresCase: ignoresCase) : nil
-        if text.unicodeScalars.count > Self.longestPattern {
-            problem = WaybillError(
-                .setting, "A pattern is longer than \(Self.longestPattern) characters; it matches nothing.")
-        } else if kind == .regex, expression == nil {
-            problem = WaybillError(.setting, "“\(text)” is no regular expression; it matches nothing.")
-        } else {
-            problem = nil
-        }
-        guard problem == nil else {
-            comparison = .nothing
-            return
-        }
-        let folded = ignoresCase ? text.lowercased() : text
-        comparison =
-            switch kind {
-            case .exact: .wildcards(WildcardPattern(exactly: folded))
-            case .contains: .wildcards(WildcardPattern(anywhere: folded))
-            case .glob: .wildcards(WildcardPattern(glob: folded))
-            case .regex: expression.map { .expression($0) } ?? .nothing
+    private final class Compiled: Sendable {
+        let kind: Kind
+        let text: String
+        let ignoresCase: Bool
+        let problem: WaybillError?
+        let comparison: Comparison
+
+        init(_ kind: Kind, _ text: String, ignoresCase: Bool) {
+            self.kind = kind
+            self.text = text
+            self.ignoresCase = ignoresCase
+            let expression = kind == .regex ? BoundedExpression(text, ignoresCase: ignoresCase) : nil
+            if text.unicodeScalars.count > TextPattern.maximumPatternLength {
+                problem = WaybillError(
+                    .setting,
+                    "A pattern is longer than \(TextPattern.maximumPatternLength) characters; it matches nothing.")
+            } else if kind == .regex, expression == nil {
+                problem = WaybillError(.setting, "“\(text)” is no regular expression; it matches nothing.")
+            } else {
+                problem = nil
             }
+            guard problem == nil else {
+                comparison = .nothing
+                return
+            }
+            let folded = ignoresCase ? text.lowercased() : text
+            comparison =
+                switch kind {
+                case .exact: .wildcards(WildcardPattern(exactly: folded))
+                case .contains: .wildcards(WildcardPattern(anywhere: folded))
+                case .glob: .wildcards(WildcardPattern(glob: folded))
+                case .regex: expression.map { .expression($0) } ?? .nothing
+                }
+        }
+    }
+
+    package init(_ kind: Kind, _ text: String, ignoresCase: Bool) {
+        compiled = Compiled(kind, text, ignoresCase: ignoresCase)
     }
 
     /// Returns a pattern that matches only this text.
@@ -95,13 +109,13 @@ public struct TextPattern: Sendable, Hashable {
 
     /// Returns whether the pattern matches UTF-8 bytes.
     public func matches(_ text: some DataProtocol) -> Bool {
-        let limit = kind == .exact ? text.count : Self.longestText
+        let limit = kind == .exact ? text.count : Self.maximumTextByteCount
         return Array(text.prefix(limit)).withUnsafeBufferPointer { matches($0) }
     }
 
     private func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let seen = kind == .exact ? text : UnsafeBufferPointer(rebasing: text.prefix(Self.longestText))
-        switch comparison {
+        let seen = kind == .exact ? text : UnsafeBufferPointer(rebasing: text.prefix(Self.maximumTextByteCount))
+        switch compiled.comparison {
         case .nothing: return false
         case .expression(let expression): return expression.matches(String(decoding: seen, as: UTF8.self))
         case .wildcards(let pattern):
@@ -129,22 +143,11 @@ extension TextPattern: ExpressibleByStringLiteral {
     public init(stringLiteral text: String) { self.init(.exact, text, ignoresCase: false) }
 }
 
+extension TextPattern.Kind {
+    fileprivate var key: MemberKey { MemberKey(stringValue: rawValue) }
+}
+
 extension TextPattern: Codable {
-    private enum Member: String, CodingKey, CaseIterable {
-        case exact, contains, glob, regex
-        case ignoresCase = "ignores_case"
-
-        init(_ kind: Kind) {
-            self =
-                switch kind {
-                case .exact: .exact
-                case .contains: .contains
-                case .glob: .glob
-                case .regex: .regex
-                }
-        }
-    }
-
     /// Decodes a pattern: a string for an exact one, or an object with `exact`, `contains`, `glob` or `regex`.
     ///
     /// - Throws: `DecodingError`, also for an unknown member and for a pattern with a ``problem``.
@@ -154,19 +157,19 @@ extension TextPattern: Codable {
             if problem != nil { throw decoder.failure(Self.expectation(of: .exact)) }
             return
         }
-        let members = try decoder.members(Member.self)
+        let members = try decoder.members("exact", "contains", "glob", "regex", "ignores_case")
         let found = try Kind.allCases.compactMap { kind in
-            try members.value(String.self, Member(kind)).map { (kind, $0) }
+            try members.value(String.self, kind.key).map { (kind, $0) }
         }
         guard found.count == 1, let (kind, text) = found.first else {
             throw decoder.failure("one of exact, contains, glob and regex was expected")
         }
-        self.init(kind, text, ignoresCase: try members.value(Bool.self, .ignoresCase) ?? false)
-        if problem != nil { throw members.failure(Member(kind), Self.expectation(of: kind)) }
+        self.init(kind, text, ignoresCase: try members.value(Bool.self, "ignores_case") ?? false)
+        if problem != nil { throw members.failure(kind.key, Self.expectation(of: kind)) }
     }
 
     private static func expectation(of kind: Kind) -> String {
-        "\(kind == .regex ? "a regular expression" : "a text") of at most \(longestPattern) characters was expected"
+        "\(kind == .regex ? "a regular expression" : "a text") of at most \(maximumPatternLength) characters was expected"
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -174,9 +177,9 @@ extension TextPattern: Codable {
             var container = encoder.singleValueContainer()
             return try container.encode(text)
         }
-        var members = encoder.container(keyedBy: Member.self)
-        try members.encode(text, forKey: Member(kind))
-        if ignoresCase { try members.encode(true, forKey: .ignoresCase) }
+        var members = encoder.container(keyedBy: MemberKey.self)
+        try members.encode(text, forKey: kind.key)
+        if ignoresCase { try members.encode(true, forKey: "ignores_case") }
     }
 }
 

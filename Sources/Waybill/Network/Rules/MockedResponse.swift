@@ -16,86 +16,78 @@ extension NetworkRule {
         /// The delay of the response.
         public var delay: Duration
         /// The longest of random delays from ``delay`` on; `nil` always uses ``delay``.
-        public var longestDelay: Duration?
+        public var maximumDelay: Duration?
 
         /// Creates a response.
         public init(
             status: Int = 200, headerFields: [HeaderField] = [], body: Data = Data(), delay: Duration = .zero,
-            longestDelay: Duration? = nil
+            maximumDelay: Duration? = nil
         ) {
             self.status = status
             self.headerFields = headerFields
             self.body = body
             self.delay = delay
-            self.longestDelay = longestDelay
+            self.maximumDelay = maximumDelay
         }
 
         /// Returns a response with a UTF-8 text, by default of type JSON.
         public static func text(
             _ text: String, status: Int = 200, contentType: String = "application/json", delay: Duration = .zero,
-            longestDelay: Duration? = nil
+            maximumDelay: Duration? = nil
         ) -> Response {
             Response(
                 status: status, headerFields: [HeaderField(name: "Content-Type", value: contentType)],
-                body: Data(text.utf8), delay: delay, longestDelay: longestDelay)
+                body: Data(text.utf8), delay: delay, maximumDelay: maximumDelay)
         }
 
         var problem: String? {
             (200...599).contains(status)
-                ? Duration.problem(from: delay, to: longestDelay) : "No answer has the status \(status)."
+                ? Duration.problem(from: delay, to: maximumDelay) : "No answer has the status \(status)."
         }
     }
 }
 
 extension NetworkRule.Response: Codable {
-    private enum Member: String, CodingKey, CaseIterable {
-        case status
-        case headerFields = "headers"
-        case text, base64
-        case delay = "delay_us"
-        case longestDelay = "longest_delay_us"
-    }
-
     /// Decodes a response as `Schemas/rules.v1.schema.json` describes it. Throws `DecodingError`.
     public init(from decoder: any Decoder) throws {
-        let members = try decoder.members(Member.self)
-        let (delay, longestDelay) = try members.delay(.delay, .longestDelay)
+        let members = try decoder.members("status", "headers", "text", "base64", "delay_us", "longest_delay_us")
+        let (delay, maximumDelay) = try members.delay("delay_us", "longest_delay_us")
         self.init(
-            status: try members.integer(.status, in: 200...599) ?? 200, headerFields: try Self.headerFields(members),
-            body: try Self.body(members, decoder), delay: delay, longestDelay: longestDelay)
+            status: try members.integer("status", in: 200...599) ?? 200, headerFields: try Self.headerFields(members),
+            body: try Self.body(members, decoder), delay: delay, maximumDelay: maximumDelay)
     }
 
-    private static func headerFields(_ members: KeyedDecodingContainer<Member>) throws -> [HeaderField] {
-        let pairs = try members.value([[String]].self, .headerFields) ?? []
+    private static func headerFields(_ members: KeyedDecodingContainer<MemberKey>) throws -> [HeaderField] {
+        let pairs = try members.value([[String]].self, "headers") ?? []
         guard pairs.allSatisfy({ $0.count == 2 && $0.first?.isEmpty == false }) else {
-            throw members.failure(.headerFields, "pairs of name and value were expected")
+            throw members.failure("headers", "pairs of name and value were expected")
         }
         return pairs.map { HeaderField(name: $0[0], value: $0[1]) }
     }
 
-    private static func body(_ members: KeyedDecodingContainer<Member>, _ decoder: any Decoder) throws -> Data {
-        let text = try members.value(String.self, .text)
-        guard let base64 = try members.value(String.self, .base64) else { return Data((text ?? "").utf8) }
+    private static func body(_ members: KeyedDecodingContainer<MemberKey>, _ decoder: any Decoder) throws -> Data {
+        let text = try members.value(String.self, "text")
+        guard let base64 = try members.value(String.self, "base64") else { return Data((text ?? "").utf8) }
         guard text == nil else { throw decoder.failure("one of text and base64 was expected, not both") }
         guard let data = Data(base64Encoded: base64) else {
-            throw members.failure(.base64, "base64 (RFC 4648, section 4) was expected")
+            throw members.failure("base64", "base64 (RFC 4648, section 4) was expected")
         }
         return data
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Member.self)
-        try members.encode(status, forKey: .status)
+        var members = encoder.container(keyedBy: MemberKey.self)
+        try members.encode(status, forKey: "status")
         if !headerFields.isEmpty {
-            try members.encode(headerFields.map { [$0.name, $0.value] }, forKey: .headerFields)
+            try members.encode(headerFields.map { [$0.name, $0.value] }, forKey: "headers")
         }
         if let text = String(utf8: body) {
-            if !text.isEmpty { try members.encode(text, forKey: .text) }
+            if !text.isEmpty { try members.encode(text, forKey: "text") }
         } else {
-            try members.encode(body.base64EncodedString(), forKey: .base64)
+            try members.encode(body.base64EncodedString(), forKey: "base64")
         }
-        if delay > .zero { try members.encode(delay.microseconds, forKey: .delay) }
-        try members.encodeIfPresent(longestDelay?.microseconds, forKey: .longestDelay)
+        if delay > .zero { try members.encode(delay.microseconds, forKey: "delay_us") }
+        try members.encodeIfPresent(maximumDelay?.microseconds, forKey: "longest_delay_us")
     }
 }
 
@@ -138,20 +130,20 @@ extension NetworkRule {
         /// The delay before the request is sent.
         public var latency: Duration
         /// The longest of random delays from ``latency`` on; `nil` always uses ``latency``.
-        public var longestLatency: Duration?
+        public var maximumLatency: Duration?
         /// The rate of both bodies in bytes per second; `nil` for the network's. Earlier bytes wait in memory.
         public var bytesPerSecond: Int64?
 
         /// Creates a throttle.
-        public init(latency: Duration = .zero, longestLatency: Duration? = nil, bytesPerSecond: Int64? = nil) {
+        public init(latency: Duration = .zero, maximumLatency: Duration? = nil, bytesPerSecond: Int64? = nil) {
             self.latency = latency
-            self.longestLatency = longestLatency
+            self.maximumLatency = maximumLatency
             self.bytesPerSecond = bytesPerSecond
         }
 
         var problem: String? {
             guard let bytesPerSecond, bytesPerSecond < 1 else {
-                return Duration.problem(from: latency, to: longestLatency)
+                return Duration.problem(from: latency, to: maximumLatency)
             }
             return "At \(bytesPerSecond) bytes a second nothing would ever come."
         }
@@ -159,29 +151,23 @@ extension NetworkRule {
 }
 
 extension NetworkRule.Throttle: Codable {
-    private enum Member: String, CodingKey, CaseIterable {
-        case latency = "latency_us"
-        case longestLatency = "longest_latency_us"
-        case bytesPerSecond = "bytes_per_second"
-    }
-
     /// Decodes an object with `latency_us`, `longest_latency_us` or `bytes_per_second`. Throws `DecodingError`.
     public init(from decoder: any Decoder) throws {
-        let members = try decoder.members(Member.self)
-        let (latency, longestLatency) = try members.delay(.latency, .longestLatency)
-        let bytesPerSecond = try members.integer(.bytesPerSecond, in: 1...Limits.largestInteger)
-        guard [.latency, .longestLatency, .bytesPerSecond].contains(where: members.contains) else {
+        let members = try decoder.members("latency_us", "longest_latency_us", "bytes_per_second")
+        let (latency, maximumLatency) = try members.delay("latency_us", "longest_latency_us")
+        let bytesPerSecond = try members.integer("bytes_per_second", in: 1...Limits.largestInteger)
+        guard ["latency_us", "longest_latency_us", "bytes_per_second"].contains(where: members.contains) else {
             throw decoder.failure("latency_us or bytes_per_second was expected")
         }
-        self.init(latency: latency, longestLatency: longestLatency, bytesPerSecond: bytesPerSecond)
+        self.init(latency: latency, maximumLatency: maximumLatency, bytesPerSecond: bytesPerSecond)
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Member.self)
+        var members = encoder.container(keyedBy: MemberKey.self)
         if latency > .zero || bytesPerSecond == nil {
-            try members.encode(max(0, latency.microseconds), forKey: .latency)
+            try members.encode(max(0, latency.microseconds), forKey: "latency_us")
         }
-        try members.encodeIfPresent(longestLatency?.microseconds, forKey: .longestLatency)
-        try members.encodeIfPresent(bytesPerSecond, forKey: .bytesPerSecond)
+        try members.encodeIfPresent(maximumLatency?.microseconds, forKey: "longest_latency_us")
+        try members.encodeIfPresent(bytesPerSecond, forKey: "bytes_per_second")
     }
 }

@@ -8,7 +8,7 @@ public import WaybillCore
 /// ```swift
 /// transactions.rules.add(
 ///     NetworkRule("login is down", matching: RequestPattern(method: "POST", path: "/login"), .mock(NetworkRule.Response(status: 503))))
-/// transactions.rules.isOn = true
+/// transactions.rules.isEnabled = true
 /// ```
 ///
 /// `Schemas/rules.v1.schema.json` describes its JSON.
@@ -71,31 +71,25 @@ public struct NetworkRule: Sendable, Hashable {
 }
 
 extension NetworkRule: Codable {
-    private enum Member: String, CodingKey, CaseIterable {
-        case name
-        case isDisabled = "disabled"
-        case matching = "match"
-        case times
-        case mock, throttle, fail, cut
-    }
-
     /// Decodes a rule as `Schemas/rules.v1.schema.json` describes it. Throws `DecodingError`.
     public init(from decoder: any Decoder) throws {
-        let members = try decoder.members(Member.self)
+        let members = try decoder.members("name", "disabled", "match", "times", "mock", "throttle", "fail", "cut")
         let actions = [
-            try members.value(NetworkRule.Response.self, .mock).map(Action.mock),
-            try members.value(NetworkRule.Throttle.self, .throttle).map(Action.throttle),
-            try members.value(Failure.self, .fail).map { Action.fail($0.code, after: $0.delay, upTo: $0.longestDelay) },
-            try members.value(Cut.self, .cut).map { Action.cut(afterByteCount: $0.byteCount) },
+            try members.value(NetworkRule.Response.self, "mock").map(Action.mock),
+            try members.value(NetworkRule.Throttle.self, "throttle").map(Action.throttle),
+            try members.value(Failure.self, "fail").map {
+                Action.fail($0.code, after: $0.delay, upTo: $0.maximumDelay)
+            },
+            try members.value(Cut.self, "cut").map { Action.cut(afterByteCount: $0.byteCount) },
         ].compactMap { $0 }
         self.init(
-            try members.decode(String.self, forKey: .name),
-            matching: try members.value(RequestPattern.self, .matching) ?? RequestPattern(),
+            try members.decode(String.self, forKey: "name"),
+            matching: try members.value(RequestPattern.self, "match") ?? RequestPattern(),
             try Self.only(actions, decoder),
-            times: try members.integer(.times, in: 1...Int(clamping: Limits.largestInteger)),
-            isEnabled: try members.value(Bool.self, .isDisabled) != true)
+            times: try members.integer("times", in: 1...Int(clamping: Limits.largestInteger)),
+            isEnabled: try members.value(Bool.self, "disabled") != true)
         guard (1...Limits.labelLength).contains(name.unicodeScalars.count) else {
-            throw members.failure(.name, "a name of 1 to \(Limits.labelLength) characters was expected")
+            throw members.failure("name", "a name of 1 to \(Limits.labelLength) characters was expected")
         }
     }
 
@@ -107,17 +101,17 @@ extension NetworkRule: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Member.self)
-        try members.encode(name, forKey: .name)
-        if !isEnabled { try members.encode(true, forKey: .isDisabled) }
-        if matching != RequestPattern() { try members.encode(matching, forKey: .matching) }
-        try members.encodeIfPresent(times, forKey: .times)
+        var members = encoder.container(keyedBy: MemberKey.self)
+        try members.encode(name, forKey: "name")
+        if !isEnabled { try members.encode(true, forKey: "disabled") }
+        if matching != RequestPattern() { try members.encode(matching, forKey: "match") }
+        try members.encodeIfPresent(times, forKey: "times")
         switch action {
-        case .mock(let response): try members.encode(response, forKey: .mock)
-        case .throttle(let throttle): try members.encode(throttle, forKey: .throttle)
+        case .mock(let response): try members.encode(response, forKey: "mock")
+        case .throttle(let throttle): try members.encode(throttle, forKey: "throttle")
         case .fail(let code, let delay, let longest):
-            try members.encode(Failure(code: code, delay: delay, longestDelay: longest), forKey: .fail)
-        case .cut(let count): try members.encode(Cut(byteCount: count), forKey: .cut)
+            try members.encode(Failure(code: code, delay: delay, maximumDelay: longest), forKey: "fail")
+        case .cut(let count): try members.encode(Cut(byteCount: count), forKey: "cut")
         }
     }
 }
@@ -125,65 +119,55 @@ extension NetworkRule: Codable {
 private struct Failure: Codable {
     var code: URLError.Code
     var delay: Duration
-    var longestDelay: Duration?
+    var maximumDelay: Duration?
 
-    private enum Member: String, CodingKey, CaseIterable {
-        case code
-        case delay = "delay_us"
-        case longestDelay = "longest_delay_us"
-    }
-
-    init(code: URLError.Code, delay: Duration, longestDelay: Duration?) {
+    init(code: URLError.Code, delay: Duration, maximumDelay: Duration?) {
         self.code = code
         self.delay = delay
-        self.longestDelay = longestDelay
+        self.maximumDelay = maximumDelay
     }
 
     init(from decoder: any Decoder) throws {
-        let members = try decoder.members(Member.self)
+        let members = try decoder.members("code", "delay_us", "longest_delay_us")
         code = try Self.code(members)
-        (delay, longestDelay) = try members.delay(.delay, .longestDelay)
+        (delay, maximumDelay) = try members.delay("delay_us", "longest_delay_us")
     }
 
-    private static func code(_ members: KeyedDecodingContainer<Member>) throws -> URLError.Code {
+    private static func code(_ members: KeyedDecodingContainer<MemberKey>) throws -> URLError.Code {
         // Apple platforms accept every number as a code; others only known ones.
         let code: URLError.Code? =
-            if let name = try? members.decode(String.self, forKey: .code) {
+            if let name = try? members.decode(String.self, forKey: "code") {
                 URLError.Code(name: name)
             } else {
-                URLError.Code(rawValue: try members.required(members.integer(.code, in: -9999 ... -1), .code))
+                URLError.Code(rawValue: try members.required(members.integer("code", in: -9999 ... -1), "code"))
             }
-        guard let code else { throw members.failure(.code, "no code of URLError is that") }
+        guard let code else { throw members.failure("code", "no code of URLError is that") }
         return code
     }
 
     func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Member.self)
+        var members = encoder.container(keyedBy: MemberKey.self)
         if let name = code.name {
-            try members.encode(name, forKey: .code)
+            try members.encode(name, forKey: "code")
         } else {
-            try members.encode(code.rawValue, forKey: .code)
+            try members.encode(code.rawValue, forKey: "code")
         }
-        if delay > .zero { try members.encode(delay.microseconds, forKey: .delay) }
-        try members.encodeIfPresent(longestDelay?.microseconds, forKey: .longestDelay)
+        if delay > .zero { try members.encode(delay.microseconds, forKey: "delay_us") }
+        try members.encodeIfPresent(maximumDelay?.microseconds, forKey: "longest_delay_us")
     }
 }
 
 private struct Cut: Codable {
     var byteCount: Int64
 
-    private enum Member: String, CodingKey, CaseIterable {
-        case byteCount = "after_bytes"
-    }
-
     init(byteCount: Int64) { self.byteCount = byteCount }
 
     init(from decoder: any Decoder) throws {
-        byteCount = try decoder.members(Member.self).integer(.byteCount) ?? 0
+        byteCount = try decoder.members("after_bytes").integer("after_bytes") ?? 0
     }
 
     func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Member.self)
-        if byteCount > 0 { try members.encode(byteCount, forKey: .byteCount) }
+        var members = encoder.container(keyedBy: MemberKey.self)
+        if byteCount > 0 { try members.encode(byteCount, forKey: "after_bytes") }
     }
 }

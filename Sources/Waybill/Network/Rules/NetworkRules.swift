@@ -12,11 +12,11 @@ public import WaybillCore
 ///
 /// ```swift
 /// transactions.rules.add(NetworkRule("slow", .throttle(NetworkRule.Throttle(latency: .seconds(2)))))
-/// transactions.rules.isOn = TransactionManager.isDebugBuild
+/// transactions.rules.isEnabled = TransactionManager.isDebugBuild
 /// ```
 public final class NetworkRules: Sendable {
     private struct State {
-        var isOn = false
+        var isEnabled = false
         var rules: [NetworkRule] = []
         var hits: [String: Int] = [:]
     }
@@ -31,9 +31,9 @@ public final class NetworkRules: Sendable {
     }
 
     /// Whether rules apply. Default: false. It stays false with `TransactionManager.disabled`.
-    public var isOn: Bool {
-        get { state.withLock { $0.isOn } }
-        set { state.withLock { $0.isOn = newValue && canBeOn } }
+    public var isEnabled: Bool {
+        get { state.withLock { $0.isEnabled } }
+        set { state.withLock { $0.isEnabled = newValue && canBeOn } }
     }
 
     /// All rules in order of precedence: the newest first, unless they were moved.
@@ -103,12 +103,12 @@ public final class NetworkRules: Sendable {
     }
 
     /// Removes all rules and their hits.
-    public func removeAll() { state.withLock { $0 = State(isOn: $0.isOn) } }
+    public func removeAll() { state.withLock { $0 = State(isEnabled: $0.isEnabled) } }
 
     var problems: [WaybillError] { all.flatMap(\.problems) }
 
     func hit(by request: ExchangeRequest, body: @autoclosure () -> Data?) -> NetworkRule? {
-        let rules = state.withLock { $0.isOn ? $0.rules : [] }
+        let rules = state.withLock { $0.isEnabled ? $0.rules : [] }
         // Compare without the lock, since a pattern can take milliseconds.
         return rules.first { rule in
             rule.isEnabled && rule.matching.matches(request, body: body()) && rule.problems.isEmpty && takes(rule)
@@ -127,7 +127,18 @@ public final class NetworkRules: Sendable {
 
 extension NetworkRules {
     private struct Document: Codable {
-        var rules: [NetworkRule]
+        let rules: [NetworkRule]
+
+        init(rules: [NetworkRule]) { self.rules = rules }
+
+        init(from decoder: any Decoder) throws {
+            rules = try decoder.container(keyedBy: MemberKey.self).decode([NetworkRule].self, forKey: "rules")
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: MemberKey.self)
+            try members.encode(rules, forKey: "rules")
+        }
     }
 
     /// Adds the rules of a JSON document (`Schemas/rules.v1.schema.json`) before all others. The first has precedence.

@@ -7,18 +7,19 @@ import WaybillQueries
 
 struct Ask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask where the time goes, who gives up, and what fails.",
+        abstract: "Ask where time goes, where users give up, and what fails.",
         discussion: """
-            An event goes by its name; ^ is the beginning, $ the outcome. --by tells transactions apart: by version, app, device, os, osVersion, \
-            hour, day, ended (how the process of an interrupted one did), parent.outcome or parent.useCase (of the transaction just above), or an \
-            attribute. Quantiles are exact, by nearest rank. Exits with 1 where no \
-            transaction counts.
+            Events are identified by name; ^ is the beginning and $ the outcome. --by groups by version, app, device, os, osVersion, hour, day, \
+            ended (how the process of an interrupted transaction ended), parent.outcome or parent.useCase (of the direct parent), or an attribute. Quantiles are \
+            exact, by nearest rank. Exits with 1 if no transaction matches.
 
             EXAMPLES
               waybill ask summary ./collected --since 7d
                   How often was what done, and how did it end?
               waybill ask duration ./collected --use-case login --by variant
                   How long does it take, with either variant?
+              waybill ask duration ./collected --use-case login --by version --every 1d
+                  Did a new version make it slower?
               waybill ask measure ./collected --use-case login --of bytes --by version
                   How large is what was sent, in each version?
               waybill ask transitions ./collected --use-case login
@@ -31,18 +32,25 @@ struct Ask: AsyncParsableCommand {
                   Is it the client, the network or the server?
               waybill ask compare ./collected --by variant --a A --b B
                   Does variant B do better, or is it noise?
+              waybill ask compare ./collected --by variant --a A --b B --certify
+                  Does that hold for any content of the missing facts?
               waybill ask network ./collected --since 24h
                   Which requests are slow, and which fail?
+              waybill ask network ./collected --by method --sort p99 --limit 20
+                  Which endpoints are slow at p99?
+              waybill ask errors ./collected --new-since 24h
+                  Which errors are new since yesterday?
+              waybill ask why ./collected --use-case checkout --outcome failed
+                  What sets the failed ones apart from the others?
             """,
         subcommands: [
             Summary.self, DurationBetween.self, Measure.self, Transitions.self, Funnel.self, DropOff.self, Legs.self,
-            Compare.self, Network.self,
+            Compare.self, Network.self, Errors.self, Why.self,
         ])
 }
 
 protocol AskCommand: AsyncParsableCommand {
     var options: AskOptions { get }
-    /// The question, about the transactions that ``request`` selects.
     func question() throws -> AnyQuestion
     var request: ListRequest { get }
     static var subject: ListRequest.Subject { get }
@@ -54,8 +62,14 @@ extension AskCommand {
     static var subject: ListRequest.Subject { .transactions }
 
     func run() async throws {
-        try options.filter.check(request, about: Self.subject)
-        try await options.filter.marking { try await options.show(try question(), where: request.items) }
+        try check()
+        try await options.filter.marking { try await options.show { store in try await answer(from: store) } }
+    }
+
+    func check() throws { try options.filter.check(request, about: Self.subject) }
+
+    func answer(from store: any ExportingStore) async throws -> AnyAnswer {
+        try await store.answer(try question(), where: request.items)
     }
 }
 
@@ -66,7 +80,7 @@ struct AskOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Ask about one in so many transactions, the same each time: 1/100. Counts are estimates, and it is said how far off they may be.",
+            "Ask about a sample, such as 1/100, which is the same each time. Counts are then estimates, with a margin of error.",
             valueName: "fraction"))
     var sample: SampleArgument?
 
@@ -89,9 +103,9 @@ struct AskOptions: ParsableArguments {
         guard !json || !csv else { throw ValidationError("Give either --json or --csv.") }
     }
 
-    func show(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws {
+    func show(_ ask: (any ExportingStore) async throws -> AnyAnswer) async throws {
         let store = try await place.opened()
-        let answer = try await Progress.shown { try await store.answer(question, where: parameters) }
+        let answer = try await Progress.shown { try await ask(store) }
         let redacted = Redactor.command.redacted(answer)
         let said = [filter.useCase, filter.expression].compactMap { $0 }.joined(separator: " ")
         let subject = said.isEmpty ? "all use cases" : said
@@ -107,8 +121,18 @@ struct AskOptions: ParsableArguments {
         if !json, let weighed = answer.weighed { Terminal.warn(weighed.sentence) }
         guard redacted.isEmpty else { return }
         Terminal.warn(redacted.value.whyEmpty ?? "Nothing counts here.")
+        if !json, let owed = redacted.value.bounds?.sentences.first { Terminal.warn(owed) }
         throw ExitCode.failure
     }
+}
+
+/// The flag of questions whose answers can have bounds.
+struct CertifyOptions: ParsableArguments {
+    @Flag(help: "Bound each number by what the facts could say that sources owe, dropped or lost.")
+    var certify = false
+
+    /// `nil` leaves the member out of the question's JSON.
+    var isCertified: Bool? { certify ? true : nil }
 }
 
 /// A point of a transaction: `^`, `$`, or an event's name.
@@ -156,6 +180,33 @@ enum GroupingArgument: String, ExpressibleByArgument, CaseIterable {
         case .host: .host
         case .path: .path
         case .method: .method
+        }
+    }
+}
+
+struct SortArgument: ExpressibleByArgument {
+    let sort: NetworkQuestion.Sort
+
+    init(_ sort: NetworkQuestion.Sort) { self.sort = sort }
+
+    init?(argument: String) {
+        guard let sort = NetworkQuestion.Sort(rawValue: argument) else { return nil }
+        self.sort = sort
+    }
+
+    static let allValueStrings = NetworkQuestion.Sort.allCases.map(\.rawValue)
+
+    var defaultValueDescription: String { sort.rawValue }
+}
+
+enum ErrorOrderArgument: String, ExpressibleByArgument, CaseIterable {
+    case count, new, last
+
+    var order: ErrorsQuestion.Order {
+        switch self {
+        case .count: .count
+        case .new: .new
+        case .last: .last
         }
     }
 }

@@ -14,6 +14,8 @@ extension Ask {
 
         @OptionGroup var noSegment: NoSegment
 
+        @OptionGroup var certifying: CertifyOptions
+
         @Option(help: ArgumentHelp("The length of the steps of the small chart, at least 1m.", valueName: "time"))
         var every = StepArgument(.seconds(86_400))
 
@@ -21,7 +23,11 @@ extension Ask {
             guard every.length >= .seconds(60) else { throw ValidationError("--every is at least 1m.") }
         }
 
-        func question() -> AnyQuestion { .summary(SummaryQuestion(step: every.length)) }
+        func question() -> AnyQuestion {
+            var question = SummaryQuestion(step: every.length)
+            question.isCertified = certifying.isCertified
+            return .summary(question)
+        }
     }
 
     struct DurationBetween: AskCommand {
@@ -31,23 +37,38 @@ extension Ask {
 
         @OptionGroup var options: AskOptions
 
+        @OptionGroup var certifying: CertifyOptions
+
         @Option(help: ArgumentHelp("Where it starts.", valueName: "event"))
         var from = PointArgument(.begun)
 
         @Option(help: ArgumentHelp("Where it ends.", valueName: "event"))
         var to = PointArgument(.finished)
 
-        @Flag(help: "Of an event that comes several times, take the last rather than the first.")
+        @Flag(help: "Use the last of repeated events instead of the first.")
         var last = false
 
-        @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
+        @Option(help: ArgumentHelp("Group transactions by this.", valueName: "segment"))
         var by: SegmentArgument?
 
+        @Option(
+            help: ArgumentHelp(
+                "Also print p50, p95 and outcomes over time, in steps of this length, at least 1m.", valueName: "time"))
+        var every: StepArgument?
+
+        func validate() throws {
+            guard every.map({ $0.length >= .seconds(60) }) ?? true else {
+                throw ValidationError("--every is at least 1m.")
+            }
+        }
+
         func question() -> AnyQuestion {
-            .duration(
-                DurationQuestion(
-                    filter: TransactionFilter(), from: from.point, to: to.point, occurrence: last ? .last : .first,
-                    segmentation: by?.segmentation))
+            var question = DurationQuestion(
+                filter: TransactionFilter(), from: from.point, to: to.point, occurrence: last ? .last : .first,
+                segmentation: by?.segmentation)
+            question.step = every?.length
+            question.isCertified = certifying.isCertified
+            return .duration(question)
         }
     }
 
@@ -60,7 +81,7 @@ extension Ask {
         @Option(help: ArgumentHelp("The attribute's name.", valueName: "attribute"))
         var of: String
 
-        @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
+        @Option(help: ArgumentHelp("Group transactions by this.", valueName: "segment"))
         var by: SegmentArgument?
 
         func question() -> AnyQuestion {
@@ -83,26 +104,29 @@ extension Ask {
 
         @OptionGroup var options: AskOptions
 
+        @OptionGroup var certifying: CertifyOptions
+
         @Option(
             help: ArgumentHelp("The events in order, separated by commas, e.g. '^,requestSent,$'.", valueName: "events")
         )
         var steps: String
 
-        @Option(help: ArgumentHelp("The longest that it may take from the first step to any other.", valueName: "time"))
+        @Option(help: ArgumentHelp("The longest time from the first step to any other.", valueName: "time"))
         var within: StepArgument?
 
-        @Flag(help: "No other event may lie between two steps.")
+        @Flag(help: "Allow no other event between two steps.")
         var strict = false
 
-        @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
+        @Option(help: ArgumentHelp("Group transactions by this.", valueName: "segment"))
         var by: SegmentArgument?
 
         func question() -> AnyQuestion {
-            .funnel(
-                FunnelQuestion(
-                    filter: TransactionFilter(),
-                    steps: steps.split(separator: ",").map { TransactionPoint(String($0)) },
-                    window: within?.length, isStrict: strict, segmentation: by?.segmentation))
+            var question = FunnelQuestion(
+                filter: TransactionFilter(),
+                steps: steps.split(separator: ",").map { TransactionPoint(String($0)) },
+                window: within?.length, isStrict: strict, segmentation: by?.segmentation)
+            question.isCertified = certifying.isCertified
+            return .funnel(question)
         }
     }
 
@@ -127,7 +151,7 @@ extension Ask {
 
         @OptionGroup var options: AskOptions
 
-        @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
+        @Option(help: ArgumentHelp("Group transactions by this.", valueName: "segment"))
         var by: SegmentArgument?
 
         func question() -> AnyQuestion {
@@ -139,7 +163,7 @@ extension Ask {
         static let configuration = CommandConfiguration(
             abstract: "Which requests are made, how they end, and how long they take.",
             discussion: """
-                IDs in paths are folded. --use-case and --outcome are those of a request's transaction, the times are when it was opened, and --text \
+                IDs in paths are folded; --by method tells endpoints apart. --use-case and --outcome are those of a request's transaction, the times are when it was opened, and --text \
                 is found in its method, URL, header fields, error or kept bodies; a FILTER is about exchanges, as that of waybill list --network. The \
                 codes of the slowest and the failing go to waybill show.
                 """)
@@ -151,11 +175,87 @@ extension Ask {
         @Option(help: "What goes together: \(GroupingArgument.allCases.map(\.rawValue).joined(separator: ", ")).")
         var by = GroupingArgument.path
 
-        func question() -> AnyQuestion { .network(NetworkQuestion(grouping: by.grouping)) }
+        @Option(
+            help: ArgumentHelp(
+                "The order of the rows: \(SortArgument.allValueStrings.joined(separator: ", ")).",
+                valueName: "column"))
+        var sort = SortArgument(.count)
+
+        @Option(help: ArgumentHelp("The most rows. One more row counts the others.", valueName: "count"))
+        var limit = NetworkQuestion.groupLimit
+
+        @Option(
+            help: ArgumentHelp(
+                "Fold paths like this one, e.g. '/users/{name}'. Repeat it for several.", valueName: "path"))
+        var template: [String] = []
+
+        func validate() throws {
+            guard (1...NetworkQuestion.groupLimit).contains(limit) else {
+                throw ValidationError("--limit is from 1 to \(NetworkQuestion.groupLimit).")
+            }
+            if let mistake = NetworkQuestion.mistake(in: template) { throw ValidationError(mistake) }
+        }
+
+        func question() -> AnyQuestion {
+            var question = NetworkQuestion(grouping: by.grouping, sort: sort.sort, limit: limit)
+            question.templates = template
+            return .network(question)
+        }
 
         var request: ListRequest { exchanges.added(to: options.request) }
 
         static var subject: ListRequest.Subject { .exchanges }
+    }
+}
+
+extension Ask {
+    struct Errors: AskCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Which errors transactions closed with, how often, and which of them are new.",
+            discussion: """
+                Domain, name and innermost cause identify an error. Without a name, the code does. Errors of events and requests count only if their \
+                transaction closed with them. An error is new if no transaction in the whole store closed with it before the time of --new-since.
+                """)
+
+        @OptionGroup var options: AskOptions
+
+        @OptionGroup var noSegment: NoSegment
+
+        @Option(
+            help: ArgumentHelp(
+                "Mark errors that first occurred at or after this time: \(TimeExpression.forms).", valueName: "time"))
+        var newSince: String?
+
+        @Option(
+            help: "The order: \(ErrorOrderArgument.allCases.map(\.rawValue).joined(separator: ", "))."
+        )
+        var sort = ErrorOrderArgument.count
+
+        @Option(
+            help: "The most errors, \(ErrorsQuestion.limits.lowerBound) to \(ErrorsQuestion.limits.upperBound).")
+        var limit = 20
+
+        func validate() throws {
+            guard ErrorsQuestion.limits.contains(limit) else {
+                throw ValidationError(
+                    "--limit is \(ErrorsQuestion.limits.lowerBound) to \(ErrorsQuestion.limits.upperBound).")
+            }
+            _ = try newSince(now: 0)
+        }
+
+        func question() throws -> AnyQuestion {
+            let newSince = try newSince(now: CommandClock.current.wallMicroseconds())
+            return .errors(
+                ErrorsQuestion(newSince: newSince.map { Date(microseconds: $0) }, order: sort.order, limit: limit))
+        }
+
+        private func newSince(now: Int64) throws -> Int64? {
+            guard let newSince else { return nil }
+            guard let time = TimeExpression.microseconds(newSince, now: now) else {
+                throw ValidationError("“\(newSince)” is not a time. Give \(TimeExpression.forms).")
+            }
+            return time
+        }
     }
 }
 
@@ -170,13 +270,15 @@ extension Ask {
 
         @OptionGroup var options: AskOptions
 
-        @Option(help: ArgumentHelp("What sets the groups apart.", valueName: "segment"))
+        @OptionGroup var certifying: CertifyOptions
+
+        @Option(help: ArgumentHelp("The attribute or property that separates the groups.", valueName: "segment"))
         var by: SegmentArgument?
 
-        @Option(help: ArgumentHelp("What is compared with.", valueName: "value"))
+        @Option(help: ArgumentHelp("The first group.", valueName: "value"))
         var a: String
 
-        @Option(help: ArgumentHelp("What is compared.", valueName: "value"))
+        @Option(help: ArgumentHelp("The second group.", valueName: "value"))
         var b: String
 
         @Option(help: ArgumentHelp("Where the duration starts.", valueName: "event"))
@@ -185,17 +287,17 @@ extension Ask {
         @Option(help: ArgumentHelp("Where the duration ends.", valueName: "event"))
         var to = PointArgument(.finished)
 
-        @Flag(help: "Of an event that comes several times, take the last rather than the first.")
+        @Flag(help: "Use the last of repeated events instead of the first.")
         var last = false
 
         func validate() throws { _ = try groups(now: 0) }
 
         func question() throws -> AnyQuestion {
-            .compare(
-                CompareQuestion(
-                    filter: TransactionFilter(), groups: try groups(now: CommandClock.current.wallMicroseconds()),
-                    from: from.point,
-                    to: to.point, occurrence: last ? .last : .first))
+            var question = CompareQuestion(
+                filter: TransactionFilter(), groups: try groups(now: CommandClock.current.wallMicroseconds()),
+                from: from.point, to: to.point, occurrence: last ? .last : .first)
+            question.isCertified = certifying.isCertified
+            return .compare(question)
         }
 
         private func groups(now: Int64) throws -> CompareQuestion.Groups {
@@ -210,6 +312,34 @@ extension Ask {
             }
             return Range(microseconds: window)
         }
+    }
+}
+
+extension Ask {
+    struct Why: AskCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "What sets some transactions apart from the others of their use case.",
+            discussion: """
+                The filter chooses transactions: the failed ones, or 'took>2s'. The others have the same use case and time, and have ended. Compared \
+                are attributes, versions, devices, systems, requests and events.
+                """)
+
+        @OptionGroup var options: AskOptions
+
+        @OptionGroup var noSegment: NoSegment
+
+        @Option(
+            help: "The most differences, \(WhyQuestion.limits.lowerBound) to \(WhyQuestion.limits.upperBound).")
+        var limit = 20
+
+        func validate() throws {
+            guard WhyQuestion.limits.contains(limit) else {
+                throw ValidationError(
+                    "--limit is \(WhyQuestion.limits.lowerBound) to \(WhyQuestion.limits.upperBound).")
+            }
+        }
+
+        func question() -> AnyQuestion { .why(WhyQuestion(filter: TransactionFilter(), limit: limit)) }
     }
 }
 #endif

@@ -35,9 +35,22 @@
         document.querySelector("main").replaceChildren(...sections);
     }
 
+    // With script, a browser keeps the content of noscript as text, so that thousands of transactions load quickly.
+    // It is markup of our own, whose text was escaped where it was made.
+    function contentOf(plain) { return new DOMParser().parseFromString(plain.textContent, "text/html").body; }
+    function draw(element) {
+        const plain = element.querySelector(":scope > noscript");
+        if (!plain) return;
+        plain.replaceWith(...Array.from(contentOf(plain).childNodes, node => document.importNode(node, true)));
+        showMoments(element, isLocal);
+        for (const code of element.querySelectorAll(".in > p code")) code.after(copyButton(code));
+    }
+
     // A support code is found with and without its hyphen.
     function textOf(element) {
-        const text = element.textContent.toLowerCase();
+        const plain = element.querySelector(":scope > noscript");
+        const shown = plain ? element.querySelector("summary").textContent + contentOf(plain).textContent : element.textContent;
+        const text = shown.toLowerCase();
         return text + " " + text.replaceAll("-", "");
     }
 
@@ -89,25 +102,7 @@
         item.append(button);
     }
 
-    // Buttons are made when a transaction is unfolded: there may be thousands.
-    document.addEventListener("toggle", function (event) {
-        if (!event.target.matches("details.t") || event.target.dataset.ready) return;
-        event.target.dataset.ready = "yes";
-        for (const source of event.target.querySelectorAll(":scope > p code, details > pre")) {
-            const button = document.createElement("button");
-            button.type = "button";
-            button.className = "copier";
-            button.textContent = "Copy";
-            button.addEventListener("click", function () {
-                const tell = word => () => {
-                    button.textContent = word;
-                    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-                };
-                copied(source.textContent).then(tell("Copied"), tell("Not allowed"));
-            });
-            if (source.matches("pre")) source.before(button); else source.after(button);
-        }
-    }, true);
+    document.addEventListener("toggle", event => { if (event.target.matches("details.t")) draw(event.target); }, true);
 
     bar.hidden = !transactions.length;
 })();

@@ -1,6 +1,6 @@
 "use strict";
 
-// What the report and the pages of the inspector share; in front of either script.
+// Functions for the report and the inspector. Both scripts begin with this one.
 
 // Puts text on the clipboard, also where a page has no access to it but through a selection.
 function copied(text) {
@@ -16,7 +16,7 @@ function copied(text) {
     });
 }
 
-// Moments as the reader's clock shows them; on hover, in UTC to the millisecond. What is shown of each, its text says: a date, a time, or both.
+// Moments in the reader's time zone; on hover, in UTC to the millisecond. An element's text decides whether it shows a date, a time, or both.
 function two(number) { return String(number).padStart(2, "0"); }
 function dayOf(moment) { return moment.getFullYear() + "-" + two(moment.getMonth() + 1) + "-" + two(moment.getDate()); }
 function timeOf(moment) {
@@ -36,5 +36,30 @@ function showMoments(root, isLocal) {
         }
     }
 }
-// Empty where it is UTC, or not known.
+// Empty if it is UTC or unknown.
 function nameOfZone() { return (Intl.DateTimeFormat().resolvedOptions().timeZone || "").replace(/^(Etc\/)?UTC$/, ""); }
+
+// A button that copies a text, and tells whether it could.
+function offerCopy(button, text) {
+    const name = button.textContent;
+    const tell = word => () => {
+        button.textContent = word;
+        setTimeout(() => { button.textContent = name; }, 1500);
+    };
+    button.addEventListener("click", () => copied(text()).then(tell("Copied"), tell("Not allowed")));
+}
+function copyButton(source) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copier";
+    button.textContent = "Copy";
+    offerCopy(button, () => source.textContent);
+    return button;
+}
+// Buttons are made when a row is unfolded: there may be hundreds.
+function addButtons(details) {
+    if (details.dataset.ready) return;
+    details.dataset.ready = "yes";
+    for (const source of details.querySelectorAll(":scope > pre")) source.before(copyButton(source));
+}
+document.addEventListener("toggle", event => { if (event.target.matches("details")) addButtons(event.target); }, true);

@@ -37,7 +37,7 @@ struct RecordingMiddleware: ToyMiddleware {
         let exchange = transactions.openServerExchange(
             method: request.method, authority: request.host, target: request.target,
             headerFields: fields(request.headers), in: transaction)
-        exchange.sends(byteCount: request.body.count)
+        exchange.expectToSend(byteCount: request.body.count)
         do {
             let response = try await transaction.withCurrent { try await next(request) }
             exchange.responded(

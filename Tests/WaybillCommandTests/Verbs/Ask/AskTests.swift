@@ -18,11 +18,13 @@ import WaybillCore
     private var store: String { folder.url.path }
 
     private static let questions: [[String]] = [
-        ["summary"], ["duration", "--use-case", "login", "--from", "requestSent", "--by", "variant"],
+        ["summary"], ["summary", "--certify"],
+        ["duration", "--use-case", "login", "--from", "requestSent", "--by", "variant"],
         ["transitions", "--use-case", "login"],
         ["funnel", "--use-case", "login", "--steps", "^,requestSent,serverRejected,$"],
         ["dropoff", "--use-case", "login", "--outcome", "failed"], ["legs"],
         ["network", "--by", "method", "--status", "4xx"],
+        ["network", "--by", "method", "--sort", "p99", "--limit", "1", "--template", "/{any}"],
     ]
 
     @Test(arguments: questions) func aFolderAFileAndACollectorAnswerAlike(question: [String]) async throws {
@@ -76,10 +78,33 @@ import WaybillCore
         let output = try await Command.waybill("ask", "duration", store, "--by", "variant", "--csv").output
         #expect(
             output.split(separator: "\r\n") == [
-                "segment,count,min_us,p50_us,p75_us,p90_us,p95_us,p99_us,max_us,mean_us,without_end,reversed,open,succeeded,failed,canceled,abandoned,interrupted,timed_out",
+                "segment,count,min_us,p50_us,p75_us,p90_us,p95_us,p99_us,max_us,mean_us,without_end,reversed,open,succeeded,failed,cancelled,abandoned,interrupted,timed_out",
                 "all,1,15000,15000,15000,15000,15000,15000,15000,15000,0,0,0,0,1,0,0,0,0",
                 "B,1,15000,15000,15000,15000,15000,15000,15000,15000,0,0,0,0,1,0,0,0,0",
             ])
+    }
+
+    /// Breaks when bounds leave out facts that a source owes, or when a file of the answer lacks them.
+    @Test func aCertifiedAnswerBoundsItsNumbers() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.makeStore(of: login.clientSet(1...4), login.serverSet())
+        let words = ["ask", "summary", folder.url.path, "--certify"]
+        let text = try await Command.waybill(words).output
+        // Two facts, and a transaction that its process may have left open.
+        #expect(text.contains("1 source owes 2 facts, at most 3 transactions."))
+        #expect(text.contains("Bounds for the missing facts"))
+        let csv = try await Command.waybill(words + ["--csv"]).output.split(separator: "\r\n")
+        #expect(csv.first == "subject,measure,unit,value,low,high,worst_low,worst_high,is_verdict_safe")
+        #expect(csv.contains("login,failed,count,0.0,0.0,3.0,,,") || csv.contains("login,failed,count,0,0,3,,,"))
+        let json = try await Command.waybill(words + ["--json"]).output
+        let answer = try JSONDecoder.waybill().decode(SummaryAnswer.self, from: Data(json.utf8))
+        let bounds = try #require(answer.bounds)
+        #expect(bounds.transactionCount == 3)
+        #expect(bounds.rows.first { $0.measure == "runs" }?.high == 4)
+        let sample = try await Command.waybill(words + ["--sample", "1/10"])
+        #expect(sample.errors == "Error: A sample can't be certified. Ask about all transactions.\n")
+        let family = try await Command.waybill(words + ["parent:known"])
+        #expect(family.errors.hasPrefix("Error: This can't be certified: "))
     }
 
     @Test(arguments: [

@@ -150,7 +150,7 @@ import WaybillTesting
         close(
             open(.failed, "POST", "/orders", part: part), .failed,
             error: RecordedError(domain: "NSURLErrorDomain", code: -1009))
-        close(open(.canceled, "PUT", "/cart", part: part), .canceled)
+        close(open(.cancelled, "PUT", "/cart", part: part), .cancelled)
         _ = open(.inProgress, "GET", "/100%_sure", part: 0)
         writer.close(part, .failed)
         try store.ingest(writer.set())
@@ -181,16 +181,16 @@ import WaybillTesting
             #expect(Set(try all(filter)) == found)
             return Set(ids.filter { found.contains($0.value) }.keys)
         }
-        let inTransaction: Set<ExchangeRecord.State> = [.completed, .mocked, .failed, .canceled]
+        let inTransaction: Set<ExchangeRecord.State> = [.completed, .mocked, .failed, .cancelled]
         #expect(try found { $0.conditions.append(.useCase(3)) } == inTransaction)
         #expect(try found { $0.conditions.append(.useCase(4)) } == [])
         #expect(try found { $0.conditions.append(.outcome([.failed])) } == inTransaction)
         #expect(try found { $0.conditions.append(.outcome([.succeeded])) } == [])
-        #expect(try found { $0.conditions.append(.method(["POST", "PUT"])) } == [.failed, .canceled])
+        #expect(try found { $0.conditions.append(.method(["POST", "PUT"])) } == [.failed, .cancelled])
         #expect(try found { $0.conditions.append(.status(400...499)) } == [.mocked])
         #expect(try found { $0.conditions.append(.text("EXAMPLE.com:8443/orders")) } == [.failed])
         #expect(try found { $0.conditions.append(.text("post https://api.example.com:8443/orders?q=f")) } == [.failed])
-        #expect(try found { $0.conditions.append(.text("q=canceled")) } == [.canceled])
+        #expect(try found { $0.conditions.append(.text("q=cancelled")) } == [.cancelled])
         #expect(try found { $0.conditions.append(.text("trace-of-completed")) } == [.completed])
         #expect(try found { $0.conditions.append(.text("nsurlerror")) } == [.failed])
         #expect(try found { $0.conditions.append(.text("100%_s")) } == [.inProgress])

@@ -71,7 +71,7 @@ import WaybillTesting
                 try reader.exchanges(
                     matching: ExchangeFilter(), limit: limit, after: nil, now: FactWriter.wall,
                     budget: SearchBudget(stretch: 4) { false }
-                ).page.rows.map(\.id)
+                ).rows.map(\.id)
             }
             #expect(budgeted[0] == budgeted[1] && budgeted[0] == lists[0])
         }

@@ -192,7 +192,7 @@ extension Behavior {
                 await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
             }),
         Behavior(
-            "canceled with a handler", server: { _ in .never },
+            "cancelled with a handler", server: { _ in .never },
             act: { stage in
                 await stage.run(resumed: { task in
                     await stage.arrived.opened()
@@ -200,7 +200,7 @@ extension Behavior {
                 }) { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
             }),
         Behavior(
-            "canceled with a delegate", server: { _ in .never },
+            "cancelled with a delegate", server: { _ in .never },
             act: { stage in
                 await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) }) { task in
                     await stage.arrived.opened()

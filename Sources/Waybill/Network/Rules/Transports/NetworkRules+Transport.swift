@@ -11,7 +11,8 @@ extension NetworkRules {
         for outgoing: OutgoingRequest, deadline: Duration? = nil, record: ExchangeRecorder,
         else transport: @autoclosure () -> any HTTPTransport
     ) -> any HTTPTransport {
-        guard isOn, let request = ExchangeRequest(outgoing.request), let rule = hit(by: request, body: outgoing.data)
+        guard isEnabled, let request = ExchangeRequest(outgoing.request),
+            let rule = hit(by: request, body: outgoing.data)
         else {
             return transport()
         }
@@ -40,7 +41,7 @@ extension NetworkRules {
     func webSocket(for request: ExchangeRequest, record: ExchangeRecorder, tell diagnostics: Diagnostics)
         -> FailedWebSocket?
     {
-        guard isOn, let rule = hit(by: request, body: nil) else { return nil }
+        guard isEnabled, let rule = hit(by: request, body: nil) else { return nil }
         guard case .fail(let code, _, _) = rule.action else {
             diagnostics.once("The rule \(rule.name) does nothing to a WebSocket: only one that fails can.")
             return nil
@@ -60,9 +61,9 @@ extension NetworkRule.Action {
 
     fileprivate var delay: Duration {
         switch self {
-        case .mock(let mock): mock.delay.drawn(upTo: mock.longestDelay)
+        case .mock(let mock): mock.delay.drawn(upTo: mock.maximumDelay)
         case .fail(_, let delay, let longest): delay.drawn(upTo: longest)
-        case .throttle(let throttle): throttle.latency.drawn(upTo: throttle.longestLatency)
+        case .throttle(let throttle): throttle.latency.drawn(upTo: throttle.maximumLatency)
         case .cut: .zero
         }
     }

@@ -144,7 +144,7 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
     private struct State {
         var events: (any HTTPEvents)?
         var hasStarted = false
-        var isCanceled = false
+        var isCancelled = false
         var steps: [Step] = []
         var isTelling = false
     }
@@ -171,7 +171,7 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
 
     func cancel() {
         let hasStarted = state.withLock { state in
-            state.isCanceled = true
+            state.isCancelled = true
             (state.events, state.steps) = (nil, [])
             return state.hasStarted
         }
@@ -179,13 +179,13 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
     }
 
     private func startTransport() {
-        guard state.withLock({ !$0.isCanceled }) else { return }
+        guard state.withLock({ !$0.isCancelled }) else { return }
         transport.start(telling: self)
-        let isCanceled = state.withLock { state in
+        let isCancelled = state.withLock { state in
             state.hasStarted = true
-            return state.isCanceled
+            return state.isCancelled
         }
-        if isCanceled { transport.cancel() }
+        if isCancelled { transport.cancel() }
     }
 
     // MARK: What the other transport tells

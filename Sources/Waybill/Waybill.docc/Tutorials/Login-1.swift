@@ -1,0 +1,6 @@
+import Foundation
+import Waybill
+
+enum Login: String, UseCase {
+    case requestSent, responseReceived
+}

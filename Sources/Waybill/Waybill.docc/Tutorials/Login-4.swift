@@ -1,0 +1,16 @@
+import Foundation
+import Waybill
+
+enum Login: String, UseCase {
+    case requestSent, responseReceived
+}
+
+let transactions = TransactionManager(store: .default)
+
+func logIn(with request: URLRequest) async throws {
+    try await transactions.perform(Login.self) { login in
+        login.log(.requestSent)
+        let (data, _) = try await transactions.session.data(for: request, requiring: 200..<300)
+        login.log(.responseReceived, attributes: ["bytes": data.count])
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+package import WaybillCore
+package import WaybillExport
+package import WaybillQueries
+
+package struct ErrorsPage {
+    private let question: ErrorsQuestion
+    private let answer: ErrorsAnswer
+    private let volume: VolumeChart?
+    private let meant: String?
+    private let names: Redacted<[RecordedName]>
+    private let address: ListAddress
+    private let frame: InspectorFrame
+    private let links: UseCaseLinks
+
+    /// - Parameter meant: The corrected filter; `nil` without a suggestion.
+    package init(
+        _ question: ErrorsQuestion, _ answer: Redacted<ErrorsAnswer>, volume: VolumeChart? = nil, meant: String? = nil,
+        names: Redacted<[RecordedName]>, at address: ListAddress, in frame: InspectorFrame
+    ) {
+        (self.question, self.answer, self.meant, self.names) = (question, answer.value, meant, names)
+        (self.address, self.frame, self.volume) = (address, frame, volume)
+        links = UseCaseLinks(address, depth: 1)
+    }
+
+    package var html: HTML { frame.page("Errors", .errors, main: main) }
+
+    private static let newSince: [(value: String, text: String)] = [
+        ("1h", "New since 1 hour"), ("24h", "New since 24 hours"), ("7d", "New since 7 days"),
+        ("30d", "New since 30 days"),
+    ]
+
+    private var main: HTML {
+        let form = ListForm(
+            address: address, field: "filter", hint: UseCasesPage.hint, useCases: names.useCases,
+            choices: [(ErrorsParameters.newSince, "New since \(ErrorsParameters.usualNewSince)", Self.newSince)],
+            terms: "terms")
+        return """
+            <h1>Errors</h1>
+            \(form.html)<p class=hint>\(ErrorsAnswer.remark)\(newSince)\(more)</p>
+            <p><b>\(volume?.total ?? "")</b></p>
+            \(volume?.html ?? "")\(list)
+            """
+    }
+
+    private var newSince: HTML {
+        guard let time = question.newSinceMicroseconds else { return "" }
+        return """
+             An error is new if no transaction in the whole store closed with it before \
+            \(HTML.moment(time, .dateAndMinute, in: frame.timeZone)).
+            """
+    }
+
+    private var more: HTML {
+        let leftOut = answer.moreCount
+        let weighed = answer.weighed.map { " \($0.sentence)" } ?? ""
+        let others = leftOut == 0 ? "" : " A filter finds the \(Words.count(leftOut, "error")) that this page omits."
+        return "\(others)\(weighed)"
+    }
+
+    private var list: HTML {
+        guard !answer.errors.isEmpty else {
+            return NoRows(title: "No errors", why: answer.whyEmpty ?? "", meant: meant, address: address).html
+        }
+        let times = answer.errors.flatMap(\.rates).map(\.startMicroseconds)
+        let steps = TimeSteps(
+            covering: times, each: question.stepMicroseconds, atLeast: TimeSteps.leastCount, in: frame.timeZone)
+        let users = answer.errors.contains { $0.users > 0 } ? "Users" : "Installations"
+        return """
+            <section class="answer errors"><header><h2>\(Words.count(answer.errorCount, "error")), a column for each \(steps.length)</h2>\
+            <a class=copier download href="errors.csv\(UseCaseLinks.query(address.items))">CSV</a></header>\
+            <div class=scroll tabindex=0 role=region aria-label=Errors><table><thead><tr><th scope=col>Error<td class=drawn>\
+            \(column("Count", .count))<th scope=col>Of runs<th scope=col>\(users)\(column("First seen", .new))\
+            \(column("Last seen", .last))<th scope=col>Versions</tr></thead>\
+            <tbody>\(answer.errors.map { row($0, steps, users) })</tbody></table></div></section>
+
+            """
+    }
+
+    private func column(_ title: String, _ order: ErrorsQuestion.Order) -> HTML {
+        let isOn = question.order == order
+        let link: HTML = """
+            <a href="\(address.with(ErrorsParameters.sort, order.rawValue))"\(" aria-current=true", if: isOn)>\(title)</a>
+            """
+        // A first occurrence sorts new errors first, whatever their times.
+        return "<th scope=col\(" aria-sort=descending", if: isOn)>\(link)"
+    }
+
+    private func row(_ entry: ErrorsAnswer.Entry, _ steps: TimeSteps, _ users: String) -> HTML {
+        let name: HTML =
+            entry.conditions.isEmpty
+            ? "\(entry.name)" : "<a class=bad href=\"\(transactions(entry.conditions))\">\(entry.name)</a>"
+        let cause: HTML = entry.cause.map { "<small>caused by \($0)</small>" } ?? ""
+        let share = Words.percent(entry.count, of: entry.transactions)
+        return """
+            <tr><th scope=row>\(name)\(" <b class=fresh>new</b>", if: entry.isNew == true)\(cause)<small>\(entry.useCaseNames)</small>\
+            <td class=drawn>\(chart(entry, steps))<td data-label=Count>\(entry.count)<td data-label="Of runs">\(share)\
+            <td data-label="\(users)">\(users == "Users" ? entry.users : entry.installations)\
+            <td data-label="First seen">\(HTML.moment(entry.firstMicroseconds, .dateAndMinute, in: frame.timeZone))\
+            <td data-label="Last seen">\(HTML.moment(entry.lastMicroseconds, .dateAndMinute, in: frame.timeZone))\
+            <td data-label=Versions class=versions>\(entry.versionWords)</tr>
+
+            """
+    }
+
+    private func chart(_ entry: ErrorsAnswer.Entry, _ steps: TimeSteps) -> HTML {
+        let counts = steps.counts(entry.rates.map { ($0.startMicroseconds, $0.count) })
+        let columns = counts.indices.map { index in
+            ColumnChart.Column(
+                title: "\(steps.title(index)): \(counts[index])",
+                parts: [(TransactionOutcome.failed.name, counts[index])])
+        }
+        return ColumnChart(columns: columns, hasScale: false).html
+    }
+
+    /// The newest transactions with an error, under the page's conditions.
+    private func transactions(_ conditions: [FilterCondition]) -> String {
+        links.transactions(address["use_case"].map { [("use_case", $0)] } ?? [], conditions: conditions)
+    }
+}
+
+struct ErrorsParameters {
+    static let (newSince, sort) = ("new_since", "sort")
+    static let usualNewSince = "24h"
+
+    let conditions: [(name: String, value: String)]
+    private let own: [(name: String, value: String)]
+
+    init(_ items: [(name: String, value: String)]) {
+        let items = items.filter { !$0.value.isEmpty }
+        own = items.filter { [Self.newSince, Self.sort].contains($0.name) }
+        conditions = items.filter { ![Self.newSince, Self.sort].contains($0.name) }
+    }
+
+    private subscript(name: String) -> String? { own.last { $0.name == name }?.value }
+
+    /// Returns the question without conditions. `now` and `step` are in microseconds.
+    func question(step: Int64, now: Int64) throws(QueryFailure) -> ErrorsQuestion {
+        let (since, sort) = (self[Self.newSince] ?? Self.usualNewSince, self[Self.sort] ?? "")
+        guard let time = TimeExpression.microseconds(since, now: now) else {
+            throw .parameter(Self.newSince, "“\(since)” is not a time. Give \(TimeExpression.forms).")
+        }
+        guard let order = sort.isEmpty ? .count : ErrorsQuestion.Order(rawValue: sort) else {
+            let words = ErrorsQuestion.Order.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .parameter(Self.sort, "“\(sort)” is not an order of errors. They are: \(words).")
+        }
+        return ErrorsQuestion(newSince: Date(microseconds: time), order: order, step: .microseconds(step))
+    }
+}
+
+extension InspectedStore {
+    func errorsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        let address = ListAddress(items)
+        let names = redactor.redacted(try await store.names())
+        let (found, status) = try await answering(items) { try await errors(address.items) }
+        let ((question, answer), meant) = found.shown { why in
+            (ErrorsQuestion(), ErrorsAnswer(errors: [], errorCount: 0, whyEmpty: why))
+        }
+        let isEmpty = answer.errors.isEmpty
+        let volume =
+            isEmpty
+            ? nil : try await volume(ErrorsParameters(address.items).conditions, of: .transactions, at: address)
+        return .page(
+            ErrorsPage(
+                question, redactor.redacted(answer), volume: volume, meant: meant, names: names, at: address, in: frame
+            ).html, status: status)
+    }
+
+    func errorsFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        let (question, answer) = try await errors(ListAddress(items).items)
+        return .csv(redactor.redacted(AnyAnswer.errors(question, answer)).csv, name: "errors")
+    }
+
+    private func errors(_ items: [(name: String, value: String)]) async throws -> (ErrorsQuestion, ErrorsAnswer) {
+        let parameters = ErrorsParameters(items)
+        let times = try await times(try ListRequest(conditions: parameters.conditions, about: .transactions))
+        let question = try parameters.question(step: TimeSteps.step(for: times), now: clock.wallMicroseconds())
+        guard case .errors(_, let answer) = try await store.answer(.errors(question), where: parameters.conditions)
+        else { return (question, ErrorsAnswer(errors: [], errorCount: 0)) }
+        return (question, answer)
+    }
+}

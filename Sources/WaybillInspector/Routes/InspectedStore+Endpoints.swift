@@ -1,0 +1,72 @@
+import WaybillCore
+import WaybillExport
+import WaybillQueries
+
+extension InspectedStore {
+    func endpointsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        let address = ListAddress(items)
+        var question = NetworkQuestion(grouping: .method, limit: EndpointsPage.rowLimit, exampleCount: 0)
+        let conditions = address.items.filter { !EndpointsPage.parameters.contains($0.name) }
+        let (found, status) = try await answering(items) {
+            question.sort = try Self.sort(address)
+            return try await answered(question, conditions)
+        }
+        let (answer, meant) = found.shown { NetworkAnswer(exchanges: 0, groups: [], whyEmpty: $0) }
+        let isEmpty = answer.groups.isEmpty
+        let volume = isEmpty ? nil : try await volume(conditions, of: .exchanges, at: address)
+        return .page(
+            EndpointsPage(
+                redactor.redacted(answer), to: question, table: table(question, answer), volume: volume, meant: meant,
+                at: address, in: frame
+            ).html, status: status)
+    }
+
+    func endpointsFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        let address = ListAddress(items)
+        let question = NetworkQuestion(grouping: .method, sort: try Self.sort(address), exampleCount: 0)
+        let answer = try await answered(
+            question, address.items.filter { !EndpointsPage.parameters.contains($0.name) })
+        return .csv(redactor.redacted(AnyAnswer.network(question, answer)).csv, name: "endpoints")
+    }
+
+    func endpointPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        let address = ListAddress(items)
+        var question = NetworkQuestion(grouping: .method, exampleCount: EndpointPage.exampleCount)
+        question.group = try NetworkKey(address)
+        let conditions = address.items.filter { !NetworkKey.parameters.contains($0.name) }
+        let (found, status) = try await answering(items) {
+            let times = try await store.exchangeTimes(ListRequest(conditions: conditions, about: .exchanges))
+            question.stepMicroseconds = TimeSteps.step(for: times, within: TimeSteps.lengthsOfPercentiles)
+            return try await answered(question, conditions)
+        }
+        let (answer, meant) = found.shown { NetworkAnswer(exchanges: 0, groups: [], whyEmpty: $0) }
+        return .page(
+            EndpointPage(
+                redactor.redacted(answer), table: table(question, answer), each: question.stepMicroseconds ?? 1,
+                meant: meant, at: address, in: frame
+            ).html, status: status)
+    }
+
+    private func answered(
+        _ question: NetworkQuestion, _ conditions: [(name: String, value: String)]
+    ) async throws -> NetworkAnswer {
+        guard case .network(_, let answer) = try await store.answer(.network(question), where: conditions) else {
+            return NetworkAnswer(exchanges: 0, groups: [])
+        }
+        return answer
+    }
+
+    /// Returns `nil` for an answer without exchanges.
+    private func table(_ question: NetworkQuestion, _ answer: NetworkAnswer) -> AnswerTable? {
+        answer.whyEmpty == nil ? redactor.redacted(AnyAnswer.network(question, answer)).tables().first : nil
+    }
+
+    private static func sort(_ address: ListAddress) throws(QueryFailure) -> NetworkQuestion.Sort {
+        guard let word = address["sort"] else { return .count }
+        guard let sort = NetworkQuestion.Sort(rawValue: word) else {
+            let words = NetworkQuestion.Sort.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .parameter("sort", "“\(word)” is no column to sort by. They are: \(words).")
+        }
+        return sort
+    }
+}

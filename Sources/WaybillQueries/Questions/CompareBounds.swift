@@ -1,0 +1,92 @@
+import WaybillCore
+
+extension OwedFacts {
+    func rows(_ a: ComparedSample, _ b: ComparedSample, _ answer: CompareAnswer) -> [AnswerBounds.Row] {
+        let names = [answer.a, answer.b].map { $0.value ?? "(none)" }
+        let subject = "\(names[1]) against \(names[0])"
+        let rates = answer.rates.flatMap { rate in
+            let tallies = [a, b].map { $0.tally(rate.measure) }
+            return zip(names, tallies).map { row($0, rate.measure.rawValue, rate: $1) } + [
+                row(
+                    subject, rate.measure.rawValue, .rateDifference, rate.verdict, rate.difference.value,
+                    lowest(from: tallies[0], to: tallies[1]),
+                    lowest(from: tallies[1], to: tallies[0])?.negated)
+            ]
+        }
+        let samples = [a, b].map(\.durations.sample)
+        let (low, high) = (samples.map { $0.lowest(self) }, samples.map { $0.highest(self) })
+        return rates
+            + answer.quantiles.map { quantile in
+                row(
+                    subject, "p\(quantile.percent)", .microsecondsDifference, quantile.verdict,
+                    quantile.differenceMicroseconds.value.map(Double.init),
+                    Extreme(Estimate(percent: quantile.percent, from: high[0], to: low[1])),
+                    Extreme(Estimate(percent: quantile.percent, from: low[0], to: high[1])))
+            }
+    }
+
+    private func row(
+        _ subject: String, _ measure: String, _ unit: AnswerBounds.Unit, _ verdict: Verdict, _ value: Double?,
+        _ lowest: Extreme?, _ highest: Extreme?
+    ) -> AnswerBounds.Row {
+        var row = AnswerBounds.Row(
+            subject: subject, measure: measure, unit: unit, value: value, low: lowest?.value, high: highest?.value)
+        switch verdict {
+        case .higher:
+            (row.worstLow, row.worstHigh) = (lowest?.low, lowest?.high)
+            row.isVerdictSafe = lowest?.low.map { $0 > 0 } ?? false
+        case .lower:
+            (row.worstLow, row.worstHigh) = (highest?.low, highest?.high)
+            row.isVerdictSafe = highest?.high.map { $0 < 0 } ?? false
+        case .noise:
+            (row.worstLow, row.worstHigh) = (lowest?.low, highest?.high)
+            let isNeverLower = lowest?.high.map { $0 >= 0 } ?? false
+            row.isVerdictSafe = isNeverLower && (highest?.low.map { $0 <= 0 } ?? false)
+        case .tooFew: break
+        }
+        return row
+    }
+
+    /// A difference and the limits of its interval, each as far to one side as missing facts can move it.
+    private struct Extreme {
+        var value, low, high: Double?
+
+        init(_ estimate: Estimate<Double>) { (value, low, high) = (estimate.value, estimate.low, estimate.high) }
+
+        init(_ estimate: Estimate<Int64>) {
+            (value, low) = (estimate.value.map(Double.init), estimate.low.map(Double.init))
+            high = estimate.high.map(Double.init)
+        }
+
+        var negated: Extreme {
+            var other = self
+            (other.value, other.low, other.high) = (value.map { -$0 }, high.map { -$0 }, low.map { -$0 })
+            return other
+        }
+    }
+
+    /// With more transactions, each group gets all of them, which is worse than any division.
+    private static let divisionLimit = 2_000
+
+    /// Returns the smallest difference from `a` to `b`.
+    ///
+    /// Both limits of Newcombe's interval rise with each success of `b`, and fall with each success of `a`. So the
+    /// worst additions are failures of `b` and successes of `a`, in some division.
+    private func lowest(from a: Tally, to b: Tally) -> Extreme? {
+        let count = transactionCount
+        let divisions = count <= Self.divisionLimit ? (0...count).map { ($0, count - $0) } : [(count, count)]
+        var worst: Extreme?
+        for (toA, toB) in divisions {
+            let (a, b) = (a.inverted.lowest(self, adding: toA).inverted, b.lowest(self, adding: toB))
+            let extreme = Extreme(
+                Estimate(from: Estimate(rateOf: a.part, of: a.whole), to: Estimate(rateOf: b.part, of: b.whole)))
+            guard let value = extreme.value, let low = extreme.low, let high = extreme.high else { return nil }
+            let before = worst ?? extreme
+            worst = Extreme(
+                Estimate(
+                    value: min(before.value ?? value, value), low: min(before.low ?? low, low),
+                    high: min(before.high ?? high, high)))
+        }
+        return worst
+    }
+}

@@ -1,0 +1,89 @@
+import WaybillCore
+import WaybillStore
+
+/// The facts that sources recorded and a store lacks, and the number of transactions that they can change.
+///
+/// A fact belongs to one transaction, so it adds or changes one at most. A source that owes facts may have ended, too,
+/// which interrupts its open transactions.
+package struct OwedFacts: Sendable {
+    package var sourceCount = 0
+    package var factCount: Int64 = 0
+    package var transactionCount = 0
+
+    /// The reasons that keep facts out of a store on purpose. They are no part of the history.
+    private static let intended = [Ledger.DropReason.erased, .withheld].map(\.rawValue)
+    /// A store still has its own facts that sampling dropped.
+    private static let lost = [Ledger.DropReason.quota, .age, .damaged].map(\.rawValue)
+
+    init(of question: AnyQuestion, _ context: AnswerContext) throws(WaybillError) {
+        guard question.certifiedFilter?.sampledOneIn == 1 else {
+            throw WaybillError(.setting, "A sample can't be certified. Ask about all transactions.")
+        }
+        guard !question.looksAtFamilies, !context.isPartial else {
+            throw WaybillError(
+                .setting,
+                "This can't be certified: one missing fact of a parent or child can change many transactions. Ask without them."
+            )
+        }
+        let connection = context.connection
+        func count(_ table: String, _ condition: String) -> String {
+            "(SELECT ifnull(sum(last - first + 1), 0) FROM \(table) WHERE source = s.id AND \(condition))"
+        }
+        func reasons(_ reasons: [String]) -> String { "reason IN ('\(reasons.joined(separator: "', '"))')" }
+        // A source recorded the facts that it owes before its last set arrived. Clocks err by less than a day.
+        let since = question.certifiedFilter?.sinceMicroseconds ?? .min
+        let sources = try connection.statement(
+            """
+            SELECT s.id, s.ended, s.refused, iif(s.heard_us IS NULL, \(count("dropped", reasons(Self.lost))), \
+            s.recorded - \(count("ranges", "lease IS NULL")) - \(count("dropped", reasons(Self.intended)))) \
+            FROM sources s WHERE s.heard_us IS NULL OR s.heard_us >= ?
+            """
+        ).rows(since.subtracting(LeadingParts.farthestMicroseconds)) { row in
+            (id: row.int(0) as Int64, hasEnded: row.bool(1), count: max(0, row.int(2)).adding(max(0, row.int(3))))
+        }
+        let open = try connection.statement(
+            "SELECT count(*) FROM parts WHERE source = ? AND listed_us IS NOT NULL AND outcome = \(TransactionOutcome.open.rawValue)"
+        )
+        var changes: Int64 = 0
+        for source in sources where source.count > 0 {
+            sourceCount += 1
+            factCount = factCount.adding(source.count)
+            let interrupted = source.hasEnded ? 0 : try open.first(source.id) { row in row.int(0) as Int64 } ?? 0
+            changes = changes.adding(source.count).adding(interrupted)
+        }
+        transactionCount = Int(clamping: changes)
+    }
+}
+
+extension AnswerContext {
+    /// Returns a context that counts each transaction once, because sampled ones are among the missing.
+    func certifying(_ question: AnyQuestion) throws(WaybillError) -> AnswerContext {
+        guard question.isCertified, owed == nil else { return self }
+        var context = self
+        context.owed = try OwedFacts(of: question, self)
+        return context
+    }
+}
+
+extension AnyQuestion {
+    /// Whether the answer shall have bounds.
+    package var isCertified: Bool {
+        switch self {
+        case .summary(let question): question.isCertified ?? false
+        case .duration(let question): question.isCertified ?? false
+        case .funnel(let question): question.isCertified ?? false
+        case .compare(let question): question.isCertified ?? false
+        case .measure, .transitions, .dropOff, .legs, .network, .errors, .why: false
+        }
+    }
+
+    fileprivate var certifiedFilter: TransactionFilter? {
+        switch self {
+        case .summary(let question): question.filter
+        case .duration(let question): question.filter
+        case .funnel(let question): question.filter
+        case .compare(let question): question.filter
+        case .measure, .transitions, .dropOff, .legs, .network, .errors, .why: nil
+        }
+    }
+}

@@ -1,0 +1,7 @@
+// swift-format-ignore-file
+// What is used of Swift Testing: its macros are functions here (Scripts/apple/platforms.py), as the plugin knows only its own module.
+public func expect(_ condition: Bool, _ comment: String? = nil) {}
+public func expect<E: Error, R>(throws error: E.Type, _ body: () throws -> R) {}
+public func expect<E: Error, R>(throws error: E.Type, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R) async {}
+public func require<T>(_ value: T?, _ comment: String? = nil) throws -> T { fatalError() }
+public func require(_ condition: Bool, _ comment: String? = nil) throws {}

@@ -1,0 +1,75 @@
+import TestSupport
+import Testing
+import Waybill
+import WaybillCore
+import WaybillQueries
+import WaybillTesting
+import WaybillUI
+
+/// What the modifiers of SwiftUI's views and scenes do, without SwiftUI.
+@Suite(.timeLimit(.minutes(5))) struct OpenTransactionsTests {
+    private enum SignUp: Int, UseCase {
+        static let code = 7
+        case typed = 0
+    }
+
+    private let transport = InMemoryTransport()
+    private let tx: TransactionManager
+
+    init() { tx = .testing(delivery: .transport(transport)) }
+
+    private func screen<U: UseCase>(_ useCase: U.Type) -> ScreenTransaction<U> {
+        let screen = ScreenTransaction<U>()
+        screen.use(tx, ["variant": "B"])
+        return screen
+    }
+
+    /// Broken, events of a view inside would be lost, since it appears before the view around it.
+    @Test func whoeverComesFirstBeginsTheOnlyTransaction() throws {
+        let screen = screen(SignUp.self)
+        let open = OpenTransactions().adding(screen)
+        #expect(open[SignUp.self]?.log(.typed) == .inMemory)
+        screen.begun()
+        open[SignUp.self]?.finish()
+        screen.end()
+        let record = try #require(try tx.last(SignUp.self))
+        #expect(record.outcome == .succeeded)
+        #expect(record.events.map(\.event) == [.typed])
+        #expect(record.summary.attributes == ["variant": "B"])
+    }
+
+    /// Broken, a screen that the user left would stay open as long as a model has its handle.
+    @Test func aScreenThatIsLeftIsAbandonedAndBeginsAgain() async throws {
+        let screen = screen(SignUp.self)
+        let kept = screen.begun()
+        screen.end()
+        #expect(try tx.last(SignUp.self)?.outcome == .abandoned)
+        let next = screen.begun()
+        #expect(next.id != kept.id)
+        screen.end()
+        screen.end()
+        #expect(try await tx.transactions().page().rows.map(\.outcome) == [.abandoned, .abandoned])
+    }
+
+    @Test func aViewFindsTheNearestTransactionOfEachUseCase() {
+        let (outer, inner, other) = (screen(SignUp.self), screen(SignUp.self), screen(Login.self))
+        let open = OpenTransactions().adding(outer).adding(other).adding(inner)
+        #expect(open[SignUp.self]?.id == inner.begun().id)
+        #expect(open[Login.self]?.id == other.begun().id)
+        #expect(OpenTransactions()[Login.self] == nil)
+    }
+
+    /// Broken, a preview would record.
+    @Test func withoutAManagerNothingIsRecorded() {
+        let open = OpenTransactions().adding(ScreenTransaction<SignUp>())
+        #expect(open[SignUp.self]?.log(.typed) == .off)
+    }
+
+    /// Broken, an app that calls nothing else would never deliver, or only after it was suspended.
+    @Test(arguments: [ScenePhaseDelivery.active, .inactive, .background])
+    func eachPhaseDelivers(phase: ScenePhaseDelivery) async throws {
+        tx.perform(SignUp.self) { _ in }
+        phase.apply(to: tx)
+        try await eventually("it was delivered") { transport.sets.count == 1 }
+    }
+}
