@@ -2,7 +2,7 @@
 import pathlib
 
 import axe_playwright_python
-from waybill import ROOT
+from waybill import ROOT, TIMEOUT
 
 # axe-core, Deque's checker of WCAG 2.2 A and AA and of good practice, comes with a package of PyPI.
 AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
@@ -55,7 +55,7 @@ class Visitor:
         self.context = browser.new_context(
             viewport={"width": width, "height": 844 if width < 400 else 900}, color_scheme=scheme,
             java_script_enabled=script, timezone_id=zone, permissions=["clipboard-read", "clipboard-write"])
-        self.context.set_default_timeout(15_000)
+        self.context.set_default_timeout(TIMEOUT * 1000)
         if token:
             name, _, session = site.log_in(token).partition("=")
             self.context.add_cookies(

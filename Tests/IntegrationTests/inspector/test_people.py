@@ -136,11 +136,11 @@ def test_the_network_and_an_open_transaction_follow_the_store(visit, inspector):
     app.request(1_000, 2_000, "/followed")[1]()
     deliver()
     row = page.locator(".bars li.x", has_text="followed")
-    row.wait_for(timeout=20_000)
-    network.locator(".rows.net li.new", has_text="/followed").wait_for(timeout=20_000)
+    row.wait_for()
+    network.locator(".rows.net li.new", has_text="/followed").wait_for()
     row.locator("summary").first.click()
     app.add(5_000_000, "finished", outcome="succeeded")
     deliver()
-    page.locator(".what.succeeded").wait_for(timeout=20_000)
+    page.locator(".what.succeeded").wait_for()
     assert page.locator(".live").count() == 0, "nothing more is to come"
     assert row.locator("> details[open]").count() == 1, "what was unfolded stays unfolded"

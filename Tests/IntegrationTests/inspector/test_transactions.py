@@ -144,12 +144,12 @@ def test_a_new_transaction_comes_at_the_top_unless_the_list_is_paused(visit, ins
     page = user.open("/transactions")
     page.locator(".live[data-state=live]").wait_for()
     first = deliver_login()
-    page.locator(f"#t-{first}").wait_for(timeout=20_000)
+    page.locator(f"#t-{first}").wait_for()
     assert page.locator(".rows li").first.get_attribute("id") == f"t-{first}"
     user.picture("live")
     page.get_by_role("button", name="Pause").click()
     second = deliver_login()
-    page.get_by_text("1 new").wait_for(timeout=20_000)
+    page.get_by_text("1 new").wait_for()
     assert page.locator(f"#t-{second}").count() == 0, "paused is paused"
     user.picture("paused")
     page.get_by_role("button", name="Resume").click()
