@@ -122,7 +122,7 @@ extension SecretShapes {
     /// Whether one of these words precedes `index`, with only punctuation between them.
     static func names(_ bytes: [UInt8], before index: Int, _ words: Set<[UInt8]>) -> Bool {
         var end = index
-        while end > 0, index - end < 4, " =:#\"'".utf8.contains(bytes[end - 1]) { end -= 1 }
+        while end > 0, index - end < 4, bytes[end - 1].isOne(of: " =:#\"'") { end -= 1 }
         guard end < index else { return false }
         var start = end
         while start > 0, end - start < 12, bytes[start - 1].isLetter { start -= 1 }

@@ -38,7 +38,7 @@ enum PlainWords {
     static func isQuantity(_ value: some Sequence<UInt8>) -> Bool {
         let value = Array(value.prefix(36))
         guard value.count < 36, value.contains(where: \.isDigit) else { return false }
-        return value.allSatisfy { $0.isDigit || "-+.:TZ".utf8.contains($0) }
+        return value.allSatisfy { $0.isDigit || $0.isOne(of: "-+.:TZ") }
     }
 
     /// Whether this reads as a name: up to 24 letters in words of up to twelve, such as `first_name` or `Content-Type`.
@@ -69,7 +69,7 @@ enum PlainWords {
         guard segment.count <= 80, segment[file.endIndex...].allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ":") }),
             let dot = file.lastIndex(of: UInt8(ascii: ".")), dot > 0, sourceTypes.contains(Array(file[(dot + 1)...]))
         else { return false }
-        return file[..<dot].allSatisfy { $0.isLetterOrDigit || "-_+.".utf8.contains($0) }
+        return file[..<dot].allSatisfy { $0.isLetterOrDigit || $0.isOne(of: "-_+.") }
     }
 
     private static let sourceTypes = Set(
@@ -103,7 +103,7 @@ enum PlainWords {
                 guard !isCapital else { return false }
                 (letters, isCapital) = (1, true)
             } else {
-                guard letters > 0, "-_.".utf8.contains(byte) else { return false }
+                guard letters > 0, byte.isOne(of: "-_.") else { return false }
                 (letters, isCapital) = (0, false)
             }
             if letters == 1 { words += 1 }

@@ -344,6 +344,6 @@ extension Redactor {
 
     private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
         guard let first = text.first, first.isLetter else { return false }
-        return text.allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
+        return text.allSatisfy { $0.isLetterOrDigit || $0.isOne(of: "+-.") }
     }
 }

@@ -12,14 +12,14 @@ extension SecretScanner {
         guard !value.isEmpty, value.upperBound == bytes.count || isEndOfLine(bytes[value.upperBound]) else {
             return false
         }
-        return "[{(".utf8.contains(bytes[value.upperBound - 1])
+        return bytes[value.upperBound - 1].isOne(of: "[{(")
     }
 
     private func isEndOfLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
     private func isBlockMark(_ text: ArraySlice<UInt8>) -> Bool {
         guard let first = text.first, first == UInt8(ascii: "|") || first == UInt8(ascii: ">") else { return false }
-        return text.dropFirst().allSatisfy { $0.isDigit || "+- \t".utf8.contains($0) }
+        return text.dropFirst().allSatisfy { $0.isDigit || $0.isOne(of: "+- \t") }
     }
 
     func column(of name: Range<Int>) -> Int {
@@ -127,7 +127,7 @@ extension SecretScanner {
         return nil
     }
 
-    func end(from start: Int, before delimiters: String) -> Int {
-        bytes[start...].firstIndex { delimiters.utf8.contains($0) } ?? bytes.count
+    func end(from start: Int, before delimiters: StaticString) -> Int {
+        bytes[start...].firstIndex { $0.isOne(of: delimiters) } ?? bytes.count
     }
 }

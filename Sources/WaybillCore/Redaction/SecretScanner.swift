@@ -143,7 +143,7 @@ struct SecretScanner {
 
     private func userInfo(at index: Int) -> Range<Int>? {
         guard SecretShapes.starts(bytes, at: index, with: "://") else { return nil }
-        let authority = bytes[(index + 3)...].prefix { !"/?# \t\r\n\"'<>".utf8.contains($0) }
+        let authority = bytes[(index + 3)...].prefix { !$0.isOne(of: "/?# \t\r\n\"'<>") }
         return authority.lastIndex(of: UInt8(ascii: "@")).map { index + 3..<$0 }
     }
 
@@ -213,14 +213,14 @@ struct SecretScanner {
     ) -> Bool {
         let (open, first) = (openEnd, startOfValue(from: start))
         defer { openEnd = open }
-        guard first < bytes.count, !"[{".utf8.contains(bytes[first]) else { return false }
+        guard first < bytes.count, !bytes[first].isOne(of: "[{") else { return false }
         var value = value(from: first, isHeaderLike: false)
         if openEnd != open || value.isEmpty { return false }
         if value.lowerBound == first, let count = PlainWords.progress(bytes[first...]) { value = first..<first + count }
         guard !names.hides(bytes[value], as: meaning) else { return false }
         // After a colon, the secret may continue to the end of the line.
         return meaning == .remark || !isHeaderLike || value.upperBound == bytes.count
-            || "\r\n,;.)]}&\"'\\<".utf8.contains(bytes[value.upperBound])
+            || bytes[value.upperBound].isOne(of: "\r\n,;.)]}&\"'\\<")
     }
 
     /// Returns the word after `password is`, unless it only describes a secret.
@@ -240,9 +240,9 @@ struct SecretScanner {
         var first = index + 3
         while first < bytes.count, bytes[first] == UInt8(ascii: " ") { first += 1 }
         if bytes[first...].starts(with: Redactor.placeholder.utf8) { return nil }
-        if first < bytes.count, "\"'`".utf8.contains(bytes[first]) { first += 1 }
+        if first < bytes.count, bytes[first].isOne(of: "\"'`") { first += 1 }
         var last = end(from: first, before: " \t\r\n&,;)]}\"'`<>")
-        while last > first, ".!?".utf8.contains(bytes[last - 1]) { last -= 1 }
+        while last > first, bytes[last - 1].isOne(of: ".!?") { last -= 1 }
         let word = bytes[first..<last]
         guard !word.isEmpty, word.count > 64 || !PlainWords.isSaid(word) else { return nil }
         guard names.hides(word, as: meaning) else { return nil }
@@ -303,7 +303,7 @@ struct SecretScanner {
         var result: [UInt8] = []
         var isChanged = false
         var start = 0
-        for end in 0...bytes.count where end == bytes.count || " \t\r\n&;,\"'<>()?".utf8.contains(bytes[end]) {
+        for end in 0...bytes.count where end == bytes.count || bytes[end].isOne(of: " \t\r\n&;,\"'<>()?") {
             let piece = bytes[start..<end]
             var decoded = SecretScanner(piece.contains(UInt8(ascii: "%")) ? PercentEncoding.decoded(piece) : [], names)
             if decoded.redacted() != nil {

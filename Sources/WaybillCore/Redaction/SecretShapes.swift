@@ -65,7 +65,7 @@ enum SecretShapes {
 
     static func endOfPart(_ bytes: [UInt8], from start: Int) -> Int {
         var index = start
-        while index < bytes.count, bytes[index].isLetterOrDigit || "-_=".utf8.contains(bytes[index]) { index += 1 }
+        while index < bytes.count, bytes[index].isLetterOrDigit || bytes[index].isOne(of: "-_=") { index += 1 }
         return index
     }
 
@@ -80,7 +80,7 @@ enum SecretShapes {
         while first < bytes.count, bytes[first] == UInt8(ascii: " ") { first += 1 }
         guard first > end else { return nil }
         var last = first
-        while last < bytes.count, bytes[last].isLetterOrDigit || "-._~+/=".utf8.contains(bytes[last]) { last += 1 }
+        while last < bytes.count, bytes[last].isLetterOrDigit || bytes[last].isOne(of: "-._~+/=") { last += 1 }
         guard last > first else { return nil }
         let value = bytes[first..<last]
         switch (bytes[start].lowercased, bytes[start + 1].lowercased) {

@@ -68,24 +68,30 @@ struct SensitiveNames: Sendable {
         "sessions", "webhook", "webhooks", "webhookb", "incomingwebhook",
     ]
 
-    private struct Table: Sendable {
-        var stems = [[Stem]](repeating: [], count: 32)
-        var ends = [[Stem]](repeating: [], count: 32)
-        var segments = [[Stem]](repeating: [], count: 32)
-        var remarks = [[Stem]](repeating: [], count: 32)
-        var plurals = [[Stem]](repeating: [], count: 32)
+    /// A class, because a struct of arrays would be retained array by array.
+    private final class Table: Sendable {
+        let stems = grouped(SensitiveNames.stems.map { Stem($0, .anywhere, .secret) })
+        let ends = grouped(
+            SensitiveNames.endings.map { Stem($0, .asWords, .word) }
+                + SensitiveNames.wholes.map { Stem($0.name, .whole, $0.meaning) })
+        let segments = grouped(SensitiveNames.segments.map { Stem($0, .whole, .word) })
+        let remarks = grouped(SensitiveNames.remarks.map { Stem($0, .asWords, .remark) })
+        let plurals = grouped(SensitiveNames.plurals.map { Stem($0, .anywhere, .secrets) })
+        /// For each last letter, a bit for each letter before it in any of `stems`. Most pairs of letters end none.
+        private let pairs: [UInt32]
 
         init() {
-            for text in SensitiveNames.stems { Self.add(Stem(text, .anywhere, .secret), to: &stems) }
-            for text in SensitiveNames.endings { Self.add(Stem(text, .asWords, .word), to: &ends) }
-            for (text, meaning) in SensitiveNames.wholes { Self.add(Stem(text, .whole, meaning), to: &ends) }
-            for text in SensitiveNames.segments { Self.add(Stem(text, .whole, .word), to: &segments) }
-            for text in SensitiveNames.remarks { Self.add(Stem(text, .asWords, .remark), to: &remarks) }
-            for text in SensitiveNames.plurals { Self.add(Stem(text, .anywhere, .secrets), to: &plurals) }
+            pairs = stems.map { group in group.reduce(0) { $0 | Self.bit(before: $1.letters) } }
         }
 
-        private static func add(_ stem: Stem, to groups: inout [[Stem]]) {
-            groups[Int(stem.letters.low & 31)].append(stem)
+        @inline(__always)
+        func mayEnd(_ name: LastLetters) -> Bool { pairs[Int(name.low & 31)] & Self.bit(before: name) != 0 }
+
+        @inline(__always)
+        private static func bit(before letters: LastLetters) -> UInt32 { 1 << UInt32(letters.low >> 8 & 31) }
+
+        private static func grouped(_ stems: [Stem]) -> [[Stem]] {
+            (0..<32).map { group in stems.filter { Int($0.letters.low & 31) == group } }
         }
     }
 
@@ -165,6 +171,7 @@ struct SensitiveNames: Sendable {
     /// If `least` is positive, only stems with more letters count. `isSegment` marks a path segment before a value.
     func meaning(of name: some Sequence<UInt8>, longerThan least: Int = 0, isSegment: Bool = false) -> Meaning {
         if isOff { return .harmless }
+        let table = Self.table
         var last = LastLetters()
         // Each bit stands for a letter, the lowest for the last. It is set at the beginning of a word.
         var starts: UInt64 = 0
@@ -186,23 +193,25 @@ struct SensitiveNames: Sendable {
                 tail = startsWord || letters >> 56 != 0 ? nil : letters
                 if tail != nil, Self.otherWords.contains(letters) { (stemEnd, tail) = (earlierEnd, nil) }
             }
-            for stem in Self.table.stems[group] where stem.ends(last) && stem.count > least {
-                if stemEnd < count { (earlierEnd, stemEnd) = (stemEnd, count) }
-                tail = 0
+            if table.mayEnd(last) {
+                for stem in table.stems[group] where stem.ends(last) && stem.count > least {
+                    if stemEnd < count { (earlierEnd, stemEnd) = (stemEnd, count) }
+                    tail = 0
+                }
             }
             if !byte.isDigit { end = (last, starts, count, group) }
         }
         var meaning = stemEnd > 0 ? Meaning.secret : .harmless
         if stemEnd > 0, least == 0 {
-            for stem in Self.table.remarks[end.group] where stem.ends(end.last) {
+            for stem in table.remarks[end.group] where stem.ends(end.last) {
                 let start = end.count - stem.count
                 if start == stemEnd || start > stemEnd && end.starts >> UInt64(stem.count - 1) & 1 == 1 {
                     meaning = stem.meaning
                 }
             }
-            for stem in Self.table.plurals[end.group] where stem.ends(end.last) { meaning = stem.meaning }
+            for stem in table.plurals[end.group] where stem.ends(end.last) { meaning = stem.meaning }
         } else if least == 0 {
-            for stem in Self.table.ends[end.group] where stem.ends(end.last) {
+            for stem in table.ends[end.group] where stem.ends(end.last) {
                 let fits =
                     switch stem.place {
                     case .anywhere: true
@@ -212,7 +221,7 @@ struct SensitiveNames: Sendable {
                 if fits { meaning = stem.meaning }
             }
             if isSegment, meaning == .harmless {
-                for stem in Self.table.segments[end.group]
+                for stem in table.segments[end.group]
                 where stem.ends(end.last) && end.count == stem.count { meaning = stem.meaning }
             }
         }

@@ -9,6 +9,13 @@ extension UInt8 {
     package var isLetterOrDigit: Bool { isLetter || isDigit }
     var isBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 
+    /// Whether this is one of a few ASCII characters, compared one by one.
+    @inline(__always)
+    func isOne(of characters: StaticString) -> Bool {
+        for index in 0..<characters.utf8CodeUnitCount where characters.utf8Start[index] == self { return true }
+        return false
+    }
+
     var lowercased: UInt8 { isCapital ? self | 0x20 : self }
 
     package var hexadecimalValue: UInt8? {

@@ -15,6 +15,12 @@ struct BodyUnit: Sendable {
         isTooLong = bytes.count == BodyRedactor.unitLimit
     }
 
+    mutating func append(_ more: ArraySlice<UInt8>) {
+        guard !isTooLong else { return }
+        bytes += more.prefix(BodyRedactor.unitLimit - bytes.count)
+        isTooLong = bytes.count == BodyRedactor.unitLimit
+    }
+
     mutating func clear() {
         bytes.removeAll(keepingCapacity: true)
         isTooLong = false
@@ -25,6 +31,11 @@ struct BodyUnit: Sendable {
 
 struct StringEnd: Sendable {
     private var isEscaped = false
+
+    /// Returns the first bytes up to the next quotation mark or backslash; none after a backslash.
+    func inside(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        isEscaped ? [] : bytes.prefix { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
 
     mutating func isReached(by byte: UInt8) -> Bool {
         let isMark = byte == UInt8(ascii: "\"") && !isEscaped

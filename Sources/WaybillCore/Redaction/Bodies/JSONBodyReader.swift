@@ -31,13 +31,15 @@ struct JSONBodyReader: BodyReader {
     private var isNaming = false
     private var holds: [Hold] = []
     private var held: [UInt8] = []
+    /// Reads the rest if this is not JSON. A look at ``hasGivenUp`` costs less for each byte.
     private var other: (any BodyReader)?
+    private var hasGivenUp = false
 
     private static let levelLimit = 256
     static let nestingLimit = 8
     private static let wordLimit = 256
-    private static let namingMembers: Set<[UInt8]> = Set(["name", "key", "field", "header"].map { Array($0.utf8) })
-    private static let valueMembers: Set<[UInt8]> = Set(["value", "values", "val"].map { Array($0.utf8) })
+    private static let namingMembers = ["name", "key", "field", "header"].map { LastLetters($0.utf8) }
+    private static let valueMembers = ["value", "values", "val"].map { LastLetters($0.utf8) }
     private static let separators: [UInt8] = [0xEF, 0xBB, 0xBF, 0x1E]
     private static let hiddenValue = Array("\"\(Redactor.placeholder)\"".utf8)
 
@@ -46,18 +48,24 @@ struct JSONBodyReader: BodyReader {
         self.nesting = nesting
     }
 
-    static func looksLikeJSON(_ significant: [UInt8]) -> Bool {
-        guard significant.count > 1 else { return false }
-        return switch significant[0] {
-        case UInt8(ascii: "{"): "\"}".utf8.contains(significant[1])
-        case UInt8(ascii: "["): "{[\"]".utf8.contains(significant[1])
+    static func looksLikeJSON(_ text: [UInt8]) -> Bool {
+        var significant = text.lazy.filter { !$0.isBlank }.makeIterator()
+        return switch significant.next() {
+        case UInt8(ascii: "{"): significant.next().map { $0.isOne(of: "\"}") } ?? false
+        case UInt8(ascii: "["): significant.next().map { $0.isOne(of: "{[\"]") } ?? false
         default: false
         }
     }
 
     mutating func read(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var rest = bytes
-        while other == nil, let byte = rest.popFirst() {
+        while !hasGivenUp {
+            if token == .name || token == .string {
+                let inside = stringEnd.inside(rest)
+                string.append(inside)
+                rest = rest.dropFirst(inside.count)
+            }
+            guard let byte = rest.popFirst() else { return }
             if holds.isEmpty {
                 read(byte, into: &output)
             } else {
@@ -87,7 +95,7 @@ struct JSONBodyReader: BodyReader {
     mutating func finish(isWhole: Bool, into output: inout [UInt8]) {
         var buffer: [UInt8] = []
         swap(&buffer, &held)
-        if isWhole, other == nil { finishToken(into: &buffer) }
+        if isWhole, !hasGivenUp { finishToken(into: &buffer) }
         hideHeldValues(in: &buffer)
         output += buffer
         other?.finish(isWhole: isWhole, into: &output)
@@ -120,7 +128,7 @@ struct JSONBodyReader: BodyReader {
     /// Hides values that still wait for a name, except arrays and objects, which don't get one.
     private mutating func hideHeldValues(in buffer: inout [UInt8]) {
         for hold in holds.reversed() {
-            guard let start = hold.start, start < buffer.count, !"[{".utf8.contains(buffer[start]) else { continue }
+            guard let start = hold.start, start < buffer.count, !buffer[start].isOne(of: "[{") else { continue }
             hide(hold, in: &buffer)
         }
         holds = []
@@ -166,7 +174,7 @@ struct JSONBodyReader: BodyReader {
             expected = isInObject == true ? .name : .value
         case _ where isValue && (byte.isLetterOrDigit || byte == UInt8(ascii: "-")):
             token = .word
-            word = [byte]
+            word.append(byte)
         default: giveUp(byte, into: &output)
         }
     }
@@ -205,6 +213,7 @@ struct JSONBodyReader: BodyReader {
 
     /// Continues as text, or hides the rest if it may be the value of a secret.
     private mutating func giveUp(_ byte: UInt8?, into output: inout [UInt8]) {
+        hasGivenUp = true
         other = meaning != .harmless || levels.last?.hasNamedSecret == true ? HiddenReader() : TextReader(redactor)
         holds = []
         other?.read((word + [byte].compactMap { $0 })[...], into: &output)
@@ -222,14 +231,15 @@ struct JSONBodyReader: BodyReader {
         if token == .name {
             endName(meant)
         } else {
-            let isName = meant.count <= 64 && !meant.contains(UInt8(ascii: " "))
+            let mayName = isNaming || levels.last?.isObject == false
+            let isName = mayName && meant.count <= 64 && !meant.contains(UInt8(ascii: " "))
             endValue(output, name: isName ? redactor.names.meaning(of: meant) : .harmless)
         }
         string.clear()
     }
 
     private mutating func endName(_ meant: [UInt8]) {
-        let name = meant.map(\.lowercased)
+        let name = LastLetters(meant.lazy.map(\.lowercased))
         let isValue = Self.valueMembers.contains(name)
         let isNamedSecret = isValue && levels.last?.hasNamedSecret == true
         meaning = string.isTooLong || isNamedSecret ? .secret : redactor.names.meaning(of: meant)
@@ -247,7 +257,7 @@ struct JSONBodyReader: BodyReader {
         let isEnded = word.last?.isBlank == true
         let isShort = word.count < Self.wordLimit
         switch Unicode.Scalar(byte) {
-        case _ where isShort && !isEnded && (byte.isLetterOrDigit || "+-.".utf8.contains(byte)): word.append(byte)
+        case _ where isShort && !isEnded && (byte.isLetterOrDigit || byte.isOne(of: "+-.")): word.append(byte)
         case _ where !isEnded && !isWord: giveUp(byte, into: &output)
         case "\n" where levels.isEmpty:
             endWord(into: &output)
@@ -271,7 +281,7 @@ struct JSONBodyReader: BodyReader {
     private var isWord: Bool {
         let word = word.prefix { !$0.isBlank }
         if word.first?.isLetter == true { return ["true", "false", "null"].contains { word.elementsEqual($0.utf8) } }
-        return word.allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) } && word.contains(where: \.isDigit)
+        return word.allSatisfy { $0.isDigit || $0.isOne(of: "+-.eE") } && word.contains(where: \.isDigit)
     }
 
     private mutating func hide(depth: Int, into output: inout [UInt8]) {
@@ -298,8 +308,7 @@ struct JSONBodyReader: BodyReader {
 extension Redactor {
     /// Returns a text inside a body without its secrets; `nil` if it has none. Reads JSON in a string as JSON.
     func embeddedText(_ text: [UInt8], nesting: Int = 0) -> [UInt8]? {
-        let significant = Array(text.lazy.filter { !$0.isBlank }.prefix(2))
-        guard JSONBodyReader.looksLikeJSON(significant) else { return SecretScanner.redacting(text, names: names) }
+        guard JSONBodyReader.looksLikeJSON(text) else { return SecretScanner.redacting(text, names: names) }
         guard nesting < JSONBodyReader.nestingLimit else { return Self.placeholderBytes }
         var reader = JSONBodyReader(self, nesting: nesting + 1)
         var output: [UInt8] = []

@@ -39,7 +39,7 @@ struct MarkupReader: BodyReader {
     // MARK: Text
 
     private mutating func readText(_ byte: UInt8, into output: inout [UInt8]) {
-        let startsTag = last.2 == UInt8(ascii: "<") && (byte.isLetter || "/!?".utf8.contains(byte))
+        let startsTag = last.2 == UInt8(ascii: "<") && (byte.isLetter || byte.isOne(of: "/!?"))
         last = (0, last.2, byte)
         guard startsTag else { return unit.append(byte) }
         endText(droppingLast: 1, into: &output)
@@ -97,7 +97,7 @@ struct MarkupReader: BodyReader {
     private func isSecretText(_ text: [UInt8]) -> Bool {
         let meaning = redactor.names.meaning(of: opened)
         guard meaning == .code || meaning == .remark, !text.isEmpty,
-            !text.contains(where: { $0.isBlank || "<>(){};".utf8.contains($0) })
+            !text.contains(where: { $0.isBlank || $0.isOne(of: "<>(){};") })
         else {
             return false
         }
@@ -112,7 +112,7 @@ struct MarkupReader: BodyReader {
         let doubled =
             unit.bytes.starts(with: "<!--".utf8)
             ? UInt8(ascii: "-") : unit.bytes.starts(with: Self.dataStart) ? UInt8(ascii: "]") : nil
-        if doubled == nil, mark == nil ? "\"'".utf8.contains(byte) : mark == byte { mark = mark == nil ? byte : nil }
+        if doubled == nil, mark == nil ? byte.isOne(of: "\"'") : mark == byte { mark = mark == nil ? byte : nil }
         guard byte == UInt8(ascii: ">"), mark == nil, doubled.map({ last.0 == $0 && last.1 == $0 }) ?? true else {
             return
         }
@@ -174,7 +174,7 @@ private struct Tag {
 
     init(_ unit: BodyUnit) {
         let bytes = unit.bytes
-        isDeclaration = "!?".utf8.contains(bytes[1])
+        isDeclaration = bytes[1].isOne(of: "!?")
         isClosing = bytes[1] == UInt8(ascii: "/")
         isEmptyElement = !unit.isTooLong && bytes.suffix(2).elementsEqual("/>".utf8)
         let body = bytes[(isClosing ? 2 : 1)...].dropLast(unit.isTooLong ? 0 : isEmptyElement ? 2 : 1)

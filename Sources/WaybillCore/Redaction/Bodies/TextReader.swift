@@ -104,7 +104,7 @@ struct TextReader: BodyReader {
     /// Removes a possible partial secret from the end of a text: the last word, and the groups of digits before it.
     static func removeBeginningOfSecret(_ text: inout [UInt8]) {
         while let last = text.last, !last.isBlank { text.removeLast() }
-        while let last = text.last, last.isDigit || " \t-".utf8.contains(last) { text.removeLast() }
+        while let last = text.last, last.isDigit || last.isOne(of: " \t-") { text.removeLast() }
     }
 }
 
