@@ -4,6 +4,11 @@ import base64
 import gzip
 import http.client
 import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
 import threading
 import urllib.request
 import uuid
@@ -271,6 +276,26 @@ def test_what_begins_in_a_service_is_a_transaction_of_its_own(exporter, collecto
             transaction = str(uuid.UUID(int=span.context.trace_id))
     found = record(collector, transaction)
     assert (found["summary"]["use_case_name"], found["summary"]["outcome"]) == ("nightly sync", "succeeded")
+
+
+def test_the_sample_of_the_guide_begins_a_transaction(collector):
+    """Breaks when the guide's sample needs an import or a call that it doesn't show."""
+    guide = pathlib.Path(__file__).parents[2] / "Sources/Waybill/Waybill.docc/JoinOtherStacks.md"
+    sample = re.search(r"^```python\n(.*?)^```", guide.read_text(), re.M | re.S)[1]
+    work = """
+with trace.get_tracer("cron").start_as_current_span("nightly job") as span:
+    print(span.get_span_context().trace_id)
+provider.shutdown()
+"""
+    settings = {
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector.url + "/v1/traces",
+        "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+        "OTEL_EXPORTER_OTLP_TRACES_HEADERS": f"authorization=Bearer%20{collector.tokens['ingest']}"}
+    ran = subprocess.run(
+        [sys.executable, "-c", sample + work], env=os.environ | settings, check=True, capture_output=True, text=True,
+        timeout=TIMEOUT)
+    found = record(collector, str(uuid.UUID(int=int(ran.stdout))))
+    assert (found["summary"]["use_case_name"], found["summary"]["outcome"]) == ("nightly job", "succeeded")
 
 
 def test_spans_of_other_traces_are_refused_in_the_protocols_own_form(collector):
