@@ -56,8 +56,7 @@ extension SpanAttributes {
 
     fileprivate func authority(_ host: String?, _ port: Int?) -> String? {
         guard let host, !host.isEmpty else { return nil }
-        let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
-        return port.map { "\(name):\($0)" } ?? name
+        return host.authority(port: port.map(Int64.init))
     }
 }
 

@@ -121,6 +121,23 @@ import WaybillCore
         #expect(exchange.url == "/shop.Orders/Create" && exchange.state == .failed)
     }
 
+    @Test(
+        arguments: [
+            (["http.host": "127.0.0.1:8091", "net.host.port": 8091], "http://127.0.0.1:8091/login"),
+            (["http.host": "shop.example:8091"], "http://shop.example:8091/login"),
+            (["http.host": "[::1]:80", "net.host.port": 80], "http://[::1]:80/login"),
+            (["server.address": "::1", "server.port": 8091], "http://[::1]:8091/login"),
+            (["net.host.name": "shop.example", "net.host.port": 8091], "http://shop.example:8091/login"),
+        ] as [(Attributes, String)])
+    func aHostWithItsPortHasOnePort(_ host: Attributes, _ url: String) throws {
+        let trace = Trace()
+        let request: Attributes = ["http.method": "POST", "http.scheme": "http", "http.target": "/login"]
+        let attributes = request.merging(host) { $1 }
+        try store.add([trace.span("POST /login", .server, below: nil, isRemote: false, attributes)])
+        let exchange = try #require(try store.record(of: trace.transaction)?.exchanges.first)
+        #expect(exchange.url == url)
+    }
+
     @Test func namesAndValuesAreRedactedAndCutAsThoseOfSets() throws {
         let trace = Trace()
         var server = trace.server("/login", below: SpanID(rawValue: 7))

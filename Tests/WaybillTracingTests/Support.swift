@@ -62,11 +62,15 @@ struct Fields: Sendable {
     }
 
     /// Handles a request, as a server does it.
-    static func receive(_ fields: Fields, _ handle: (any Tracing.Span) -> Void) {
+    static func receive(
+        _ fields: Fields, host: SpanAttributes = [:], _ handle: (any Tracing.Span) -> Void
+    ) {
         var context = ServiceContext.current ?? .topLevel
         InstrumentationSystem.instrument.extract(fields, into: &context, using: Handler())
         withSpan("POST /items", context: context, ofKind: .server) { span in
-            span.attributes = ["http.request.method": "POST", "url.path": "/items", "url.query": "page=2"]
+            var attributes = host
+            attributes.merge(["http.request.method": "POST", "url.path": "/items", "url.query": "page=2"])
+            span.attributes = attributes
             handle(span)
         }
     }

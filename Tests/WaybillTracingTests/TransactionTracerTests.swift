@@ -276,6 +276,21 @@ import WaybillTracing
 
     // MARK: Servers
 
+    @Test(
+        arguments: [
+            (["http.host": "127.0.0.1:8091", "net.host.port": 8091], "127.0.0.1:8091"),
+            (["server.address": "::1", "server.port": 8091], "[::1]:8091"),
+            (["http.host": "[::1]:80", "net.host.port": 80], "[::1]:80"),
+        ] as [(SpanAttributes, String)])
+    func aHostWithItsPortHasOnePort(_ host: SpanAttributes, _ authority: String) throws {
+        let fields = tx.perform(Login.self) { login in
+            Fields(tx.openExchange(ExchangeRequest(method: "POST", url: .items), in: login).headers)
+        }
+        withTracer(TransactionTracer(server)) { Fields.receive(fields, host: host) { _ in } }
+        let exchange = try #require(server.allRecords().first?.exchanges.first)
+        #expect(exchange.url == "\(authority)/items?page=2")
+    }
+
     @Test(arguments: [(200, TransactionOutcome.succeeded), (404, .succeeded), (500, .failed)])
     func aServersSpanJoins(_ status: Int, _ outcome: TransactionOutcome) throws {
         let fields = tx.perform(Login.self) { login in

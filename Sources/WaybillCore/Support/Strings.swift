@@ -25,6 +25,13 @@ extension UInt8 {
     }
 }
 
+extension Sequence<UInt8> {
+    /// Calls `body` with the bytes in a row, so that its loop is compiled once and not for each kind of sequence.
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        withContiguousStorageIfAvailable(body) ?? Array(self).withUnsafeBufferPointer(body)
+    }
+}
+
 /// The name of a member in JSON. A type whose keys are an enum adds 3 KB more to an app.
 package struct MemberKey: CodingKey, ExpressibleByStringLiteral {
     package let stringValue: String
@@ -45,6 +52,14 @@ extension String {
 }
 
 extension String {
+    /// The authority of a URL with this host, which may be a `Host` field with a port, or an IPv6 address without brackets.
+    package func authority(port: Int64?) -> String {
+        let hasSeveralColons = utf8.lazy.filter { $0 == UInt8(ascii: ":") }.prefix(2).count > 1
+        if hasSeveralColons, !hasPrefix("[") { return "[\(self)]".authority(port: port) }
+        let hasPort = hasSeveralColons ? contains("]:") : contains(":")
+        return hasPort ? self : port.map { "\(self):\($0)" } ?? self
+    }
+
     /// Decodes valid UTF-8, like `String(validating:as:)`, which requires iOS 18.
     package init?(utf8 bytes: some Collection<UInt8>) {
         let text =

@@ -163,9 +163,11 @@ struct SpanExchange {
             return nil
         }
         if opened.host == nil {
-            opened.host = attributes.text("server.address", "http.host", "net.host.name", "net.peer.name")
+            let name = attributes.text("server.address", "http.host", "net.host.name", "net.peer.name")
             let port = attributes.number("server.port", "net.host.port", "net.peer.port")
-            opened.port = opened.port ?? port.flatMap { Int(exactly: $0) }
+            let address = name.map { redactor.url("//\($0.authority(port: port))") }
+            opened.host = address?.host
+            opened.port = opened.port ?? address?.port
         }
         opened.method = redactor.method(opened.method)
         opened.host = opened.host.map { redactor.label($0) }
