@@ -273,7 +273,7 @@ struct ServeSettings: Sendable {
         guard isLoopback || certificate != nil || isPlainHTTPAllowed else {
             throw WaybillError(
                 .setting,
-                "On \(host) tokens would come over the network in the clear. Give --tls-cert and --tls-key, or --allow-plain-http where a proxy before it does TLS."
+                "Clients of \(host) would send tokens unencrypted. Set --tls-cert and --tls-key, or --allow-plain-http if a proxy in front of it uses TLS."
             )
         }
     }
@@ -281,16 +281,18 @@ struct ServeSettings: Sendable {
     var warnings: [String] {
         var warnings: [String] = []
         if certificate == nil, !isLoopback {
-            warnings.append("Tokens come in the clear to \(host), as --allow-plain-http says: a proxy has to do TLS.")
+            warnings.append(
+                "Tokens arrive unencrypted at \(host), because of --allow-plain-http. Put a proxy with TLS in front of it."
+            )
         }
         let bounds = retentionDefaults.map { name in
             name == "retentionDays"
-                ? "what is older than \(limits.maximumAge.days) days (--retention-days)"
-                : "a project's oldest beyond \(limits.storeByteCount.orZero) bytes (--max-store-bytes)"
+                ? "data older than \(limits.maximumAge.days) days (--retention-days)"
+                : "a project's oldest data beyond \(limits.storeByteCount.orZero) bytes (--max-store-bytes)"
         }
         if !bounds.isEmpty {
             warnings.append(
-                "By default \(bounds.joined(separator: " and ")) is deleted, from an hour after the start; 0 is no limit."
+                "One hour after the start, the default limits begin to delete \(bounds.joined(separator: " and ")). 0 means no limit."
             )
         }
         return warnings

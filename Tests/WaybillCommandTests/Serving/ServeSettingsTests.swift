@@ -65,7 +65,7 @@ import WaybillCore
         #expect(defaults.limits.maximumAge == .seconds(90 * 86_400) && defaults.limits.storeByteCount == 10 << 30)
         #expect(
             defaults.warnings == [
-                "By default what is older than 90 days (--retention-days) and a project's oldest beyond 10737418240 bytes (--max-store-bytes) is deleted, from an hour after the start; 0 is no limit."
+                "One hour after the start, the default limits begin to delete data older than 90 days (--retention-days) and a project's oldest data beyond 10737418240 bytes (--max-store-bytes). 0 means no limit."
             ])
         let half = try await ServeSettings(environment: ["WAYBILL_RETENTION_DAYS": "7"])
         #expect(half.limits.maximumAge == .seconds(7 * 86_400))
@@ -85,7 +85,7 @@ import WaybillCore
             #expect(error?.message.contains("--allow-plain-http") == true)
             let allowed = try await ServeSettings(
                 ServeFlags.parse(["--host", host, "--allow-plain-http"]), environment: [:])
-            #expect(allowed.warnings.contains { $0.hasPrefix("Tokens come in the clear to \(host)") })
+            #expect(allowed.warnings.contains { $0.hasPrefix("Tokens arrive unencrypted at \(host)") })
             let secure = ["WAYBILL_HOST": host, "WAYBILL_TLS_CERT": "a.pem", "WAYBILL_TLS_KEY": "b.pem"]
             #expect(try await ServeSettings(environment: secure).warnings.count == 1)
         }
