@@ -10,7 +10,9 @@ import TestSupport
 
 extension Row {
     /// Captured requests beside those of a bare `URLSession` in its default configuration.
-    static let sessions: [Row] = [session, session32, sessionStreaming, capture, sessionBodies, sessionMemory]
+    static let sessions: [Row] = [
+        session, session32, sessionStreaming, capture, exchange, sessionBodies, sessionMemory,
+    ]
 
     /// 512 bytes, one request after the other.
     private static let session = Row("session", unit: "µs/request", against: "URLSession.data") {
@@ -51,6 +53,42 @@ extension Row {
         } against: {
             try await off.captured(512)
         }
+    }
+
+    /// What recording a request costs its threads, without the request: open, with the header field, respond and close.
+    private static let exchange = Row("exchange", unit: "ns/exchange", against: "the same, off") {
+        let folder = TemporaryDirectory.place()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let managers = [RecordingHealth.Mode.on, .off].map { mode in
+            TransactionManager(
+                store: .directory(folder.appending(path: "\(mode)")), correlatedHosts: ["api.example.com"]
+            ) { $0.recording = mode }
+        }
+        let logins = managers.map { $0.begin(Login.self) }
+        let fields = [
+            "Content-Type": "application/json", "Content-Length": "512", "Date": "Thu, 26 Nov 2026 12:00:00 GMT",
+            "Server": "nginx", "Cache-Control": "no-store",
+        ]
+        guard let url = URL(string: "https://api.example.com/v1/orders/42/items?page=2&sort=price"),
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields)
+        else { throw CocoaError(.coderInvalidValue) }
+        var request = URLRequest(url: url)
+        request.allHTTPHeaderFields = ["Accept": "application/json", "User-Agent": "Shop/2.1", "Accept-Language": "en"]
+        let record = { [request] (index: Int) in
+            for _ in 0..<500 {
+                guard let opened = ExchangeRequest(request), let answer = ExchangeResponse(response) else { return 0 }
+                let exchange = managers[index].openExchange(opened, in: logins[index])
+                precondition(exchange.isRecorded == (index == 0), "the figure would be of something else")
+                exchange.responded(answer)
+                exchange.received(byteCount: 512)
+                exchange.finish()
+            }
+            return 500
+        }
+        try await managers[0].sync()
+        return try Comparison.nanoseconds(
+            operations: 500, before: { try managers[0].sources.source?.writer.runAndWait { _, _ in } },
+            of: { record(0) }, against: { record(1) })
     }
 
     /// 64 KB of JSON, redacted and kept.

@@ -286,13 +286,12 @@ extension Redactor {
 
     private func path(_ path: ArraySlice<UInt8>) -> [UInt8] {
         var before: [UInt8]?
-        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
+        let whole = pieces(of: path, separator: UInt8(ascii: "/")) { segment in
             let meant = PercentEncoding.decoded(segment)
             let isSecret = before.map { SensitiveNames.isSecret(meant, behind: $0) } ?? false || hasUserInfo(meant)
             before = names.precedesSecret(meant) ? meant : nil
             return isSecret ? Self.placeholderBytes : piece(segment, plusIsSpace: false)
         }
-        let whole = Array(segments.joined(separator: "/".utf8))
         return SecretScanner.redacting(whole, names: names, isDecoded: true) ?? whole
     }
 
@@ -305,7 +304,7 @@ extension Redactor {
     package func form(_ form: String) -> String { text(self.form(Array(form.utf8)[...])) }
 
     func form(_ form: ArraySlice<UInt8>) -> [UInt8] {
-        let members = form.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { member in
+        pieces(of: form, separator: UInt8(ascii: "&")) { member in
             guard let equals = member.firstIndex(of: UInt8(ascii: "=")) else { return piece(member, plusIsSpace: true) }
             let (name, value) = (member[..<equals], member[(equals + 1)...])
             let meaning = names.meaning(of: PercentEncoding.decoded(name, plusIsSpace: true))
@@ -314,7 +313,20 @@ extension Redactor {
             return piece(name, plusIsSpace: true) + "=".utf8
                 + (isSecret ? Self.placeholderBytes : piece(value, plusIsSpace: true))
         }
-        return Array(members.joined(separator: "&".utf8))
+    }
+
+    private func pieces(
+        of bytes: ArraySlice<UInt8>, separator: UInt8, _ redact: (ArraySlice<UInt8>) -> [UInt8]
+    ) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var rest = bytes
+        while let end = rest.firstIndex(of: separator) {
+            result += redact(rest[..<end])
+            result.append(separator)
+            rest = rest[(end + 1)...]
+        }
+        return result + redact(rest)
     }
 
     private func piece(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> [UInt8] {

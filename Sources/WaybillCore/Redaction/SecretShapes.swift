@@ -1,6 +1,8 @@
 enum SecretShapes {
     /// Whether a text needs a scan. It allocates nothing, and is false for most short texts.
-    static func mayOccur(in bytes: some Sequence<UInt8>) -> Bool {
+    static func mayOccur(in bytes: some Sequence<UInt8>) -> Bool { bytes.withBytes(mayOccur) }
+
+    private static func mayOccur(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var word: UInt64 = 0
         var run = 0
         var digits = 0

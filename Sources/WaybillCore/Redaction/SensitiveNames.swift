@@ -170,6 +170,10 @@ struct SensitiveNames: Sendable {
 
     /// If `least` is positive, only stems with more letters count. `isSegment` marks a path segment before a value.
     func meaning(of name: some Sequence<UInt8>, longerThan least: Int = 0, isSegment: Bool = false) -> Meaning {
+        name.withBytes { bytes in meaning(of: bytes, longerThan: least, isSegment: isSegment) }
+    }
+
+    private func meaning(of name: UnsafeBufferPointer<UInt8>, longerThan least: Int, isSegment: Bool) -> Meaning {
         if isOff { return .harmless }
         let table = Self.table
         var last = LastLetters()
