@@ -120,7 +120,7 @@ import WaybillCore
 
     /// Breaks when something that people look for is not found, or something is found by the words of the format.
     @Test(arguments: [
-        "gold", "PLAN", "acct 7", "Domain_X", "it's 100% \"broken\"", "EXAMPLE.com/log", "q=1", "x-trace", "abc",
+        "gold", "PLAN", "acct 7", "Domain_X", "it's 100% \"broken\"", "EXAMPLE.com/log", "q=1", "x-trace", "tuv",
         "purchase", "paid",
     ])
     func textIsFoundWhereverPeopleSeeIt(_ text: String) throws {
@@ -134,7 +134,7 @@ import WaybillCore
         let exchange = client.openExchange(
             Fact.ExchangeOpened(
                 method: "GET", host: "api.example.com", path: "/login", query: "q=1",
-                headerFields: [HeaderField(name: "X-Trace", value: "abc")]),
+                headerFields: [HeaderField(name: "X-Trace", value: "tuv")]),
             part: part)
         client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part)
         client.close(part, .failed, error: RecordedError(code: 1, text: "it's 100% \"broken\""))
