@@ -65,11 +65,8 @@ extension [HeaderField] {
     /// Sorts by name, since a dictionary has no order.
     init(byName fields: [AnyHashable: Any]) {
         // A cast costs a tenth of a description.
-        self.init(
-            byName: fields.map { (key: $0.key as? String ?? "\($0.key)", value: $0.value as? String ?? "\($0.value)") })
-    }
-
-    fileprivate init(byName fields: some Sequence<(key: String, value: String)>) {
-        self = fields.map { HeaderField(name: $0.key, value: $0.value) }.ordered { $0.name < $1.name }
+        self = fields.map { name, value in
+            HeaderField(name: name as? String ?? "\(name)", value: value as? String ?? "\(value)")
+        }.ordered { $0.name < $1.name }
     }
 }
