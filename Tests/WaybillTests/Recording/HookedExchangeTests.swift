@@ -38,8 +38,10 @@ import FoundationNetworking
         try await eventually("the exchange is over") { try tx.allRecords().flatMap(\.exchanges).first?.status == 200 }
         let records = try tx.allRecords().flatMap(\.exchanges)
         #expect(!"\(records)".contains("private") && records.map(\.url).allSatisfy { $0.hasSuffix("/a?b=changed") })
+        // Passive capture also asks about the requests of tests beside this one.
+        let address = server.url("/").absoluteString
         let closed = drafts.withLock { $0 }.compactMap { draft in
-            if case .exchangeClosed(let closed) = draft { closed } else { nil }
+            if case .exchangeClosed(let closed) = draft, closed.request.url.hasPrefix(address) { closed } else { nil }
         }
         #expect(closed.count == 1)
         #expect(closed.first?.request.url.hasSuffix("/a?b=changed") == true, "the end knows its request")
