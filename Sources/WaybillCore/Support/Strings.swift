@@ -62,9 +62,7 @@ extension String {
 
     /// Decodes valid UTF-8, like `String(validating:as:)`, which requires iOS 18.
     package init?(utf8 bytes: some Collection<UInt8>) {
-        let text =
-            bytes.withContiguousStorageIfAvailable(Self.text) ?? Array(bytes).withUnsafeBufferPointer(Self.text)
-        guard let text else { return nil }
+        guard let text = bytes.withBytes(Self.text) else { return nil }
         self = text
     }
 

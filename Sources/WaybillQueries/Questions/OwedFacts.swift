@@ -16,7 +16,7 @@ package struct OwedFacts: Sendable {
     private static let lost = [Ledger.DropReason.quota, .age, .damaged].map(\.rawValue)
 
     init(of question: AnyQuestion, _ context: AnswerContext) throws(WaybillError) {
-        guard question.certifiedFilter?.sampledOneIn == 1 else {
+        guard question.certifiable?.filter.sampledOneIn == 1 else {
             throw WaybillError(.setting, "A sample can't be certified. Ask about all transactions.")
         }
         guard !question.looksAtFamilies, !context.isPartial else {
@@ -31,7 +31,7 @@ package struct OwedFacts: Sendable {
         }
         func reasons(_ reasons: [String]) -> String { "reason IN ('\(reasons.joined(separator: "', '"))')" }
         // A source recorded the facts that it owes before its last set arrived. Clocks err by less than a day.
-        let since = question.certifiedFilter?.sinceMicroseconds ?? .min
+        let since = question.certifiable?.filter.sinceMicroseconds ?? .min
         let sources = try connection.statement(
             """
             SELECT s.id, s.ended, s.refused, iif(s.heard_us IS NULL, \(count("dropped", reasons(Self.lost))), \
@@ -67,22 +67,15 @@ extension AnswerContext {
 
 extension AnyQuestion {
     /// Whether the answer shall have bounds.
-    package var isCertified: Bool {
-        switch self {
-        case .summary(let question): question.isCertified ?? false
-        case .duration(let question): question.isCertified ?? false
-        case .funnel(let question): question.isCertified ?? false
-        case .compare(let question): question.isCertified ?? false
-        case .measure, .transitions, .dropOff, .legs, .network, .errors, .why: false
-        }
-    }
+    package var isCertified: Bool { certifiable?.isCertified ?? false }
 
-    fileprivate var certifiedFilter: TransactionFilter? {
+    /// The members of a question whose answer can have bounds; `nil` for the other questions.
+    fileprivate var certifiable: (isCertified: Bool?, filter: TransactionFilter)? {
         switch self {
-        case .summary(let question): question.filter
-        case .duration(let question): question.filter
-        case .funnel(let question): question.filter
-        case .compare(let question): question.filter
+        case .summary(let question): (question.isCertified, question.filter)
+        case .duration(let question): (question.isCertified, question.filter)
+        case .funnel(let question): (question.isCertified, question.filter)
+        case .compare(let question): (question.isCertified, question.filter)
         case .measure, .transitions, .dropOff, .legs, .network, .errors, .why: nil
         }
     }

@@ -236,10 +236,7 @@ extension Ask {
         var limit = 20
 
         func validate() throws {
-            guard ErrorsQuestion.limits.contains(limit) else {
-                throw ValidationError(
-                    "--limit is \(ErrorsQuestion.limits.lowerBound) to \(ErrorsQuestion.limits.upperBound).")
-            }
+            try ErrorsQuestion.limits.validate(limit: limit)
             _ = try newSince(now: 0)
         }
 
@@ -332,14 +329,15 @@ extension Ask {
             help: "The most differences, \(WhyQuestion.limits.lowerBound) to \(WhyQuestion.limits.upperBound).")
         var limit = 20
 
-        func validate() throws {
-            guard WhyQuestion.limits.contains(limit) else {
-                throw ValidationError(
-                    "--limit is \(WhyQuestion.limits.lowerBound) to \(WhyQuestion.limits.upperBound).")
-            }
-        }
+        func validate() throws { try WhyQuestion.limits.validate(limit: limit) }
 
         func question() -> AnyQuestion { .why(WhyQuestion(filter: TransactionFilter(), limit: limit)) }
+    }
+}
+
+extension ClosedRange<Int> {
+    fileprivate func validate(limit: Int) throws {
+        guard contains(limit) else { throw ValidationError("--limit is \(lowerBound) to \(upperBound).") }
     }
 }
 #endif
