@@ -56,12 +56,13 @@ final class FailedWebSocket: WebSocketCarrier {
 
     func start(telling events: @escaping @Sendable (WebSocketEvent) -> Void) {
         schedule.after(delay) { [self] in
+            // Until this is recorded, callers wait: whoever has the error finds the exchange failed.
+            events(.ended(error, nil))
             let waiting = state.withLock { state in
                 state.hasFailed = true
                 defer { state.waiting = [] }
                 return state.waiting
             }
-            events(.ended(error, nil))
             for tell in waiting { tell(error) }
         }
     }

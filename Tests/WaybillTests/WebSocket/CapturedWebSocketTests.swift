@@ -300,6 +300,21 @@ import FoundationNetworking
         #expect(try tx.exchanges.first?.state == .failed)
     }
 
+    /// Broken, a caller whose `receive` threw could find its exchange still open.
+    @Test func aFailureIsRecordedBeforeAnyCallerIsTold() {
+        let schedule = ManualSchedule()
+        let carrier = FailedWebSocket(URLError(.badURL), on: schedule)
+        let order = Locked<[String]>([])
+        carrier.ping { _ in order.withLock { $0.append("early") } }
+        carrier.start { _ in
+            carrier.receive { _ in order.withLock { $0.append("told") } }
+            order.withLock { $0.append("recorded") }
+        }
+        schedule.step()
+        carrier.ping { _ in order.withLock { $0.append("late") } }
+        #expect(order.withLock { $0 } == ["recorded", "early", "told", "late"])
+    }
+
     #if os(Linux)
     /// Against a real server: where Foundation was built without WebSockets, all calls say so in one sentence, the app is
     /// told once, and the exchange is recorded as failed. Where it has them, the server declines the handshake.
