@@ -19,7 +19,7 @@ struct Faults: AsyncParsableCommand {
 
     private static var linuxCases: [FaultCase] {
         #if os(Linux)
-        [.shutDown]
+        [.overlay, .shutDown]
         #else
         []
         #endif

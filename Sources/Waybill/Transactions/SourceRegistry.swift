@@ -214,12 +214,11 @@ package final class SourceRegistry: Sendable {
     }
 
     package var current: SourceRecorder? {
-        guard let settings else { return nil }
-        return running.withLock { running in
+        running.withLock { running in
             if let old = running, old.generation != ProcessGeneration.current {
                 // The child must not use the parent's locks, connection and threads.
                 _ = Unmanaged.passRetained(old)
-                running = newSource(settings)
+                running = newSource(old.settings)
             }
             return running
         }

@@ -100,11 +100,11 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
             return counted(appended)
         case .closed, .exchangeClosed:
             openCount.subtract(1)
+            let whole = append(content, part: part, atMicroseconds: atMicroseconds, keeping: .closings)
+            if case .done = whole { return whole }
             // A long closing must not take the room reserved for others, so it loses its details.
-            for (content, reserve) in [(content, Reserve.closings), (content.bare, .nothing)] {
-                let appended = append(content, part: part, atMicroseconds: atMicroseconds, keeping: reserve)
-                if case .done = appended { return appended }
-            }
+            let bare = append(content.bare, part: part, atMicroseconds: atMicroseconds, keeping: .nothing)
+            if case .done = bare { return bare }
             let sequence = overflow.append(content.bare, part: part, atMicroseconds: atMicroseconds) { takeSequence() }
             return .done(sequence: sequence, isKept: false, isPressing: true)
         }

@@ -26,8 +26,7 @@ final class JournalFile: @unchecked Sendable {
         salt: UInt64 = .random(in: .min ... .max),
         size: JournalSize = JournalSize(), boot: String = Moment.thisBoot, catchesSignals: Bool = false
     ) throws(WaybillError) {
-        let wordCount = JournalLayout.HeaderWord.extent(JournalLayout.version).count
-        let headerBytes = (wordCount + JournalWordCounter.words(description.count)) * 8
+        let headerBytes = (JournalLayout.HeaderWord.count + JournalWordCounter.words(description.count)) * 8
         let pageBytes = JournalLayout.pageWordCount * 8
         let layout = JournalLayout(
             headerWordCount: (headerBytes + pageBytes - 1) / pageBytes * JournalLayout.pageWordCount,
@@ -178,7 +177,7 @@ final class JournalFile: @unchecked Sendable {
         words[Word.startMicroseconds] = UInt64(bitPattern: Int64(startMicroseconds))
         words[Word.descriptionByteCount] = UInt64(description.count)
         words[Word.boot] = layout.bootWord(boot)
-        UnsafeMutableRawPointer(words + Word.extent(JournalLayout.version).count).copyMemory(
+        UnsafeMutableRawPointer(words + Word.count).copyMemory(
             from: description, byteCount: description.count)
         words[Word.checksum] = JournalFile.headerChecksum(words, layout.headerWordCount)
         write(0..<layout.headerWordCount)
@@ -187,8 +186,7 @@ final class JournalFile: @unchecked Sendable {
     static func headerChecksum(_ words: UnsafePointer<UInt64>, _ count: Int) -> UInt64 {
         typealias Word = JournalLayout.HeaderWord
         var sum = JournalLayout.magic
-        let changing = Word.extent(words[Word.version]).changing
-        for index in 0..<count where !changing.contains(index) { sum = JournalChecksum.mix(sum, words[index]) }
+        for index in 0..<count where !Word.changing.contains(index) { sum = JournalChecksum.mix(sum, words[index]) }
         return sum
     }
 }

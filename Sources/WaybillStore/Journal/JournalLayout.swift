@@ -10,8 +10,8 @@ import WaybillCore
 struct JournalLayout: Equatable {
     /// `WBILJRNL`, read as a little-endian word.
     static let magic: UInt64 = 0x4C4E_524A_4C49_4257
-    /// The version that this code writes and the highest that it reads. Version 2 added how the process ended.
-    static let version: UInt64 = 2
+    /// The version that this code writes, and the highest that it reads.
+    static let version: UInt64 = 1
     /// Each segment begins with its turn plus one, the sequence before its first fact, and the checksum of both.
     static let segmentHeaderWordCount = 3
     static let pageWordCount = 512
@@ -24,14 +24,14 @@ struct JournalLayout: Equatable {
         /// The highest drained sequence, sealed. Outside SQLite, it reveals a database that was rolled back.
         static let drained = 9
         static let refused = 10
-        /// How the process ended, if known; see ``EndMark``. Since version 2, like `boot`.
+        /// How the process ended, if known; see ``EndMark``.
         static let end = 11
         /// The device's boot; 0 if it is unknown.
         static let boot = 12
 
-        static func extent(_ version: UInt64) -> (changing: Range<Int>, count: Int) {
-            version > 1 ? (checksum..<boot, boot + 1) : (checksum..<end, end)
-        }
+        static let count = 13
+        /// The words that change while the journal is used, and the checksum, which leaves them out.
+        static let changing = checksum..<boot
     }
 
     let headerWordCount: Int
@@ -186,7 +186,6 @@ extension JournalLayout {
 
     /// Returns how the process ended; `nil` if that is unknown. `boot` is the current boot.
     func end(_ words: [UInt64], boot: String) -> SourceEnd? {
-        guard words[HeaderWord.version] > 1 else { return nil }
         let noted = words[HeaderWord.end]
         let then = words[HeaderWord.boot]
         let isOtherBoot = then != 0 && bootWord(boot) != 0 && then != bootWord(boot)

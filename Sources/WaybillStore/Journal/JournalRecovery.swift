@@ -39,7 +39,7 @@ struct RecoveredJournal {
         typealias Word = JournalLayout.HeaderWord
         let description = words.withUnsafeBytes { bytes in
             Array(
-                bytes.dropFirst(Word.extent(words[Word.version]).count * 8).prefix(
+                bytes.dropFirst(Word.count * 8).prefix(
                     Int(words[Word.descriptionByteCount])))
         }
         guard let share = try? TransactionSet.decode(description).sources.first else { throw .damaged }
@@ -124,7 +124,6 @@ extension JournalLayout {
         guard words.count > Word.magic, words[Word.magic] != 0 else { throw .empty }
         guard words.count > Word.boot, words[Word.magic] == Self.magic else { throw .damaged }
         guard words[Word.version] <= Self.version else { throw .newer }
-        let wordCount = Word.extent(words[Word.version]).count
         let numbers = [Word.wordCount, Word.segmentWordCount, Word.segmentCount, Word.descriptionByteCount].map {
             words[$0]
         }
@@ -137,7 +136,7 @@ extension JournalLayout {
         self = layout
         let (segmentWords, isTooMuch) = segmentWordCount.multipliedReportingOverflow(by: segmentCount)
         guard headerWordCount <= words.count, !isTooMuch, segmentWords == words.count - headerWordCount,
-            headerWordCount > wordCount, Int(numbers[3]) <= (headerWordCount - wordCount) * 8,
+            headerWordCount > Word.count, Int(numbers[3]) <= (headerWordCount - Word.count) * 8,
             words.withUnsafeBufferPointer({ $0.baseAddress.map { JournalFile.headerChecksum($0, headerWordCount) } })
                 == words[Word.checksum]
         else { throw .damaged }

@@ -31,11 +31,12 @@ extension FaultCase {
     /// The file system is shut down under a process that records: what is mapped must not end it by SIGBUS.
     static let shutDown = FaultCase(name: "shut down") { _ in
         var counts = FaultCounts()
-        for type in ["ext4", "xfs"] {
+        for (type, isOverlaid) in [("ext4", false), ("xfs", false), ("ext4", true)] {
             let directory = try TemporaryDirectory()
             let mount = try Mount(
                 image: type, at: directory.url.appending(path: "disk", directoryHint: .isDirectory))
-            let harness = try Harness(client: mount.folder)
+            let overlay = try isOverlaid ? Mount(over: mount.folder.appending(path: "upper"), at: directory.file("over")) : nil
+            let harness = try Harness(client: overlay?.folder ?? mount.folder)
             let worker = try harness.worker("--pause", "300", deliversTo: false)
             try worker.wait(forMore: 500)
             try mount.shutDown()
@@ -48,6 +49,19 @@ extension FaultCase {
             counts.runs += 1
         }
         return counts
+    }
+
+    /// A process is killed in a container, whose own files are in an overlay.
+    static let overlay = FaultCase(name: "kill in an overlay") { setting in
+        try repeated(setting.share(0.06)) { _ in
+            let directory = try TemporaryDirectory()
+            let mount = try Mount(over: directory.file("upper"), at: directory.file("over"))
+            let harness = try Harness(client: mount.folder)
+            let worker = try harness.worker("--pause", "300")
+            try worker.wait(forMore: 200)
+            harness.kill(worker)
+            return try harness.count()
+        }
     }
     #endif
 

@@ -29,6 +29,20 @@ final class Mount: Sendable {
         }
     }
 
+    /// An overlay as containers have it: what is written to `folder` is in `upper`, a folder of another file system.
+    init(over upper: URL, at folder: URL) throws {
+        self.folder = folder
+        let work = upper.deletingLastPathComponent().appending(path: "work", directoryHint: .isDirectory)
+        let lower = folder.deletingLastPathComponent().appending(path: "lower", directoryHint: .isDirectory)
+        for made in [folder, upper, work, lower] {
+            try FileManager.default.createDirectory(at: made, withIntermediateDirectories: true)
+        }
+        let (status, words) = try command(
+            "mount", "-t", "overlay", "-o",
+            "lowerdir=\(lower.path()),upperdir=\(upper.path()),workdir=\(work.path())", "waybill-faults", folder.path())
+        guard status == 0 else { throw Skipped(reason: "no overlay can be mounted here: \(words)") }
+    }
+
     #if os(Linux)
     /// Has the file system fail all that is asked of it from now on, as after an error of its disk.
     func shutDown() throws {
