@@ -213,7 +213,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: testing + [
-                "WaybillCollector", "WaybillTracing", "WaybillLogging", "CWaybillSQLite", "AllocationCounter",
+                "WaybillCollector", "WaybillHummingbird", "WaybillTracing", "WaybillLogging", "CWaybillSQLite",
+                "AllocationCounter",
             ] + server + tracing,
             path: "Benchmarks", exclude: ["AllocationCounter", "Peers", "Size", "ratios.json"]),
         .target(name: "AllocationCounter", path: "Benchmarks/AllocationCounter"),

@@ -21,7 +21,7 @@ allRows += Row.reported
 #endif
 #if Collector
 allRows += [.collect, .collect4, .collectNaive, .collectLatency, .flush]
-allRows += Row.processors
+allRows += Row.processors + Row.servers
 #endif
 
 do {
@@ -53,6 +53,9 @@ do {
     #if Collector
     case "--collector" where arguments.count == 2:
         try await ProcessorSeconds.collect(arguments[1])
+        exit(0)
+    case "--server" where arguments.count <= 2:
+        try await ServedRequests.serve(arguments.dropFirst().first)
         exit(0)
     #endif
     default: break

@@ -10,8 +10,11 @@ struct Load {
     /// How long each request waited for its answer, in seconds.
     var latencies: [Double]
 
-    /// - Parameter requests: For each connection, one after the other.
-    static func run(_ requests: [[[UInt8]]], to port: Int) async throws -> Load {
+    /// - Parameters:
+    ///   - requests: For each connection, one after the other.
+    ///   - interval: How often each connection posts; a request that has to wait for the one before counts from when it
+    ///     was due. `nil`: as soon as the one before is answered.
+    static func run(_ requests: [[[UInt8]]], to port: Int, every interval: Duration? = nil) async throws -> Load {
         let connections = try requests.map { _ in try LoadConnection(port: port) }
         let outcomes = Locked<[Swift.Result<[Double], any Error>]>([])
         let start = ContinuousClock.now
@@ -21,7 +24,7 @@ struct Load {
             nonisolated(unsafe) let connection = connection
             group.enter()
             Thread.detachNewThread {
-                let outcome = Swift.Result { try post(requests, on: connection) }
+                let outcome = Swift.Result { try post(requests, on: connection, every: interval) }
                 outcomes.withLock { $0.append(outcome) }
                 group.leave()
             }
@@ -34,9 +37,17 @@ struct Load {
     /// What all but the slowest hundredth of the requests did not exceed.
     var slowestHundredth: Double { latencies.sorted()[latencies.count * 99 / 100] }
 
-    private static func post(_ requests: [[UInt8]], on connection: LoadConnection) throws -> [Double] {
-        try requests.map { request in
-            let begun = ContinuousClock.now
+    private static func post(
+        _ requests: [[UInt8]], on connection: LoadConnection, every interval: Duration?
+    ) throws -> [Double] {
+        let start = ContinuousClock.now
+        return try requests.enumerated().map { number, request in
+            var begun = ContinuousClock.now
+            if let interval {
+                let wait = start + interval * number - begun
+                if wait > .zero { Thread.sleep(forTimeInterval: wait / .seconds(1)) }
+                begun = start + interval * number
+            }
             try connection.post(request)
             return (ContinuousClock.now - begun) / .seconds(1)
         }

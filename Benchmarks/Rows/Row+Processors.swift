@@ -84,7 +84,7 @@ enum ProcessorSeconds {
 
     private static let millions = Double(factCount) / 1_000_000
 
-    private static var ofThisProcess: Double {
+    static var ofThisProcess: Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

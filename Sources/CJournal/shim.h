@@ -11,8 +11,8 @@
 
 /// Returns the type of the file system that holds a file's pages (linux/magic.h), or 0 if it is unknown.
 ///
-/// overlayfs, which containers use, maps the file below it and passes the file's flags through. Of the file systems
-/// below, only ext4 has files with FS_EXTENT_FL (linux/fs.h).
+/// overlayfs, which containers use, maps the file below it and passes the file's flags through. FS_EXTENT_FL
+/// (linux/fs.h) is a flag of ext4's files only.
 static inline uint32_t waybill_file_system(int descriptor) {
     const uint32_t ext4 = 0xEF53, overlayfs = 0x794C7630;
     struct statfs about;

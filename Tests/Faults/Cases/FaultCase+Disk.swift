@@ -35,7 +35,8 @@ extension FaultCase {
             let directory = try TemporaryDirectory()
             let mount = try Mount(
                 image: type, at: directory.url.appending(path: "disk", directoryHint: .isDirectory))
-            let overlay = try isOverlaid ? Mount(over: mount.folder.appending(path: "upper"), at: directory.file("over")) : nil
+            let overlay =
+                try isOverlaid ? Mount(over: mount.folder.appending(path: "upper"), at: directory.file("over")) : nil
             let harness = try Harness(client: overlay?.folder ?? mount.folder)
             let worker = try harness.worker("--pause", "300", deliversTo: false)
             try worker.wait(forMore: 500)

@@ -147,7 +147,8 @@ import WaybillCore
         let mount = Process()
         mount.executableURL = URL(filePath: "/usr/bin/env")
         mount.arguments = [
-            "mount", "-t", "overlay", "-o", "lowerdir=\(paths[0]),upperdir=\(paths[1]),workdir=\(paths[2])", "test", paths[3],
+            "mount", "-t", "overlay", "-o", "lowerdir=\(paths[0]),upperdir=\(paths[1]),workdir=\(paths[2])", "test",
+            paths[3],
         ]
         mount.standardError = FileHandle.nullDevice
         try mount.runAlone()
