@@ -140,6 +140,7 @@ extension FaultCase {
             chown(folder.path(), 65_534, 65_534)
             let harness = try Harness(client: folder)
             let first = try harness.worker(by: ["/usr/bin/env"] + nobody)
+            try first.wait(untilIs: "well")  // the store is open
             try first.wait(forMore: 100)
             try change(folder, files: 0, folder: 0)
             try first.wait(forMore: 100)
