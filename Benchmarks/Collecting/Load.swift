@@ -42,12 +42,9 @@ struct Load {
     ) throws -> [Double] {
         let start = ContinuousClock.now
         return try requests.enumerated().map { number, request in
-            var begun = ContinuousClock.now
-            if let interval {
-                let wait = start + interval * number - begun
-                if wait > .zero { Thread.sleep(forTimeInterval: wait / .seconds(1)) }
-                begun = start + interval * number
-            }
+            let begun = interval.map { start + $0 * number } ?? .now
+            let wait = begun - .now
+            if wait > .zero { Thread.sleep(forTimeInterval: wait / .seconds(1)) }
             try connection.post(request)
             return (ContinuousClock.now - begun) / .seconds(1)
         }

@@ -17,10 +17,10 @@ static inline uint32_t waybill_file_system(int descriptor) {
     const uint32_t ext4 = 0xEF53, overlayfs = 0x794C7630;
     struct statfs about;
     if (fstatfs(descriptor, &about) != 0) return 0;
+    uint32_t type = (uint32_t)about.f_type;
     int flags = 0;
-    if ((uint32_t)about.f_type == overlayfs && ioctl(descriptor, _IOR('f', 1, long), &flags) == 0 && flags & 0x80000)
-        return ext4;
-    return (uint32_t)about.f_type;
+    if (type == overlayfs && ioctl(descriptor, _IOR('f', 1, long), &flags) == 0 && flags & 0x80000) type = ext4;
+    return type;
 }
 
 /// Makes the pages of a shared mapping present and writable without changing them (MADV_POPULATE_WRITE, madvise(2)).

@@ -14,7 +14,6 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
     private let queue: DispatchQueue
     private let resource: Resource
     private let timer: any StoreTimer
-    private let isPatient: Bool
     private let begins: (Resource) -> Void
     private let ends: (Resource) -> Void
 
@@ -27,7 +26,6 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
         let queue = DispatchQueue(label: label, qos: qos)
         self.queue = queue
         self.timer = timer
-        isPatient = qos == .utility
         self.begins = begins
         self.ends = ends
         resource = try queue.sync { Result(catching: make) }.get()
@@ -58,7 +56,7 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
         of body: (Resource) throws(Failure) -> Value
     ) -> Result<Value, Failure> {
         #if os(Linux)
-        if isPatient { sched_yield() }
+        if queue.qos == .utility { sched_yield() }
         #endif
         return result(of: body)
     }
