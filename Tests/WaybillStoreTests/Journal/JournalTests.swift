@@ -159,8 +159,8 @@ import WaybillCore
             try LockedJournalFile(path: folder.file("below").path), try LockedJournalFile(path: paths[3] + "/above")
         )
         var flags: Int32 = 0
-        ioctl(below.descriptor, 0x8008_6601, &flags)  // FS_IOC_GETFLAGS of linux/fs.h
-        let hasExtents = flags & 0x80000 != 0
+        let areRead = ioctl(below.descriptor, 0x8008_6601, &flags) == 0  // FS_IOC_GETFLAGS of linux/fs.h
+        let hasExtents = areRead && flags & 0x80000 != 0
         #expect(above.canBeMapped == hasExtents, "only ext4 has them")
     }
     #endif
