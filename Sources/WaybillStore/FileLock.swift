@@ -65,6 +65,13 @@ final class FileLock {
         }
     }
 
+    /// Whether nobody holds the lock of a store, or it can't be opened.
+    static func isFree(of store: String) -> Bool {
+        guard let lock = try? FileLock(of: store) else { return true }
+        defer { lock.release() }
+        return lock.acquireIfFree()
+    }
+
     func acquireIfFree() -> Bool { flock(lock, LOCK_EX | LOCK_NB) == 0 }
 
     func release() { flock(lock, LOCK_UN) }

@@ -127,7 +127,8 @@ package final class StoreSession {
 
     /// Returns to the requested store with the facts that memory kept.
     private func leaveMemory() {
-        guard let memory = store else { return }
+        // Each piece of work comes here, and only the first opening waits for another process.
+        guard let memory = store, wanted.path.map(FileLock.isFree) ?? true else { return }
         let before = (place, openingProblem)
         (place, openingProblem) = (wanted, nil)
         do throws(WaybillError) {

@@ -104,6 +104,24 @@ import WaybillTesting
         #expect(try reader.sources().map(\.ledger) == [Ledger(recorded: 9, delivered: 9)])
     }
 
+    /// Broken, each piece of work waits five seconds for the lock: a first look at `health` took minutes.
+    @Test(.timeLimit(.minutes(1))) func aStoreThatAnotherProcessWritesToIsWaitedForOnce() async throws {
+        let folder = try TemporaryDirectory()
+        let lock = open(folder.file("waybill.sqlite-lock").path, O_RDWR | O_CREAT, 0o600)
+        defer { close(lock) }
+        try #require(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        let transactions = TransactionManager(store: .directory(folder.url))
+        transactions.perform(Login.self) { $0.log(.initiated) }
+        for _ in 0..<8 {
+            #expect(transactions.health.problems.map(\.code) == [.store])
+            _ = await transactions.flush()
+        }
+        flock(lock, LOCK_UN)
+        try await transactions.sync()
+        #expect(transactions.health.isGood)
+        #expect(try StoreReader(.folder(folder.url)).sources().map(\.ledger) == [Ledger(recorded: 3, pending: 3)])
+    }
+
     /// Breaks when SQLite goes on writing to files without a name, which nobody will ever read.
     @Test func aStoreThatIsDeletedUnderTheProcessIsMadeAnewAndWhatIsGoneIsBooked() async throws {
         let folder = try TemporaryDirectory()
