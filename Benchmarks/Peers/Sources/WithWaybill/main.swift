@@ -15,7 +15,9 @@ struct WithWaybill: Peer {
     let transactions: TransactionManager
 
     init(folder: URL) {
-        transactions = TransactionManager(store: .directory(folder), correlatedHosts: ["127.0.0.1"])
+        transactions = TransactionManager(store: .directory(folder), correlatedHosts: ["127.0.0.1"]) { options in
+            options.retention.maximumByteCount = 1 << 40  // the others keep everything, too
+        }
     }
 
     func begin() -> UseCaseTransaction<Login> { transactions.begin(Login.self) }
