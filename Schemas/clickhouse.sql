@@ -1,7 +1,8 @@
 -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
 --
--- Version 1. A version adds tables or columns, and changes none. On a cluster the engines are replicated; `facts` is then a
--- Distributed table over `facts_local`, by cityHash64(tx), and every server has the other tables whole.
+-- Version 1. A version adds tables or columns, and changes none. On a cluster the engines are replicated; `facts` and `parts`
+-- are then Distributed tables over `facts_local` and `parts_local`, by cityHash64(tx) and cityHash64(source), and every server has
+-- the other tables whole.
 -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
 -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
 -- Until parts are merged, a row appears as often as it was inserted. Read one row of each key.
@@ -44,6 +45,29 @@ CREATE TABLE books ( -- what sets, erasures and retirements left of a source; a 
 ORDER BY (source, arrival)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
+CREATE TABLE parts ( -- where parts belong: a row for each opening among the facts
+  source FixedString(16), -- as in `facts`
+  sequence Int64 CODEC(Delta, ZSTD), -- of the opening
+  tx FixedString(16), -- the transaction
+  at_us Int64 CODEC(Delta, ZSTD), -- as in `facts`
+) ENGINE = ReplacingMergeTree()
+ORDER BY (source, sequence)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE installations ( -- which secret an installation showed first
+  guid FixedString(16), -- the installation's
+  arrival Int64, -- as in `books`: the smallest counts
+  proof String, -- SHA-256 of its secret; empty: it had shown none
+) ENGINE = ReplacingMergeTree()
+ORDER BY (guid, arrival)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE commits ( -- how far each process has numbered what it inserted
+  place Int64 CODEC(Delta, ZSTD), -- the last arrival of an insert into `books`
+) ENGINE = ReplacingMergeTree()
+ORDER BY (place)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
 CREATE TABLE names ( -- what a version of an app calls a code
   use_case Int64, -- the code
   event Int64, -- -1: the use case itself
@@ -67,7 +91,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE removals ( -- rows of erased facts, which servers take away
   id FixedString(16), -- of this removal
-  target String, -- the table: facts, on a cluster facts_local, or books
+  target String, -- the table: facts, parts or books
   condition String, -- SQL: which rows
   at_us Int64, -- when
   done UInt8, -- 1: they are gone from every server

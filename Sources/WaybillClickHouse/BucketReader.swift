@@ -91,8 +91,7 @@ extension ClickHouseTables {
         for some in parts.inChunks(of: Self.partsPerStatement) {
             try await client.forEachRow(
                 """
-                SELECT source, sequence, tx, cityHash64(tx) FROM facts \
-                WHERE kind = 1 AND NOT (\(Self.noTransaction)) AND (\(Self.condition("sequence", some)))
+                SELECT source, sequence, tx, cityHash64(tx) FROM parts WHERE \(Self.condition("sequence", some))
                 """, reading
             ) { row in
                 stranded.append(
@@ -138,7 +137,7 @@ extension ClickHouseTables {
         return conditions.joined(separator: " AND ")
     }
 
-    private static func condition(_ column: String, _ parts: some Collection<FactID>) -> String {
+    static func condition(_ column: String, _ parts: some Collection<FactID>) -> String {
         Dictionary(grouping: parts, by: \.source).map { source, parts in
             let sequences = parts.map { "\($0.sequence)" }.joined(separator: ", ")
             return "source = \(literal(source)) AND \(column) IN (\(sequences))"

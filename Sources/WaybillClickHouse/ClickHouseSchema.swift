@@ -74,8 +74,9 @@ enum ClickHouseSchema {
         let head = """
             -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
             --
-            -- Version \(version). A version adds tables or columns, and changes none. On a cluster the engines are replicated; `facts` is then a
-            -- Distributed table over `facts_local`, by cityHash64(tx), and every server has the other tables whole.
+            -- Version \(version). A version adds tables or columns, and changes none. On a cluster the engines are replicated; `facts` and `parts`
+            -- are then Distributed tables over `facts_local` and `parts_local`, by cityHash64(tx) and cityHash64(source), and every server has
+            -- the other tables whole.
             -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
             -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
             -- Until parts are merged, a row appears as often as it was inserted. Read one row of each key.
@@ -140,6 +141,25 @@ enum ClickHouseSchema {
                 Column("inserted", "DateTime DEFAULT now()", "by the server's clock"),
             ], order: "source, arrival"),
         Table(
+            name: "parts", meaning: "where parts belong: a row for each opening among the facts",
+            columns: [
+                Column("source", "FixedString(16)", "as in `facts`"),
+                Column("sequence", "Int64", codec: "Delta, ZSTD", "of the opening"),
+                Column("tx", "FixedString(16)", "the transaction"),
+                Column("at_us", "Int64", codec: "Delta, ZSTD", "as in `facts`"),
+            ], order: "source, sequence", shard: "cityHash64(source)"),
+        Table(
+            name: "installations", meaning: "which secret an installation showed first",
+            columns: [
+                Column("guid", "FixedString(16)", "the installation's"),
+                Column("arrival", "Int64", "as in `books`: the smallest counts"),
+                Column("proof", "String", "SHA-256 of its secret; empty: it had shown none"),
+            ], order: "guid, arrival"),
+        Table(
+            name: "commits", meaning: "how far each process has numbered what it inserted",
+            columns: [Column("place", "Int64", codec: "Delta, ZSTD", "the last arrival of an insert into `books`")],
+            order: "place"),
+        Table(
             name: "names", meaning: "what a version of an app calls a code",
             columns: [
                 Column("use_case", "Int64", "the code"), Column("event", "Int64", "-1: the use case itself"),
@@ -160,7 +180,7 @@ enum ClickHouseSchema {
             name: "removals", meaning: "rows of erased facts, which servers take away",
             columns: [
                 Column("id", "FixedString(16)", "of this removal"),
-                Column("target", "String", "the table: facts, on a cluster facts_local, or books"),
+                Column("target", "String", "the table: facts, parts or books"),
                 Column("condition", "String", "SQL: which rows"),
                 Column("at_us", "Int64", "when"),
                 Column("done", "UInt8", "1: they are gone from every server"),

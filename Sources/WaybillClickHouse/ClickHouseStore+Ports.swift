@@ -11,7 +11,7 @@ extension ClickHouseStore: BrowsableStore {
     }
 
     package func version() async throws -> Int64 {
-        let state = try await loader.current().state
+        let state = try await tables.state()
         return state.lastArrival &+ Int64(bitPattern: state.bookCount) &+ Int64(bitPattern: state.tombstoneCount)
     }
 

@@ -125,7 +125,7 @@ package struct ClickHouseStore: Sendable {
         try await reading { try await $0.copy(facts, to: file) }
     }
 
-    package func checkWriting() async throws { _ = try await loader.current() }
+    package func checkWriting() async throws { _ = try await tables.state() }
 }
 
 extension ClickHouseStore {

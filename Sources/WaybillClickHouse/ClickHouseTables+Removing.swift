@@ -5,7 +5,7 @@ import WaybillStore
 extension ClickHouseTables {
     struct Removal: Sendable {
         var id = GUID()
-        /// `facts` or `books`.
+        /// `facts`, `parts` or `books`.
         var table: String
         var condition: String
     }
@@ -14,10 +14,11 @@ extension ClickHouseTables {
         let gone = changes.books.filter { !$0.gone.isEmpty }.map { condition($0.share.source.id, $0.gone) }
         let removed = changes.removedSources.map { "source = \(literal($0))" }
         // Each removal is a mutation: every server rewrites parts for it.
-        return (gone + removed).inChunks(of: 100).map {
-            Removal(table: "facts", condition: $0.joined(separator: " OR "))
+        func removals(from table: String, _ conditions: [String]) -> [Removal] {
+            conditions.inChunks(of: 100).map { Removal(table: table, condition: $0.joined(separator: " OR ")) }
         }
-            + removed.inChunks(of: 100).map { Removal(table: "books", condition: $0.joined(separator: " OR ")) }
+        return removals(from: "facts", gone + removed) + removals(from: "parts", gone + removed)
+            + removals(from: "books", removed)
     }
 
     /// Notes the removals, because the next erasure must complete unfinished ones.
@@ -69,11 +70,13 @@ extension ClickHouseTables {
             var tables = self
             tables.client = server
             var rows = RowBinaryWriter()
-            if removal.table == "books" {
+            switch removal.table {
+            case "books", "parts":
                 rows.guid(Self.none)
                 rows.integer(wall)
-                try await tables.insert("books(source, arrival)", rows)
-            } else {
+                let number = removal.table == "books" ? "arrival" : "sequence"
+                try await tables.insert("\(local(removal.table))(source, \(number))", rows)
+            default:
                 let weeks = try await server.rows(
                     "SELECT DISTINCT week FROM \(local(removal.table)) WHERE \(removal.condition)"
                 ) { row in try row.integer(UInt16.self) }
@@ -87,7 +90,7 @@ extension ClickHouseTables {
         }
     }
 
-    private func local(_ table: String) -> String { table == "facts" && cluster != nil ? "facts_local" : table }
+    private func local(_ table: String) -> String { table != "books" && cluster != nil ? "\(table)_local" : table }
 
     /// - Throws: `.store` if a server is down, or needs more than some 45 seconds.
     func removeAll(at wall: Int64) async throws(WaybillError) {

@@ -86,16 +86,26 @@ struct ClickHouseTables: Sendable {
         return states.first ?? State()
     }
 
-    func tombstones() async throws(WaybillError) -> [Tombstone] {
+    func tombstones(where condition: String = "1") async throws(WaybillError) -> [Tombstone] {
         try await client.rows(
-            "SELECT guid, with_installation, min(at_us), max(proof) FROM erased GROUP BY guid, with_installation ORDER BY guid",
-            reading
+            """
+            SELECT guid, with_installation, min(at_us), max(proof) FROM erased WHERE \(condition) \
+            GROUP BY guid, with_installation ORDER BY guid
+            """, reading
         ) { row in
             let (id, kind) = (try row.guid(), try row.integer(UInt8.self))
             let (at, proof) = (try row.integer(Int64.self), try row.string())
             return Tombstone(
                 id: id, isWithInstallation: kind == 1, at: at, proofDigest: proof.isEmpty ? nil : proof)
         }
+    }
+
+    func tombstones(of ids: some Collection<GUID>) async throws(WaybillError) -> [Tombstone] {
+        var tombstones: [Tombstone] = []
+        for some in Array(ids).inChunks(of: Self.idsPerStatement) {
+            tombstones += try await self.tombstones(where: "guid IN (\(Self.list(some)))")
+        }
+        return tombstones
     }
 
     func names(behind arrival: Int64) async throws(WaybillError) -> [NameChange] {
@@ -110,6 +120,28 @@ struct ClickHouseTables: Sendable {
                 app: try row.text(), appVersion: try row.text(), name: try row.text(),
                 isRemoved: try row.integer(UInt8.self) == 1)
         }
+    }
+
+    /// Returns the secrets that installations showed first; an empty one if they showed none.
+    func installations(_ ids: some Collection<GUID>) async throws(WaybillError) -> [GUID: [UInt8]] {
+        var proofs: [GUID: [UInt8]] = [:]
+        for some in Array(ids).inChunks(of: Self.idsPerStatement) {
+            try await client.forEachRow(
+                "SELECT guid, argMin(proof, arrival) FROM installations WHERE guid IN (\(Self.list(some))) GROUP BY guid",
+                reading
+            ) { row in proofs[try row.guid()] = try row.string() }
+        }
+        return proofs
+    }
+
+    /// Returns the last place of each process that inserted something behind `place`.
+    func lastPlaces(behind place: Int64) async throws(WaybillError) -> [Int64: Int64] {
+        let places = try await client.rows(
+            "SELECT max(place) FROM commits WHERE place > \(place) GROUP BY place % \(ArrivalPlace.writerCount)",
+            reading
+        ) { row in try row.integer(Int64.self) }
+        return Dictionary(
+            places.compactMap { place in ArrivalPlace.writer(of: place).map { ($0, place) } }, uniquingKeysWith: max)
     }
 
     /// Reads books by source and arrival. `condition` is SQL.
@@ -189,6 +221,10 @@ struct ClickHouseTables: Sendable {
         return "source = \(literal(source)) AND (\(ranges.joined(separator: " OR ")))"
     }
 
+    static let idsPerStatement = 500
+
+    static func list(_ ids: some Collection<GUID>) -> String { ids.map(literal).joined(separator: ", ") }
+
     static func literal(_ id: GUID) -> String {
         "toFixedString(unhex('\(id.description.filter { $0 != "-" })'), 16)"
     }
@@ -197,9 +233,15 @@ struct ClickHouseTables: Sendable {
 
     /// Inserts facts, which count only after books name them.
     func insertFacts(of changes: StoreChanges, receivedAt wall: Int64) async throws(WaybillError) {
-        var rows = RowBinaryWriter()
+        var (rows, parts) = (RowBinaryWriter(), RowBinaryWriter())
         for books in changes.books {
             for fact in books.share.facts {
+                if case .opened(let opened) = fact.content {
+                    parts.guid(books.share.source.id)
+                    parts.integer(fact.sequence)
+                    parts.guid(opened.transaction)
+                    parts.integer(fact.atMicroseconds)
+                }
                 let part = books.transactions[fact.part]
                 rows.integer(UInt16(Self.week(of: part?.transaction, at: wall)))
                 rows.guid(part?.transaction ?? Self.none)
@@ -215,6 +257,7 @@ struct ClickHouseTables: Sendable {
             }
         }
         try await insert("facts(week, tx, source, sequence, part, kind, at_us, use_case, fact)", rows)
+        try await insert("parts(source, sequence, tx, at_us)", parts)
     }
 
     func insert(_ tombstones: [Tombstone]) async throws(WaybillError) {
@@ -240,6 +283,22 @@ struct ClickHouseTables: Sendable {
             rows.integer(arrival)
         }
         try await insert("names(use_case, event, app, app_version, name, removed, arrival)", rows)
+    }
+
+    func insert(installations: [GUID: [UInt8]], _ arrival: Int64) async throws(WaybillError) {
+        var rows = RowBinaryWriter()
+        for (id, proof) in installations {
+            rows.guid(id)
+            rows.integer(arrival)
+            rows.string(proof)
+        }
+        try await insert("installations(guid, arrival, proof)", rows)
+    }
+
+    func insert(place: Int64) async throws(WaybillError) {
+        var rows = RowBinaryWriter()
+        rows.integer(place)
+        try await insert("commits(place)", rows)
     }
 
     static func rows(_ books: [SourceBooks], _ numbers: ArrivalNumbers, receivedAt wall: Int64) -> RowBinaryWriter {

@@ -52,21 +52,20 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
     private var state = ClickHouseTables.State()
     /// The numbers of the rows of books in the last hour before the copy's newest row.
     private var recent: Set<Int64> = []
-    private var writers: [Int64: Int64] = [:]
     private var retired: [GUID: SequenceRanges] = [:]
     private var buried = DatabaseBooks.Buried([])
 
     init(_ tables: ClickHouseTables, clock: any TransactionClock) { (self.tables, self.clock) = (tables, clock) }
 
-    /// Returns a copy at least as new as this call, and the last number of each writer.
-    func current() async throws -> (replica: Replica, state: ClickHouseTables.State, writers: [Int64: Int64]) {
+    /// Returns a copy at least as new as this call.
+    func current() async throws -> (replica: Replica, state: ClickHouseTables.State) {
         try await turns.run {
             try await tables.untilComplete {
                 do {
                     let state = try await tables.state()
-                    if let replica, state == self.state { return (replica, state, writers) }
+                    if let replica, state == self.state { return (replica, state) }
                     let replica = try await catchUp(to: state)
-                    return (replica, state, writers)
+                    return (replica, state)
                 } catch {
                     replica = nil
                     throw error
@@ -140,9 +139,6 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
 
     private func note(_ arrivals: [Int64], _ state: ClickHouseTables.State) {
         recent.formUnion(arrivals)
-        for arrival in arrivals {
-            if let writer = ArrivalPlace.writer(of: arrival) { writers[writer] = max(writers[writer] ?? 0, arrival) }
-        }
         let first = state.lastArrival - Self.overlap
         recent = recent.filter { $0 > first }
         self.state = state
@@ -179,7 +175,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         }
         (self.replica, self.buried) = (replica, told.buried)
         retired = sources.mapValues(\.books.retired).filter { !$0.value.isEmpty }
-        (recent, writers) = ([], [:])
+        recent = []
         note(told.arrivals, state)
         return replica
     }

@@ -60,36 +60,56 @@ final class SetQueue: Sendable {
     }
 
     private func write(_ arrivals: [ReceivedSet]) async throws -> [Result<Receipt, WaybillError>] {
-        let replica = try await current()
+        let wall = arrivals.map(\.atMicroseconds).max() ?? 0
         let limit = factsPerTransaction
-        let (results, changes) = try await replica.write { store throws(WaybillError) in
-            try store.rehearse(arrivals, factsPerTransaction: limit)
+        guard WorkingSet.isEnough(for: arrivals) else {
+            let (results, changes) = try await current().write { store throws(WaybillError) in
+                try store.rehearse(arrivals, factsPerTransaction: limit)
+            }
+            try await write(changes, at: wall)
+            return results
         }
-        try await write(changes, at: arrivals.map(\.atMicroseconds).max() ?? 0)
+        try await follow()
+        let all = try await WorkingSet(for: arrivals, tables)
+        let (results, changes) = try await all.rehearse(arrivals, factsPerTransaction: limit)
+        try await write(changes, at: wall, bound: all.installations)
         return results
     }
 
-    /// Returns an updated copy. Later inserts get later numbers.
+    /// Later inserts get later numbers than those of other processes.
+    private func follow() async throws(WaybillError) {
+        numbers.follow(try await tables.lastPlaces(behind: numbers.recently))
+    }
+
+    /// Returns an updated copy.
     private func current() async throws -> Replica {
-        let (replica, _, writers) = try await loader.current()
-        numbers.follow(writers)
-        return replica
+        try await follow()
+        return try await loader.current().replica
     }
 
     func take(_ changes: StoreChanges, at wall: Int64) async throws {
         try await turns.run {
-            numbers.pass(try await tables.state().lastArrival)
+            try await follow()
             try await write(changes, at: wall)
         }
     }
 
-    private func write(_ changes: StoreChanges, at wall: Int64) async throws(WaybillError) {
+    /// - Parameter bound: Installations whose secrets are stored.
+    private func write(_ changes: StoreChanges, at wall: Int64, bound: Set<GUID> = []) async throws(WaybillError) {
         try await tables.insertFacts(of: changes, receivedAt: wall)
         if !changes.tombstones.isEmpty { try await tables.insert(changes.tombstones) }
         if !changes.names.isEmpty { try await tables.insert(changes.names, numbers.next(1)) }
         guard !changes.books.isEmpty else { return }
+        var installations: [GUID: [UInt8]] = [:]
+        for books in changes.books {
+            guard let id = books.share.source.installation, !bound.contains(id) else { continue }
+            installations[id] = books.installationDigest ?? []
+        }
+        if !installations.isEmpty { try await tables.insert(installations: installations, numbers.next(1)) }
         do {
-            try await tables.insert(books: ClickHouseTables.rows(changes.books, numbers, receivedAt: wall))
+            let books = ClickHouseTables.rows(changes.books, numbers, receivedAt: wall)
+            try await tables.insert(place: numbers.last)
+            try await tables.insert(books: books)
         } catch {
             // The insert may still arrive, behind later ones.
             numbers.renew()
@@ -156,17 +176,19 @@ final class ArrivalNumbers: Sendable {
         }
     }
 
+    /// The last place that was given.
+    var last: Int64 { state.withLock { $0.last * ArrivalPlace.writerCount + $0.writer } }
+
+    /// An hour before the last place that is known, the longest time that a place may take to arrive.
+    var recently: Int64 { state.withLock { ($0.seen.values.max() ?? ArrivalPlace.perHour) - ArrivalPlace.perHour } }
+
     func follow(_ seen: [Int64: Int64]) {
         state.withLock { state in
-            state.seen = seen
+            state.seen.merge(seen, uniquingKeysWith: max)
             // By chance, another process uses the same writer.
             if let other = seen[state.writer], other / ArrivalPlace.writerCount > state.last { Self.renew(&state) }
             state.last = max(state.last, (seen.values.max() ?? 0) / ArrivalPlace.writerCount)
         }
-    }
-
-    func pass(_ place: Int64) {
-        state.withLock { state in state.last = max(state.last, place / ArrivalPlace.writerCount) }
     }
 
     func renew() { state.withLock(Self.renew) }

@@ -22,7 +22,7 @@ import WaybillQueries
         tables = ClickHouseTables(client: ClickHouseClient(address), isCurrent: true)
         // By now it is known which writer the store is.
         _ = try await store.add(received(LoginHistory().clientSet()))
-        late.follow(try await store.loader.current().writers)
+        late.follow(try await tables.lastPlaces(behind: 0))
     }
 
     private func received(_ set: TransactionSet) -> ReceivedSet {

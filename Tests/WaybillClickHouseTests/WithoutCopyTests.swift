@@ -35,6 +35,7 @@ import WaybillTesting
             let receipt = try await writer.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
             #expect(receipt.rejections.isEmpty)
         }
+        #expect(try await !writer.loader.hasCopy(), "taking in needs none")
         #expect(try await writer.tables.strandedParts().isEmpty == false)
         let copy = try await ClickHouseStore(address)
         var alone = copy
@@ -57,6 +58,42 @@ import WaybillTesting
         ] {
             #expect(try await alone.answer(question, where: []) == copy.answer(question, where: []))
         }
+    }
+
+    /// Breaks when a set is taken in without what earlier ones said of its part and its installation: a transaction would
+    /// end twice or grow without limit, and anybody could speak for an installation.
+    @Test func aSetIsJudgedByThoseBefore() async throws {
+        let store = try await ClickHouseStore(ClickHouseEngine.shared.database(), factsPerTransaction: 32)
+        let (installation, secret) = (GUID(), IdentityProof())
+        var recorder = Recorder("shop", GUID(), of: installation)
+        func add(_ recorder: Recorder, _ secret: IdentityProof) async throws -> Receipt {
+            var share = recorder.share([recorder.facts[recorder.facts.count - 1]])
+            share.installationProof = secret
+            let set = TransactionSet(id: GUID(), sources: [share])
+            return try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
+        let part = recorder.add(.opened(Fact.Opened(transaction: GUID(), useCase: 1)))
+        #expect(try await add(recorder, secret).acceptedCount == 1)
+        recorder.add(.closed(Fact.Closed(outcome: .succeeded)), part: part)
+        #expect(try await add(recorder, secret).acceptedCount == 1)
+        recorder.add(.closed(Fact.Closed(outcome: .failed)), part: part)
+        #expect(try await add(recorder, secret).rejections.count == 1)
+        for _ in 0..<30 {
+            recorder.add(.event(Fact.Event(code: 1)), part: part)
+            #expect(try await add(recorder, secret).acceptedCount == 1)
+        }
+        recorder.add(.event(Fact.Event(code: 1)), part: part)
+        #expect(
+            try await add(recorder, secret).rejections.map(\.reason) == [
+                "the transaction has 32 facts, and takes no more"
+            ])
+        #expect(try await store.tables.strandedParts().isEmpty)
+
+        var other = Recorder("shop", GUID(), of: installation)
+        other.add(.opened(Fact.Opened(transaction: GUID(), useCase: 1)))
+        #expect(try await add(other, IdentityProof()).refusedSources.map(\.source) == [other.source.id])
+        #expect(try await add(other, secret).acceptedCount == 1)
+        #expect(try await !store.loader.hasCopy())
     }
 
     /// Breaks when a question about a sample reads other transactions than a copy would, reads all of them, or says why
@@ -232,9 +269,10 @@ private struct Recorder {
     var now: Int64 = 0
     private(set) var facts: [Fact] = []
 
-    init(_ app: String, _ id: GUID) {
+    init(_ app: String, _ id: GUID, of installation: GUID? = nil) {
         source = SourceIdentity(
-            id: id, installation: nil, app: app, appVersion: "1", device: "x86_64", os: "Linux", osVersion: "6.1")
+            id: id, installation: installation, app: app, appVersion: "1", device: "x86_64", os: "Linux",
+            osVersion: "6.1")
     }
 
     @discardableResult mutating func add(_ content: Fact.Content, part: Int64? = nil) -> Int64 {

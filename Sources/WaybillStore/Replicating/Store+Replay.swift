@@ -24,6 +24,20 @@ extension Store {
         nameCount = nil
     }
 
+    /// Binds installations to the digests of their secrets; an empty one binds to none.
+    package func replay(_ installations: [GUID: [UInt8]]) throws(WaybillError) {
+        try write { () throws(WaybillError) in
+            let insertion = try connection.statement(
+                """
+                INSERT INTO installations(guid, proof_hash) VALUES (?, ?) \
+                ON CONFLICT DO UPDATE SET proof_hash = excluded.proof_hash
+                """)
+            for (id, digest) in installations {
+                try insertion.run(id, digest.isEmpty ? nil : ColumnValue.blob(digest))
+            }
+        }
+    }
+
     /// Applies tombstones; call it after all earlier facts are applied.
     package func replay(_ tombstones: [Tombstone]) throws(WaybillError) {
         try write { () throws(WaybillError) in

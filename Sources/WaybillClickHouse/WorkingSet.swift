@@ -1,0 +1,180 @@
+#if ClickHouse
+import WaybillCore
+import WaybillQueries
+import WaybillStore
+
+/// The part of the database that decides about sets: the books of their sources, and the transactions that they touch.
+/// A commit reads this alone, so that it costs the same in a large database.
+struct WorkingSet {
+    let thread: StoreThread<MemoryStore>
+    /// The installations that are bound to their first secret already.
+    let installations: Set<GUID>
+    /// All names, which have a common limit.
+    private let nameCount: Int
+
+    /// Whether the sets need no copy of the database. Erased facts may take others with them.
+    static func isEnough(for arrivals: [ReceivedSet]) -> Bool {
+        arrivals.allSatisfy { $0.set.sources.allSatisfy { $0.dropped.allSatisfy { $0.reason != .erased } } }
+    }
+
+    init(for arrivals: [ReceivedSet], _ tables: ClickHouseTables) async throws {
+        var loading = WorkingSetLoader(arrivals.flatMap(\.set.sources), tables)
+        try await loading.load()
+        (thread, nameCount) = (try MemoryStore.thread(), loading.names.count)
+        installations = Set(loading.installations.keys)
+        try await thread.replay(loading.names.filter { loading.apps.contains($0.app) })
+        for books in loading.books { try await thread.replay([books]) }
+        let (tombstones, installations) = (loading.tombstones, loading.installations)
+        try await thread.run { memory throws(WaybillError) in
+            try memory.store.replay(installations)
+            try memory.store.replay(tombstones)
+        }
+    }
+
+    func rehearse(_ arrivals: [ReceivedSet], factsPerTransaction limit: Int?) async throws(WaybillError) -> (
+        results: [Result<Receipt, WaybillError>], changes: StoreChanges
+    ) {
+        let nameCount = nameCount
+        return try await thread.run { memory throws(WaybillError) in
+            memory.store.nameCount = nameCount
+            return try memory.store.rehearse(arrivals, factsPerTransaction: limit)
+        }
+    }
+}
+
+private struct WorkingSetLoader {
+    private let shares: [TransactionSet.Share]
+    private let tables: ClickHouseTables
+    private(set) var names: [NameChange] = []
+    private(set) var tombstones: [Tombstone] = []
+    private(set) var installations: [GUID: [UInt8]] = [:]
+    /// The sources by their first arrivals: first what dates and places the facts, then what has arrived of those that
+    /// the sets are of.
+    private(set) var books: [SourceBooks] = []
+
+    private var rows: [FactID: ClickHouseTables.FactRow] = [:]
+
+    /// So many parts after a new anchor make it be ignored: see ``Ingestion``.
+    private static let redatedParts = 5_001
+
+    init(_ shares: [TransactionSet.Share], _ tables: ClickHouseTables) { (self.shares, self.tables) = (shares, tables) }
+
+    var apps: Set<String> { Set(shares.map(\.source.app)) }
+
+    mutating func load() async throws {
+        let opened = shares.flatMap { share in
+            share.facts.compactMap { fact -> (part: FactID, transaction: GUID)? in
+                guard case .opened(let content) = fact.content else { return nil }
+                return (FactID(source: share.source.id, sequence: fact.sequence), content.transaction)
+            }
+        }
+        let here = Set(opened.map(\.part))
+        let continued = Set(
+            shares.flatMap { share in
+                share.facts.lazy.filter { $0.part != 0 }.map { FactID(source: share.source.id, sequence: $0.part) }
+            }
+        ).subtracting(here)
+        let placed = try await tables.parts(continued)
+        let transactions = Set(opened.map(\.transaction)).union(placed.values)
+        let known = Set(shares.compactMap(\.source.installation))
+        names = try await tables.names(behind: 0)
+        installations = try await tables.installations(known)
+        tombstones = try await tables.tombstones(of: transactions.union(known))
+        try await loadFacts(of: transactions)
+        try await tables.facts(strandedOf: Array(here.union(continued))) { row in rows[row.id] = row }
+        for share in shares { try await loadOpenExchanges(of: share) }
+        let its = Set(shares.map(\.source.id))
+        let sources = try await tables.sources(its.union(rows.keys.lazy.map(\.source)))
+        for share in shares { try await loadRedatedParts(by: share, known: sources[share.source.id]?.books.share) }
+        place(sources, its)
+    }
+
+    private mutating func loadFacts(of transactions: Set<GUID>) async throws {
+        for some in Array(transactions).inChunks(of: ClickHouseTables.idsPerStatement) {
+            try await tables.facts(where: "tx IN (\(ClickHouseTables.list(some)))") { row in rows[row.id] = row }
+        }
+    }
+
+    /// Loads what follows an exchange outside any transaction, which may already have ended.
+    private mutating func loadOpenExchanges(of share: TransactionSet.Share) async throws {
+        let first = share.facts.compactMap { fact -> Int64? in
+            guard fact.part == 0, case .exchangeClosed(let content) = fact.content else { return nil }
+            return content.exchange
+        }.min()
+        guard let first else { return }
+        try await tables.facts(
+            where: """
+                tx = \(ClickHouseTables.literal(ClickHouseTables.none)) AND source = \(ClickHouseTables.literal(share.source.id)) \
+                AND sequence >= \(first) AND part = 0
+                """
+        ) { row in rows[row.id] = row }
+    }
+
+    /// Loads the parts that a new anchor would date anew.
+    private mutating func loadRedatedParts(by share: TransactionSet.Share, known: TransactionSet.Share?) async throws {
+        let offsets = Dictionary(
+            (known?.clocks ?? []).map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)
+        let new = share.clocks.first { $0.offsetMicroseconds > offsets[$0.atMicroseconds] ?? .min }
+        guard let new, let first = offsets.keys.min() else { return }
+        let start = new.atMicroseconds <= first ? Int64.min : new.atMicroseconds
+        for fact in try await tables.openings(of: share.source.id, from: start, limit: Self.redatedParts) {
+            let id = FactID(source: share.source.id, sequence: fact.fact.sequence)
+            if rows[id] == nil { rows[id] = fact }
+        }
+    }
+
+    private mutating func place(_ sources: [GUID: DatabaseBooks.Source], _ its: Set<GUID>) {
+        let buried = DatabaseBooks.Buried(tombstones)
+        let facts = Dictionary(grouping: rows.values.filter { !buried.contains($0.transaction) }, by: \.source)
+        let known = sources.values.filter { !buried.contains($0.books.share.source.installation) }
+            .sorted { $0.first < $1.first }
+        for source in known {
+            let expected = source.expected
+            var head = source.head
+            head.share.facts = (facts[head.share.source.id] ?? []).map(\.fact).filter { expected.contains($0.sequence) }
+                .sorted { $0.sequence < $1.sequence }
+            books.append(head)
+        }
+        for source in known where its.contains(source.books.share.source.id) {
+            var arrived = source.books
+            arrived.share.clocks = []
+            // Which sets brought them does not matter here.
+            arrived.arrivals = SequenceRanges(arrived.arrivals).ranges.enumerated().map { number, range in
+                SourceBooks.Arrival(id: Int64(number) + 1, first: range.lowerBound, last: range.upperBound, received: 0)
+            }
+            books.append(arrived)
+        }
+    }
+}
+
+extension ClickHouseTables {
+    /// Returns the transactions of parts whose openings have arrived.
+    fileprivate func parts(_ parts: Set<FactID>) async throws(WaybillError) -> [FactID: GUID] {
+        var transactions: [FactID: GUID] = [:]
+        for some in Array(parts).inChunks(of: Self.idsPerStatement) {
+            try await client.forEachRow(
+                "SELECT source, sequence, tx FROM parts WHERE \(Self.condition("sequence", some))", reading
+            ) { row in
+                transactions[FactID(source: try row.guid(), sequence: try row.integer())] = try row.guid()
+            }
+        }
+        return transactions
+    }
+
+    /// Returns the latest openings of a source by its clock, with their transactions alone.
+    fileprivate func openings(of source: GUID, from start: Int64, limit: Int) async throws(WaybillError) -> [FactRow] {
+        try await client.rows(
+            """
+            SELECT sequence, tx, at_us FROM parts WHERE source = \(Self.literal(source)) AND at_us >= \(start) \
+            ORDER BY at_us DESC LIMIT \(limit)
+            """, reading
+        ) { row in
+            let (sequence, transaction, at) = (try row.integer(Int64.self), try row.guid(), try row.integer(Int64.self))
+            let opened = Fact.Opened(transaction: transaction, useCase: 0)
+            return FactRow(
+                source: source, transaction: transaction,
+                fact: Fact(sequence: sequence, part: sequence, atMicroseconds: at, content: .opened(opened)))
+        }
+    }
+}
+#endif
