@@ -45,7 +45,7 @@ CREATE TABLE books ( -- what sets, erasures and retirements left of a source; a 
 ORDER BY (source, arrival)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE parts ( -- where parts belong: a row for each opening among the facts
+CREATE TABLE parts ( -- the transaction of each part, a row for each opening
   source FixedString(16), -- as in `facts`
   sequence Int64 CODEC(Delta, ZSTD), -- of the opening
   tx FixedString(16), -- the transaction
@@ -54,16 +54,16 @@ CREATE TABLE parts ( -- where parts belong: a row for each opening among the fac
 ORDER BY (source, sequence)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE installations ( -- which secret an installation showed first
+CREATE TABLE installations ( -- the first secret of each installation
   guid FixedString(16), -- the installation's
   arrival Int64, -- as in `books`: the smallest counts
-  proof String, -- SHA-256 of its secret; empty: it had shown none
+  proof String, -- SHA-256 of the secret; empty: there was none
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (guid, arrival)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE commits ( -- how far each process has numbered what it inserted
-  place Int64 CODEC(Delta, ZSTD), -- the last arrival of an insert into `books`
+CREATE TABLE commits ( -- the numbers that processes have used
+  place Int64 CODEC(Delta, ZSTD), -- the last `arrival` of an insert into `books`
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (place)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

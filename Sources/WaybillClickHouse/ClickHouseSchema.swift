@@ -141,7 +141,7 @@ enum ClickHouseSchema {
                 Column("inserted", "DateTime DEFAULT now()", "by the server's clock"),
             ], order: "source, arrival"),
         Table(
-            name: "parts", meaning: "where parts belong: a row for each opening among the facts",
+            name: "parts", meaning: "the transaction of each part, a row for each opening",
             columns: [
                 Column("source", "FixedString(16)", "as in `facts`"),
                 Column("sequence", "Int64", codec: "Delta, ZSTD", "of the opening"),
@@ -149,15 +149,15 @@ enum ClickHouseSchema {
                 Column("at_us", "Int64", codec: "Delta, ZSTD", "as in `facts`"),
             ], order: "source, sequence", shard: "cityHash64(source)"),
         Table(
-            name: "installations", meaning: "which secret an installation showed first",
+            name: "installations", meaning: "the first secret of each installation",
             columns: [
                 Column("guid", "FixedString(16)", "the installation's"),
                 Column("arrival", "Int64", "as in `books`: the smallest counts"),
-                Column("proof", "String", "SHA-256 of its secret; empty: it had shown none"),
+                Column("proof", "String", "SHA-256 of the secret; empty: there was none"),
             ], order: "guid, arrival"),
         Table(
-            name: "commits", meaning: "how far each process has numbered what it inserted",
-            columns: [Column("place", "Int64", codec: "Delta, ZSTD", "the last arrival of an insert into `books`")],
+            name: "commits", meaning: "the numbers that processes have used",
+            columns: [Column("place", "Int64", codec: "Delta, ZSTD", "the last `arrival` of an insert into `books`")],
             order: "place"),
         Table(
             name: "names", meaning: "what a version of an app calls a code",

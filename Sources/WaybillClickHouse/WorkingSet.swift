@@ -3,16 +3,16 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// The part of the database that decides about sets: the books of their sources, and the transactions that they touch.
-/// A commit reads this alone, so that it costs the same in a large database.
+/// The part of the database that is needed to judge sets: the books of their sources, and the transactions that they
+/// touch. A commit reads nothing else, so it costs the same in a large database.
 struct WorkingSet {
     let thread: StoreThread<MemoryStore>
     /// The installations that are bound to their first secret already.
     let installations: Set<GUID>
-    /// All names, which have a common limit.
+    /// The number of all names, which is limited.
     private let nameCount: Int
 
-    /// Whether the sets need no copy of the database. Erased facts may take others with them.
+    /// Whether this is enough to judge the sets. If a device erases facts, others go with them, so a copy is needed.
     static func isEnough(for arrivals: [ReceivedSet]) -> Bool {
         arrivals.allSatisfy { $0.set.sources.allSatisfy { $0.dropped.allSatisfy { $0.reason != .erased } } }
     }
@@ -48,13 +48,12 @@ private struct WorkingSetLoader {
     private(set) var names: [NameChange] = []
     private(set) var tombstones: [Tombstone] = []
     private(set) var installations: [GUID: [UInt8]] = [:]
-    /// The sources by their first arrivals: first what dates and places the facts, then what has arrived of those that
-    /// the sets are of.
+    /// To be replayed in this order: every source with its loaded facts, then the arrivals of the sets' own sources.
     private(set) var books: [SourceBooks] = []
 
     private var rows: [FactID: ClickHouseTables.FactRow] = [:]
 
-    /// So many parts after a new anchor make it be ignored: see ``Ingestion``.
+    /// ``Ingestion`` ignores an anchor that dates more parts anew.
     private static let redatedParts = 5_001
 
     init(_ shares: [TransactionSet.Share], _ tables: ClickHouseTables) { (self.shares, self.tables) = (shares, tables) }
@@ -138,7 +137,7 @@ private struct WorkingSetLoader {
         for source in known where its.contains(source.books.share.source.id) {
             var arrived = source.books
             arrived.share.clocks = []
-            // Which sets brought them does not matter here.
+            // The sets that brought them don't matter here.
             arrived.arrivals = SequenceRanges(arrived.arrivals).ranges.enumerated().map { number, range in
                 SourceBooks.Arrival(id: Int64(number) + 1, first: range.lowerBound, last: range.upperBound, received: 0)
             }

@@ -127,7 +127,7 @@ package final class StoreSession {
 
     /// Returns to the requested store with the facts that memory kept.
     private func leaveMemory() {
-        // Each piece of work comes here, and only the first opening waits for another process.
+        // Each piece of work tries this, so it must not wait for another process again.
         guard let memory = store, wanted.path.map(FileLock.isFree) ?? true else { return }
         let before = (place, openingProblem)
         (place, openingProblem) = (wanted, nil)
