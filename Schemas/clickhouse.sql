@@ -1,8 +1,8 @@
 -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
 --
--- Version 1. A version adds tables or columns, and changes none. On a cluster the engines are replicated; `facts` and `parts`
--- are then Distributed tables over `facts_local` and `parts_local`, by cityHash64(tx) and cityHash64(source), and every server has
--- the other tables whole.
+-- Version 1. A version adds tables or columns, and changes none. On a cluster the engines are replicated. `facts`, `by_source`
+-- and `children` are then Distributed tables over `facts_local` and so on, by cityHash64 of their first column (`facts`: of tx), and
+-- every server has the other tables whole.
 -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
 -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
 -- Until parts are merged, a row appears as often as it was inserted. Read one row of each key.
@@ -45,13 +45,21 @@ CREATE TABLE books ( -- what sets, erasures and retirements left of a source; a 
 ORDER BY (source, arrival)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
-CREATE TABLE parts ( -- the transaction of each part, a row for each opening
+CREATE TABLE by_source ( -- the same facts by their sources
   source FixedString(16), -- as in `facts`
-  sequence Int64 CODEC(Delta, ZSTD), -- of the opening
-  tx FixedString(16), -- the transaction
+  sequence Int64 CODEC(Delta, ZSTD), -- as in `facts`
+  tx FixedString(16), -- as in `facts`
+  kind UInt8, -- as in `facts`
   at_us Int64 CODEC(Delta, ZSTD), -- as in `facts`
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (source, sequence)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE children ( -- the transactions that others began
+  parent FixedString(16), -- the other transaction
+  child FixedString(16), -- the transaction; it stays when facts are erased
+) ENGINE = ReplacingMergeTree()
+ORDER BY (parent, child)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE installations ( -- the first secret of each installation
@@ -91,7 +99,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE removals ( -- rows of erased facts, which servers take away
   id FixedString(16), -- of this removal
-  target String, -- the table: facts, parts or books
+  target String, -- the table: facts, by_source or books
   condition String, -- SQL: which rows
   at_us Int64, -- when
   done UInt8, -- 1: they are gone from every server

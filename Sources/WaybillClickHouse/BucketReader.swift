@@ -91,7 +91,7 @@ extension ClickHouseTables {
         for some in parts.inChunks(of: Self.partsPerStatement) {
             try await client.forEachRow(
                 """
-                SELECT source, sequence, tx, cityHash64(tx) FROM parts WHERE \(Self.condition("sequence", some))
+                SELECT source, sequence, tx, cityHash64(tx) FROM by_source WHERE kind = 1 AND (\(Self.condition("sequence", some)))
                 """, reading
             ) { row in
                 stranded.append(

@@ -74,9 +74,9 @@ enum ClickHouseSchema {
         let head = """
             -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
             --
-            -- Version \(version). A version adds tables or columns, and changes none. On a cluster the engines are replicated; `facts` and `parts`
-            -- are then Distributed tables over `facts_local` and `parts_local`, by cityHash64(tx) and cityHash64(source), and every server has
-            -- the other tables whole.
+            -- Version \(version). A version adds tables or columns, and changes none. On a cluster the engines are replicated. `facts`, `by_source`
+            -- and `children` are then Distributed tables over `facts_local` and so on, by cityHash64 of their first column (`facts`: of tx), and
+            -- every server has the other tables whole.
             -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
             -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
             -- Until parts are merged, a row appears as often as it was inserted. Read one row of each key.
@@ -141,13 +141,19 @@ enum ClickHouseSchema {
                 Column("inserted", "DateTime DEFAULT now()", "by the server's clock"),
             ], order: "source, arrival"),
         Table(
-            name: "parts", meaning: "the transaction of each part, a row for each opening",
+            name: "by_source", meaning: "the same facts by their sources",
             columns: [
                 Column("source", "FixedString(16)", "as in `facts`"),
-                Column("sequence", "Int64", codec: "Delta, ZSTD", "of the opening"),
-                Column("tx", "FixedString(16)", "the transaction"),
+                Column("sequence", "Int64", codec: "Delta, ZSTD", "as in `facts`"),
+                Column("tx", "FixedString(16)", "as in `facts`"), Column("kind", "UInt8", "as in `facts`"),
                 Column("at_us", "Int64", codec: "Delta, ZSTD", "as in `facts`"),
             ], order: "source, sequence", shard: "cityHash64(source)"),
+        Table(
+            name: "children", meaning: "the transactions that others began",
+            columns: [
+                Column("parent", "FixedString(16)", "the other transaction"),
+                Column("child", "FixedString(16)", "the transaction; it stays when facts are erased"),
+            ], order: "parent, child", shard: "cityHash64(parent)"),
         Table(
             name: "installations", meaning: "the first secret of each installation",
             columns: [
@@ -180,7 +186,7 @@ enum ClickHouseSchema {
             name: "removals", meaning: "rows of erased facts, which servers take away",
             columns: [
                 Column("id", "FixedString(16)", "of this removal"),
-                Column("target", "String", "the table: facts, parts or books"),
+                Column("target", "String", "the table: facts, by_source or books"),
                 Column("condition", "String", "SQL: which rows"),
                 Column("at_us", "Int64", "when"),
                 Column("done", "UInt8", "1: they are gone from every server"),

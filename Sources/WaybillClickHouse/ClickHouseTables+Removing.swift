@@ -5,7 +5,7 @@ import WaybillStore
 extension ClickHouseTables {
     struct Removal: Sendable {
         var id = GUID()
-        /// `facts`, `parts` or `books`.
+        /// `facts`, `by_source` or `books`.
         var table: String
         var condition: String
     }
@@ -17,7 +17,7 @@ extension ClickHouseTables {
         func removals(from table: String, _ conditions: [String]) -> [Removal] {
             conditions.inChunks(of: 100).map { Removal(table: table, condition: $0.joined(separator: " OR ")) }
         }
-        return removals(from: "facts", gone + removed) + removals(from: "parts", gone + removed)
+        return removals(from: "facts", gone + removed) + removals(from: "by_source", gone + removed)
             + removals(from: "books", removed)
     }
 
@@ -71,7 +71,7 @@ extension ClickHouseTables {
             tables.client = server
             var rows = RowBinaryWriter()
             switch removal.table {
-            case "books", "parts":
+            case "books", "by_source":
                 rows.guid(Self.none)
                 rows.integer(wall)
                 let number = removal.table == "books" ? "arrival" : "sequence"

@@ -233,14 +233,12 @@ struct ClickHouseTables: Sendable {
 
     /// Inserts facts, which count only after books name them.
     func insertFacts(of changes: StoreChanges, receivedAt wall: Int64) async throws(WaybillError) {
-        var (rows, parts) = (RowBinaryWriter(), RowBinaryWriter())
+        var (rows, bySource, children) = (RowBinaryWriter(), RowBinaryWriter(), RowBinaryWriter())
         for books in changes.books {
             for fact in books.share.facts {
-                if case .opened(let opened) = fact.content {
-                    parts.guid(books.share.source.id)
-                    parts.integer(fact.sequence)
-                    parts.guid(opened.transaction)
-                    parts.integer(fact.atMicroseconds)
+                if case .opened(let opened) = fact.content, let parent = opened.parent {
+                    children.guid(parent)
+                    children.guid(opened.transaction)
                 }
                 let part = books.transactions[fact.part]
                 rows.integer(UInt16(Self.week(of: part?.transaction, at: wall)))
@@ -254,10 +252,16 @@ struct ClickHouseTables: Sendable {
                 var json = JSONWriter(capacity: 256)
                 fact.write(to: &json)
                 rows.string(json.bytes)
+                bySource.guid(books.share.source.id)
+                bySource.integer(fact.sequence)
+                bySource.guid(part?.transaction ?? Self.none)
+                bySource.integer(fact.content.number)
+                bySource.integer(fact.atMicroseconds)
             }
         }
         try await insert("facts(week, tx, source, sequence, part, kind, at_us, use_case, fact)", rows)
-        try await insert("parts(source, sequence, tx, at_us)", parts)
+        try await insert("by_source(source, sequence, tx, kind, at_us)", bySource)
+        try await insert("children(parent, child)", children)
     }
 
     func insert(_ tombstones: [Tombstone]) async throws(WaybillError) {

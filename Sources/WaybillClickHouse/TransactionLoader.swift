@@ -114,8 +114,15 @@ struct TransactionLoader {
         var sources: [GUID: DatabaseBooks.Source] = [:]
         for some in Array(ids).inChunks(of: 500) {
             sources.merge(try await tables.sources(some)) { first, _ in first }
-            let counts = try await tables.factCounts(of: some)
-            for id in some where counts[id] ?? 0 < sources[id]?.expected.count ?? 0 { throw DatabaseBooks.Incomplete() }
+            let stored = try await tables.stored(of: some, in: loaded)
+            for id in some where stored.counts[id] ?? 0 < sources[id]?.expected.count ?? 0 {
+                throw DatabaseBooks.Incomplete()
+            }
+            for fact in stored.facts where rows[fact] == nil {
+                guard sources[fact.source]?.expected.contains(fact.sequence) != true else {
+                    throw DatabaseBooks.Incomplete()
+                }
+            }
         }
         let thread = try MemoryStore.thread()
         try await thread.replay(try await tables.names(behind: 0))
@@ -143,13 +150,10 @@ extension ClickHouseTables {
 
     fileprivate func children(of parents: Set<GUID>) async throws(WaybillError) -> [(parent: GUID, id: GUID)] {
         var children: [(parent: GUID, id: GUID)] = []
-        for some in Array(parents).inChunks(of: 50) {
-            let texts = some.map { "position(fact, '\($0)') > 0" }.joined(separator: " OR ")
-            try await facts(where: "kind = 1 AND (\(texts))") { row in
-                guard case .opened(let opened) = row.fact.content, let parent = opened.parent, parents.contains(parent)
-                else { return }
-                children.append((parent, opened.transaction))
-            }
+        for some in Array(parents).inChunks(of: Self.idsPerStatement) {
+            try await client.forEachRow(
+                "SELECT DISTINCT parent, child FROM children WHERE parent IN (\(Self.list(some)))", reading
+            ) { row in children.append((try row.guid(), try row.guid())) }
         }
         return children
     }
@@ -159,25 +163,37 @@ extension ClickHouseTables {
         async throws(WaybillError) -> [FactRow]
     {
         let its = "source = \(Self.literal(source))"
-        let sequences = try await client.rows(
+        let places = try await client.rows(
             """
-            SELECT sequence FROM facts WHERE \(its) AND kind = 5 AND at_us >= \(times.lowerBound) AND at_us <= \(times.upperBound) \
+            SELECT sequence, tx FROM by_source WHERE \(its) AND kind = 5 AND at_us >= \(times.lowerBound) AND at_us <= \(times.upperBound) \
             ORDER BY at_us\(isBackwards ? " DESC" : "") LIMIT 1 BY sequence LIMIT \(limit)
             """, reading
-        ) { row in try row.integer(Int64.self) }
+        ) { row in (sequence: try row.integer(Int64.self), transaction: try row.guid()) }
         var found: [FactRow] = []
-        guard !sequences.isEmpty else { return found }
-        let list = sequences.map(String.init).joined(separator: ", ")
-        try await facts(where: "\(its) AND sequence IN (\(list))") { row in found.append(row) }
+        guard !places.isEmpty else { return found }
+        let sequences = places.map { "\($0.sequence)" }.joined(separator: ", ")
+        let transactions = Self.list(Set(places.map(\.transaction)))
+        try await facts(where: "tx IN (\(transactions)) AND \(its) AND sequence IN (\(sequences))") { row in
+            found.append(row)
+        }
         return found
     }
 
-    fileprivate func factCounts(of sources: some Collection<GUID>) async throws(WaybillError) -> [GUID: Int64] {
-        let list = sources.map(Self.literal).joined(separator: ", ")
+    /// Returns the number of facts of each source, and the facts of some transactions.
+    fileprivate func stored(of sources: some Collection<GUID>, in transactions: Set<GUID>) async throws(WaybillError)
+        -> (counts: [GUID: Int64], facts: [FactID])
+    {
+        let its = "source IN (\(Self.list(sources)))"
         let counts = try await client.rows(
-            "SELECT source, uniqExact(sequence) FROM facts WHERE source IN (\(list)) GROUP BY source", reading
+            "SELECT source, uniqExact(sequence) FROM by_source WHERE \(its) GROUP BY source", reading
         ) { row in (try row.guid(), Int64(clamping: try row.integer(UInt64.self))) }
-        return Dictionary(counts) { first, _ in first }
+        var facts: [FactID] = []
+        for some in Array(transactions).inChunks(of: Self.idsPerStatement) {
+            facts += try await client.rows(
+                "SELECT source, sequence FROM by_source WHERE \(its) AND tx IN (\(Self.list(some)))", reading
+            ) { row in FactID(source: try row.guid(), sequence: try row.integer()) }
+        }
+        return (Dictionary(counts) { first, _ in first }, facts)
     }
 }
 #endif

@@ -152,7 +152,8 @@ extension ClickHouseTables {
         var transactions: [FactID: GUID] = [:]
         for some in Array(parts).inChunks(of: Self.idsPerStatement) {
             try await client.forEachRow(
-                "SELECT source, sequence, tx FROM parts WHERE \(Self.condition("sequence", some))", reading
+                "SELECT source, sequence, tx FROM by_source WHERE kind = 1 AND (\(Self.condition("sequence", some)))",
+                reading
             ) { row in
                 transactions[FactID(source: try row.guid(), sequence: try row.integer())] = try row.guid()
             }
@@ -164,7 +165,7 @@ extension ClickHouseTables {
     fileprivate func openings(of source: GUID, from start: Int64, limit: Int) async throws(WaybillError) -> [FactRow] {
         try await client.rows(
             """
-            SELECT sequence, tx, at_us FROM parts WHERE source = \(Self.literal(source)) AND at_us >= \(start) \
+            SELECT sequence, tx, at_us FROM by_source WHERE source = \(Self.literal(source)) AND kind = 1 AND at_us >= \(start) \
             ORDER BY at_us DESC LIMIT \(limit)
             """, reading
         ) { row in
