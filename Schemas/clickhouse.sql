@@ -38,7 +38,6 @@ CREATE TABLE books ( -- what sets, erasures and retirements left of a source; a 
   installation_proof String, -- the same of the installation's
   share String CODEC(ZSTD), -- JSON: a set with this source alone, without facts and names
   arrived Array(Int64), -- first, last, received_us; first, last, received_us; and so on
-  weeks Array(Int64), -- in which the facts are that arrived
   retired Array(Int64), -- first, last; and so on: received, and taken away to keep within limits
   inserted DateTime DEFAULT now(), -- by the server's clock
 ) ENGINE = ReplacingMergeTree()

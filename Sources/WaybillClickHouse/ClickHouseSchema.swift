@@ -135,7 +135,6 @@ enum ClickHouseSchema {
                 Column("installation_proof", "String", "the same of the installation's"),
                 Column("share", "String", codec: "ZSTD", "JSON: a set with this source alone, without facts and names"),
                 Column("arrived", "Array(Int64)", "first, last, received_us; first, last, received_us; and so on"),
-                Column("weeks", "Array(Int64)", "in which the facts are that arrived"),
                 Column(
                     "retired", "Array(Int64)", "first, last; and so on: received, and taken away to keep within limits"),
                 Column("inserted", "DateTime DEFAULT now()", "by the server's clock"),

@@ -24,7 +24,6 @@ struct ClickHouseTables: Sendable {
         /// The first number in `books.arrivals`. The others follow in steps of `ArrivalPlace.writerCount`.
         var arrival: Int64
         var books: SourceBooks
-        var weeks: [Int64]
     }
 
     struct FactRow {
@@ -150,13 +149,13 @@ struct ClickHouseTables: Sendable {
         var last: (json: [UInt8], share: TransactionSet.Share)?
         try await client.forEachRow(
             """
-            SELECT arrival, heard_us, proof, installation_proof, share, arrived, weeks, retired FROM books \
+            SELECT arrival, heard_us, proof, installation_proof, share, arrived, retired FROM books \
             WHERE \(Self.isOfASource) AND (\(condition)) ORDER BY source, arrival
             """, reading
         ) { row in
             let (arrival, heard) = (try row.integer(Int64.self), try row.integer(Int64.self))
             let (proof, installationProof, json) = (try row.string(), try row.string(), try row.string())
-            let (arrived, weeks, retired) = (try row.array(), try row.array(), try row.array())
+            let (arrived, retired) = (try row.array(), try row.array())
             if last?.json != json { last = (json, try Self.share(json)) }
             guard let share = last?.share else { return }
             var books = SourceBooks(
@@ -171,7 +170,7 @@ struct ClickHouseTables: Sendable {
             for index in stride(from: 0, to: retired.count - 1, by: 2) {
                 books.retired.insert(retired[index]...max(retired[index], retired[index + 1]))
             }
-            try body(BooksRow(arrival: arrival, books: books, weeks: weeks))
+            try body(BooksRow(arrival: arrival, books: books))
         }
     }
 
@@ -208,12 +207,14 @@ struct ClickHouseTables: Sendable {
         }
     }
 
-    static func condition(_ rows: [BooksRow]) -> String {
-        let weeks = Set(rows.flatMap(\.weeks)).sorted().map(String.init).joined(separator: ", ")
+    /// Reads the facts that rows of books name.
+    func facts(of rows: [BooksRow], _ body: (FactRow) throws -> Void) async throws(WaybillError) {
         let sources = rows.filter { !$0.books.arrivals.isEmpty }.map { row in
-            condition(row.books.share.source.id, SequenceRanges(row.books.arrivals.map { $0.first...$0.last }))
+            Self.condition(row.books.share.source.id, SequenceRanges(row.books.arrivals.map { $0.first...$0.last }))
         }
-        return sources.isEmpty ? "0" : "week IN (\(weeks)) AND (\(sources.joined(separator: " OR ")))"
+        guard !sources.isEmpty else { return }
+        let its = sources.joined(separator: " OR ")
+        try await facts(where: "tx GLOBAL IN (SELECT tx FROM by_source WHERE \(its)) AND (\(its))", body)
     }
 
     static func condition(_ source: GUID, _ sequences: SequenceRanges) -> String {
@@ -305,7 +306,7 @@ struct ClickHouseTables: Sendable {
         try await insert("commits(place)", rows)
     }
 
-    static func rows(_ books: [SourceBooks], _ numbers: ArrivalNumbers, receivedAt wall: Int64) -> RowBinaryWriter {
+    static func rows(_ books: [SourceBooks], _ numbers: ArrivalNumbers) -> RowBinaryWriter {
         var rows = RowBinaryWriter()
         for books in books {
             var share = books.share
@@ -326,13 +327,6 @@ struct ClickHouseTables: Sendable {
                 rows.string(books.installationDigest ?? [])
                 rows.string(TransactionSet(id: share.source.id, sources: [share]).encoded())
                 rows.array(arrivals.flatMap { [$0.first, $0.last, $0.received] })
-                let weeks =
-                    arrivals.isEmpty
-                    ? []
-                    : books.share.facts.map {
-                        Self.week(of: books.transactions[$0.part]?.transaction, at: wall)
-                    }
-                rows.array(Set(weeks).sorted())
                 rows.array(books.retired.ranges.flatMap { [$0.lowerBound, $0.upperBound] })
             } while !dropped.isEmpty
         }
@@ -342,8 +336,7 @@ struct ClickHouseTables: Sendable {
     /// Inserts all books at once. From then on, the facts that they name count.
     func insert(books rows: RowBinaryWriter) async throws(WaybillError) {
         try await insert(
-            "books(source, arrival, installation, heard_us, proof, installation_proof, share, arrived, weeks, retired)",
-            rows)
+            "books(source, arrival, installation, heard_us, proof, installation_proof, share, arrived, retired)", rows)
     }
 
     func insert(_ columns: String, _ rows: RowBinaryWriter) async throws(WaybillError) {

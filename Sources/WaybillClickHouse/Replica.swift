@@ -110,7 +110,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         var facts: [GUID: [Fact]] = [:]
         var hasBuried = false
         if !wanted.isEmpty {
-            try await tables.facts(where: ClickHouseTables.condition(rows)) { row in
+            try await tables.facts(of: rows) { row in
                 guard wanted[row.source]?.contains(row.fact.sequence) == true else { return }
                 if buried.contains(row.transaction) { hasBuried = true }
                 facts[row.source, default: []].append(row.fact)

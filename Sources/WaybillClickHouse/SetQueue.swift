@@ -107,7 +107,7 @@ final class SetQueue: Sendable {
         }
         if !installations.isEmpty { try await tables.insert(installations: installations, numbers.next(1)) }
         do {
-            let books = ClickHouseTables.rows(changes.books, numbers, receivedAt: wall)
+            let books = ClickHouseTables.rows(changes.books, numbers)
             try await tables.insert(place: numbers.last)
             try await tables.insert(books: books)
         } catch {

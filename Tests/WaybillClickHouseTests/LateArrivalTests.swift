@@ -36,7 +36,7 @@ import WaybillQueries
         let copy = try Store(.memory(name: "late-\(UUID())"))
         let changes = try copy.rehearse([received(set)], factsPerTransaction: nil).changes
         try await tables.insertFacts(of: changes, receivedAt: 0)
-        return ClickHouseTables.rows(changes.books, late, receivedAt: 0)
+        return ClickHouseTables.rows(changes.books, late)
     }
 
     /// The sources of the facts behind a cursor, by how many there are of each, and the next cursor.
