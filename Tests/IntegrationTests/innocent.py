@@ -57,8 +57,8 @@ def main(address, seconds):
             report["lost"].append(f"status {status}, {rejected} facts rejected, after {waited:.1f} s")
             is_over = True  # one is enough to say so
         recorder.forget()
-        if report["sets"] == 1:
-            print("one was taken", flush=True)  # from here on it is beside the attack
+        if not report["lost"]:
+            print("one was taken", flush=True)  # from the first one on it is beside the attack
         if select.select([sys.stdin], [], [], PAUSE)[0]:
             is_over = True
     print(json.dumps(report), flush=True)

@@ -14,8 +14,6 @@ from sets import APP, Recorder, guid
 from waybill import MEDIA_TYPE, TIMEOUT, WAYBILL, execute
 
 STALLED_SECONDS, WRITE_SECONDS, SLOTS = 2, 3, 4
-PATIENCE = attacks.INNOCENT_SECONDS / 2  # of an innocent client while others hold what there is
-HOLD = PATIENCE + 2
 
 
 @pytest.fixture(scope="module")
@@ -156,19 +154,21 @@ def poll(connections, collector):
     return closed
 
 
-def hold(seconds=HOLD):
-    """Yields until an innocent client that is kept out has waited for longer than it may."""
-    end = time.monotonic() + seconds
-    for _ in range(int(seconds * 1000)):
-        if time.monotonic() > end:
+def hold(tried):
+    """Yields for two seconds, and until an innocent client was served three times more. One that is kept out gives up, which
+    fails the test."""
+    begun, goal = time.monotonic(), tried.innocent.served + 3
+    for _ in range(attacks.GIVEN_UP_SECONDS * 1000):
+        passed = time.monotonic() - begun
+        if passed > 2 and tried.innocent.served >= goal or passed > attacks.GIVEN_UP_SECONDS + 5:
             return
         yield
 
 
 def test_those_without_a_token_do_not_hold_all_connections(narrow, attack):
-    with attack(narrow, "health kept alive by as many as there are slots", seconds=PATIENCE) as tried:
+    with attack(narrow, "health kept alive by as many as there are slots", seconds=attacks.GIVEN_UP_SECONDS) as tried:
         connections, closed = [connect(narrow) for _ in range(SLOTS)], 0
-        for _ in hold():
+        for _ in hold(tried):
             closed += poll(connections, narrow)
             tried.count += SLOTS
             time.sleep(0.01)
@@ -185,9 +185,9 @@ def test_those_who_do_not_finish_their_request_do_not_hold_all_connections(what,
         "a body that is not read": post_head(narrow, 1000, role=None),
         "a login that does not end": head(narrow, "POST", "/login", "Content-Length: 1000") + b"token=",
     }[what]
-    with attack(narrow, f"all slots taken with {what}", seconds=PATIENCE) as tried:
+    with attack(narrow, f"all slots taken with {what}", seconds=attacks.GIVEN_UP_SECONDS) as tried:
         connections = [start_over(narrow, start) for _ in range(3 * SLOTS)]
-        for _ in hold():
+        for _ in hold(tried):
             for index, connection in enumerate(connections):
                 if is_closed(connection):
                     connection.close()
@@ -223,7 +223,7 @@ def is_closed(connection):
 
 
 def test_idle_connections_of_a_known_token_do_not_hold_all_connections(narrow, attack):
-    with attack(narrow, "all slots kept alive with an ingest token", seconds=PATIENCE) as tried:
+    with attack(narrow, "all slots kept alive with an ingest token", seconds=attacks.GIVEN_UP_SECONDS) as tried:
         recorder = Recorder(APP, 1_772_366_400_000_000)
         recorder.open(0, guid(), 0)
         body, connections = json.dumps(recorder.set()).encode(), []
@@ -232,7 +232,7 @@ def test_idle_connections_of_a_known_token_do_not_hold_all_connections(narrow, a
             connection.sendall(post_head(narrow, len(body)) + body)
             assert status(connection) == 200
             tried.count += 1
-        for _ in hold():
+        for _ in hold(tried):
             time.sleep(0.05)
         for connection in connections:
             connection.close()
@@ -242,9 +242,9 @@ def test_idle_connections_of_a_known_token_do_not_hold_all_connections(narrow, a
 def test_one_token_does_not_hold_all_connections(narrow, attack):
     """Each comes fast enough for as long as it is looked at, and is not given up, since its token is one of ours."""
     start = post_head(narrow, 1_000_000) + b" " * 5_000
-    with attack(narrow, "all slots taken with bodies under way, by one ingest token", seconds=PATIENCE) as tried:
+    with attack(narrow, "all slots taken with bodies under way, by one ingest token", seconds=attacks.GIVEN_UP_SECONDS) as tried:
         connections, refused = [start_over(narrow, start) for _ in range(3 * SLOTS)], 0
-        for _ in hold():
+        for _ in hold(tried):
             for index, connection in enumerate(connections):
                 if answer := answered(connection):
                     refused += answer.startswith(b"HTTP/1.1 503")
