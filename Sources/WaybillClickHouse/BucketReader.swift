@@ -137,7 +137,7 @@ extension ClickHouseTables {
         return conditions.joined(separator: " AND ")
     }
 
-    static func condition(_ column: String, _ parts: some Collection<FactID>) -> String {
+    private static func condition(_ column: String, _ parts: some Collection<FactID>) -> String {
         Dictionary(grouping: parts, by: \.source).map { source, parts in
             let sequences = parts.map { "\($0.sequence)" }.joined(separator: ", ")
             return "source = \(literal(source)) AND \(column) IN (\(sequences))"

@@ -32,6 +32,14 @@ struct DatabaseBooks: Sendable {
             (head.arrivals, head.retired) = ([], SequenceRanges())
             return head
         }
+
+        /// With those of the facts that have arrived and are still there.
+        func head(with rows: [ClickHouseTables.FactRow]) -> SourceBooks {
+            var head = head
+            head.share.facts = rows.map(\.fact).filter { expected.contains($0.sequence) }
+                .sorted { $0.sequence < $1.sequence }
+            return head
+        }
     }
 
     struct Buried: Sendable {

@@ -129,10 +129,7 @@ struct TransactionLoader {
         let facts = Dictionary(grouping: rows.values.filter { !buried.contains($0.transaction) }, by: \.source)
         for (id, source) in sources.sorted(by: { $0.value.first < $1.value.first })
         where !buried.contains(source.books.share.source.installation) {
-            var books = source.head
-            books.share.facts = (facts[id] ?? []).map(\.fact).filter { source.expected.contains($0.sequence) }
-                .sorted { $0.sequence < $1.sequence }
-            try await thread.replay([books])
+            try await thread.replay([source.head(with: facts[id] ?? [])])
         }
         return thread
     }

@@ -20,7 +20,7 @@ struct WorkingSet {
     init(for arrivals: [ReceivedSet], _ tables: ClickHouseTables) async throws {
         var loading = WorkingSetLoader(arrivals.flatMap(\.set.sources), tables)
         try await loading.load()
-        (thread, nameCount) = (try MemoryStore.thread(), loading.names.count)
+        (thread, nameCount) = (try MemoryStore.thread(), loading.names.count { !$0.isRemoved })
         installations = Set(loading.installations.keys)
         try await thread.replay(loading.names.filter { loading.apps.contains($0.app) })
         for books in loading.books { try await thread.replay([books]) }
@@ -73,8 +73,8 @@ private struct WorkingSetLoader {
                 share.facts.lazy.filter { $0.part != 0 }.map { FactID(source: share.source.id, sequence: $0.part) }
             }
         ).subtracting(here)
-        let placed = try await tables.parts(continued)
-        let transactions = Set(opened.map(\.transaction)).union(placed.values)
+        let placed = try await tables.stranded(Array(continued))
+        let transactions = Set(opened.map(\.transaction)).union(placed.map(\.transaction))
         let known = Set(shares.compactMap(\.source.installation))
         names = try await tables.names(behind: 0)
         installations = try await tables.installations(known)
@@ -128,11 +128,7 @@ private struct WorkingSetLoader {
         let known = sources.values.filter { !buried.contains($0.books.share.source.installation) }
             .sorted { $0.first < $1.first }
         for source in known {
-            let expected = source.expected
-            var head = source.head
-            head.share.facts = (facts[head.share.source.id] ?? []).map(\.fact).filter { expected.contains($0.sequence) }
-                .sorted { $0.sequence < $1.sequence }
-            books.append(head)
+            books.append(source.head(with: facts[source.books.share.source.id] ?? []))
         }
         for source in known where its.contains(source.books.share.source.id) {
             var arrived = source.books
@@ -147,20 +143,6 @@ private struct WorkingSetLoader {
 }
 
 extension ClickHouseTables {
-    /// Returns the transactions of parts whose openings have arrived.
-    fileprivate func parts(_ parts: Set<FactID>) async throws(WaybillError) -> [FactID: GUID] {
-        var transactions: [FactID: GUID] = [:]
-        for some in Array(parts).inChunks(of: Self.idsPerStatement) {
-            try await client.forEachRow(
-                "SELECT source, sequence, tx FROM by_source WHERE kind = 1 AND (\(Self.condition("sequence", some)))",
-                reading
-            ) { row in
-                transactions[FactID(source: try row.guid(), sequence: try row.integer())] = try row.guid()
-            }
-        }
-        return transactions
-    }
-
     /// Returns the latest openings of a source by its clock, with their transactions alone.
     fileprivate func openings(of source: GUID, from start: Int64, limit: Int) async throws(WaybillError) -> [FactRow] {
         try await client.rows(
