@@ -17,8 +17,9 @@ struct ResponsePolicy {
     let remedy: Delivery.Failure.Remedy
 
     /// `isExplained` means that a problem document came, as from a collector. A proxy may reject every set without one.
+    /// A 400 makes no set smaller: Waybill writes valid JSON, so the set was damaged on its way.
     static func row(for status: Int, isExplained: Bool = false) -> ResponsePolicy {
-        if isExplained, status == 400 || status == 422 { return invalid }
+        if isExplained, status == 422 { return invalid }
         return rows.first { $0.statuses.contains(status) } ?? anythingElse
     }
 

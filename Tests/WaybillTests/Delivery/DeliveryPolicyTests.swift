@@ -225,13 +225,23 @@ struct DeliveryPolicyTests {
         )
     }
 
-    /// Breaks when one fact that the collector cannot read holds up delivery for good.
-    @Test(arguments: [400, 422]) func aFactThatIsRefusedWithItsSetGoesIntoQuarantineAndHoldsUpNoOther(status: Int)
-        async throws
-    {
+    /// Breaks when a set that was damaged on its way has a fact put into quarantine that nothing is wrong with.
+    @Test func aSetThatArrivesDamagedIsSentAgain() async throws {
+        let collector = try ScriptedCollector([{ _ in Self.problem(400) }, { .verdicts(on: $0) }])
+        let place = Place(URLSessionTransport(collector: collector.server.url()))
+        let login = place.tx.begin(Login.self)
+        let report = await place.tx.flush()
+        #expect(report.error?.code == .refused)
+        #expect(report.rejected == 0 && report.pending == 1)
+        #expect(await place.tx.flush() == FlushReport(delivered: 1))
+        login.finish()
+    }
+
+    /// Breaks when one fact that the collector does not take holds up delivery for good.
+    @Test func aFactThatIsRefusedWithItsSetGoesIntoQuarantineAndHoldsUpNoOther() async throws {
         let answer: ScriptedCollector.Answer = { set in
             let isBad = set.sources.contains { $0.facts.contains { [1, 23, 24].contains($0.sequence) } }
-            return isBad ? Self.problem(status) : .verdicts(on: set)
+            return isBad ? Self.problem(422) : .verdicts(on: set)
         }
         let collector = try ScriptedCollector(Array(repeating: answer, count: 100))
         let place = Place(URLSessionTransport(collector: collector.server.url()))
@@ -246,7 +256,7 @@ struct DeliveryPolicyTests {
 
     /// Breaks when a collector that refuses everything has a device put all it has into quarantine at once.
     @Test func whereEverythingIsRefusedMostOfItWaits() async throws {
-        let collector = try ScriptedCollector(Array(repeating: { _ in Self.problem(400) }, count: 200))
+        let collector = try ScriptedCollector(Array(repeating: { _ in Self.problem(422) }, count: 200))
         let place = Place(URLSessionTransport(collector: collector.server.url()))
         place.tx.perform(Login.self) { login in for _ in 0..<98 { login.log(.requestSent) } }
         let report = await place.tx.flush()
