@@ -287,7 +287,11 @@ let package = Package(
         .testTarget(name: "WaybillHummingbirdTests", dependencies: testing + ["WaybillHummingbird"] + server),
         .testTarget(
             name: "WaybillCollectorTests", dependencies: testing + ["WaybillCollector", "WaybillClickHouse"] + server),
-        .testTarget(name: "WaybillClickHouseTests", dependencies: testing + ["StoreConformance", "WaybillClickHouse"]),
+        .testTarget(
+            name: "WaybillClickHouseTests",
+            dependencies: testing + [
+                "StoreConformance", "WaybillClickHouse", "WaybillCollector", "WaybillCollectorTests",
+            ]),
         .testTarget(
             name: "WaybillCommandTests",
             dependencies: library + ["WaybillCollector", "WaybillCommand", "TestSupport"] + server + command

@@ -1,40 +1,73 @@
 #if Collector && ClickHouse
+import Dispatch
 public import Foundation
 public import WaybillClickHouse
 public import WaybillCore
 
 extension Collector {
-    /// Opens a collector that keeps all its data in a database. Several collectors can share the database.
+    /// Opens a collector that keeps all its data in databases. Several collectors can share them.
     ///
-    /// The collector has only the project `waybill`, and answers OTLP spans and sets of version 0.0.1 with 501.
-    /// It ignores `storeByteCount`. Sessions of the inspector belong to one collector.
+    /// Each project has its own database: `waybill` the one of the address, and any other one whose name ends in the
+    /// project's, with `_` for each `-`. In front of `clickhouse://host:8123/waybill`, the project `web-shop` is in
+    /// `waybill_web_shop`. The collector answers OTLP spans and sets of version 0.0.1 with 501. It ignores
+    /// `storeByteCount`. Sessions of the inspector belong to one collector.
     ///
     /// - Parameters:
-    ///   - database: The database. Create its tables with ``WaybillClickHouse/ClickHouseAddress/createTables()``.
+    ///   - database: The database of the project `waybill`. Create the tables of each project's database with
+    ///     ``WaybillClickHouse/ClickHouseAddress/createTables()``.
     ///   - folder: The folder of the file `tokens`, which must be the same for all collectors.
-    ///   - access: The clients that may use the collector. All of them must belong to the project `waybill`.
+    ///   - access: The clients that may use the collector.
     ///   - limits: The limits on requests and stored data.
-    /// - Throws: An error if the database is unreachable or lacks the tables, or if the tokens can't be read or belong
-    ///   to other projects.
+    /// - Throws: An error if the database of a project with tokens is unreachable or lacks the tables, or if the tokens
+    ///   can't be read.
     public init(
         database: ClickHouseAddress, tokens folder: URL, access: Access, limits: CollectorLimits = CollectorLimits()
     ) async throws(WaybillError) {
         let clock = SystemClock()
+        var opened: [ProjectName: Project] = [:]
+        for name in try AccessControl(access, in: folder, limits: limits, clock: clock).projects() {
+            opened[name] = try await Project(name, in: database, tokens: folder, limits: limits, clock: clock)
+        }
+        let projects = opened
+        try self.init(tokens: folder, access: access, limits: limits, clock: clock) { name throws(WaybillError) in
+            if let project = projects[name] { return project }
+            return try waiting { () async throws(WaybillError) in
+                try await Project(name, in: database, tokens: folder, limits: limits, clock: clock)
+            }
+        }
+    }
+}
+
+extension Project {
+    fileprivate convenience init(
+        _ name: ProjectName, in database: ClickHouseAddress, tokens folder: URL, limits: CollectorLimits,
+        clock: any TransactionClock
+    ) async throws(WaybillError) {
+        var address = database
+        if name != .standard { address.database += "_\(name.description.replacing("-", with: "_"))" }
         let counters = Counters(clock: clock)
         var store = try await ClickHouseStore(
-            database, factsPerTransaction: limits.factsPerTransaction, clock: clock
+            address, factsPerTransaction: limits.factsPerTransaction, clock: clock
         ) { counters.count($0) }
         store.readLimit = limits.readDuration
         store.redactor = limits.redactor
-        let project = try Project(.standard, store, counters, in: folder, byteCount: nil, limits: limits)
-        try self.init(tokens: folder, access: access, limits: limits, clock: clock) { name throws(WaybillError) in
-            guard name == .standard else {
-                throw WaybillError(
-                    .setting,
-                    "A database holds the project \(ProjectName.standard) alone, and a client belongs to \(name).")
-            }
-            return project
-        }
+        try self.init(name, store, counters, in: folder, byteCount: nil, limits: limits)
     }
+}
+
+/// Blocks the caller's thread, which must not be one of Swift's tasks.
+private func waiting<Value: Sendable>(
+    for body: @escaping @Sendable () async throws(WaybillError) -> Value
+) throws(WaybillError) -> Value {
+    let (result, isOver) = (Locked<Result<Value, WaybillError>?>(nil), DispatchSemaphore(value: 0))
+    Task.detached {
+        let found: Result<Value, WaybillError>
+        do throws(WaybillError) { found = .success(try await body()) } catch { found = .failure(error) }
+        result.withLock { $0 = found }
+        isOver.signal()
+    }
+    isOver.wait()
+    guard let found = result.withLock({ $0 }) else { throw WaybillError(.store, "The database was not opened.") }
+    return try found.get()
 }
 #endif
