@@ -13,6 +13,7 @@ struct ClickHouseTables: Sendable {
     var cluster: String? { client.address.cluster }
 
     struct State: Hashable {
+        /// Without those of erased installations.
         var bookCount: UInt64 = 0
         var lastArrival: Int64 = 0
         var lastName: Int64 = 0
@@ -73,7 +74,8 @@ struct ClickHouseTables: Sendable {
     func state() async throws(WaybillError) -> State {
         let states = try await client.rows(
             """
-            SELECT count(), max(arrival), toInt64(ifNull((SELECT max(arrival) FROM names), 0)), \
+            SELECT countIf(installation NOT IN (SELECT guid FROM erased WHERE with_installation = 0)), max(arrival), \
+            toInt64(ifNull((SELECT max(arrival) FROM names), 0)), \
             toUInt64(ifNull((SELECT count() FROM names), 0)), \
             toUInt64(ifNull((SELECT uniqExact(guid, with_installation) FROM erased), 0)) FROM books WHERE \(Self.isOfASource)
             """, reading

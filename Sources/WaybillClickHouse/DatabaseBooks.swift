@@ -62,9 +62,9 @@ struct DatabaseBooks: Sendable {
         self.buried = buried
         var (sources, arrivals) = ([GUID: Source](), [Int64]())
         try await tables.books(where: "1") { row in
-            arrivals.append(row.arrival)
             let source = row.books.share.source
             guard !buried.contains(source.installation) else { return }
+            arrivals.append(row.arrival)
             sources[source.id, default: Source(row)].books.merge(row.books)
         }
         for id in sources.keys { sources[id]?.finish() }
@@ -87,7 +87,7 @@ extension ClickHouseTables {
 }
 
 extension SourceBooks {
-    fileprivate mutating func merge(_ other: SourceBooks) {
+    mutating func merge(_ other: SourceBooks) {
         heard = max(heard, other.heard)
         proofDigest = proofDigest ?? other.proofDigest
         installationDigest = installationDigest ?? other.installationDigest

@@ -50,9 +50,9 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
 
     private var replica: Replica?
     private var state = ClickHouseTables.State()
-    /// The numbers of the rows of books in the last hour before the copy's newest row.
+    /// The copy has all rows of books up to here, and `recent` behind it.
+    private var seen: Int64 = 0
     private var recent: Set<Int64> = []
-    private var retired: [GUID: SequenceRanges] = [:]
     private var buried = DatabaseBooks.Buried([])
 
     init(_ tables: ClickHouseTables, clock: any TransactionClock) { (self.tables, self.clock) = (tables, clock) }
@@ -81,11 +81,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
     private static let batchCount = 10_000
 
     private func catchUp(to state: ClickHouseTables.State) async throws -> Replica {
-        if let replica, state.tombstoneCount == self.state.tombstoneCount, state.bookCount >= self.state.bookCount,
-            try await add(to: replica, upTo: state)
-        {
-            return replica
-        }
+        if let replica, try await add(to: replica, upTo: state) { return replica }
         return try await loadAll(state)
     }
 
@@ -93,54 +89,65 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
 
     /// - Returns: `false` if everything must be read again.
     private func add(to replica: Replica, upTo state: ClickHouseTables.State) async throws -> Bool {
-        let from = self.state.lastArrival - Self.overlap
+        let areErased = state.tombstoneCount != self.state.tombstoneCount
+        let tombstones = areErased ? try await tables.tombstones() : []
+        let buried = areErased ? DatabaseBooks.Buried(tombstones) : buried
+        let newlyBuried = tombstones.filter { !$0.isWithInstallation && !self.buried.contains($0.id) }.map(\.id)
         var rows: [ClickHouseTables.BooksRow] = []
-        try await tables.books(where: "arrival > \(from)") { row in
-            if !recent.contains(row.arrival) { rows.append(row) }
+        try await tables.books(where: "arrival > \(seen)") { row in
+            guard !recent.contains(row.arrival), !buried.contains(row.books.share.source.installation) else { return }
+            rows.append(row)
         }
         let known = Set(rows.map(\.arrival))
-        guard self.state.bookCount + UInt64(known.count) == state.bookCount, known.count == rows.count,
-            !rows.contains(where: { buried.contains($0.books.share.source.installation) })
-        else { return false }
-        for row in rows where row.books.retired != retired[row.books.share.source.id] ?? SequenceRanges() {
-            return false
+        let erasesSources = try await replica.write { store throws(WaybillError) in
+            try store.hasSources(ofAny: newlyBuried)
         }
-        var wanted: [GUID: SequenceRanges] = [:]
-        for row in rows { wanted[row.books.share.source.id, default: SequenceRanges()].insert(row.books.arrivals) }
+        guard erasesSources || self.state.bookCount + UInt64(known.count) == state.bookCount, known.count == rows.count
+        else { return false }
+        var sources: [GUID: DatabaseBooks.Source] = [:]
+        for row in rows {
+            sources[row.books.share.source.id, default: DatabaseBooks.Source(row)].books.merge(row.books)
+        }
+        for id in sources.keys { sources[id]?.finish() }
         var facts: [GUID: [Fact]] = [:]
         var hasBuried = false
-        if !wanted.isEmpty {
-            try await tables.facts(of: rows) { row in
-                guard wanted[row.source]?.contains(row.fact.sequence) == true else { return }
-                if buried.contains(row.transaction) { hasBuried = true }
-                facts[row.source, default: []].append(row.fact)
-            }
+        try await tables.facts(of: rows) { row in
+            guard sources[row.source]?.expected.contains(row.fact.sequence) == true else { return }
+            if buried.contains(row.transaction) { hasBuried = true }
+            facts[row.source, default: []].append(row.fact)
         }
         guard !hasBuried else { return false }
         for row in rows.indices {
-            let source = rows[row].books.share.source.id
-            let erased = rows[row].books.share.dropped.filter { $0.reason == .erased }.sequences
-            let ranges = SequenceRanges(rows[row].books.arrivals).subtracting(erased)
-            let its = (facts[source] ?? []).filter { ranges.contains($0.sequence) }
-            guard Int64(its.count) == ranges.count else { throw DatabaseBooks.Incomplete() }
+            guard let source = sources[rows[row].books.share.source.id] else { continue }
+            let ranges = SequenceRanges(rows[row].books.arrivals)
+            let expected = ranges.subtracting(ranges.subtracting(source.expected))
+            let its = (facts[rows[row].books.share.source.id] ?? []).filter { expected.contains($0.sequence) }
+            guard Int64(its.count) == expected.count else { throw DatabaseBooks.Incomplete() }
             rows[row].books.share.facts = its
+            rows[row].books.retired = source.books.retired
         }
         let areNamesNews = state.lastName != self.state.lastName || state.nameCount != self.state.nameCount
         let names = areNamesNews ? try await tables.names(behind: self.state.lastName - Self.overlap) : []
         // The rows were read by source, and are applied by number.
         let books = rows.sorted { $0.arrival < $1.arrival }.map(\.books)
-        try await replica.write { store throws(WaybillError) in
+        let isWhole = try await replica.write { store throws(WaybillError) in
             try store.replay(names)
-            try store.replay(books)
+            let isWhole = try store.replay(books)
+            try store.replay(tombstones)
+            try store.erase(buried: newlyBuried)
+            return isWhole
         }
+        guard isWhole else { return false }
+        self.buried = buried
         note(rows.map(\.arrival), state)
         return true
     }
 
     private func note(_ arrivals: [Int64], _ state: ClickHouseTables.State) {
         recent.formUnion(arrivals)
-        let first = state.lastArrival - Self.overlap
-        recent = recent.filter { $0 > first }
+        // The last row may be removed with its installation.
+        seen = max(seen, state.lastArrival - Self.overlap)
+        recent = recent.filter { $0 > seen }
         self.state = state
     }
 
@@ -174,8 +181,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
             try store.replay(tombstones)
         }
         (self.replica, self.buried) = (replica, told.buried)
-        retired = sources.mapValues(\.books.retired).filter { !$0.value.isEmpty }
-        recent = []
+        (seen, recent) = (0, [])
         note(told.arrivals, state)
         return replica
     }
@@ -226,13 +232,9 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         _ batches: AsyncThrowingStream<[SourceBooks], any Error>, to replica: Replica
     ) async throws {
         for try await batch in batches {
-            try await replica.write { store throws(WaybillError) in try store.replay(batch) }
+            _ = try await replica.write { store throws(WaybillError) in try store.replay(batch) }
         }
     }
-}
-
-extension SequenceRanges {
-    fileprivate mutating func insert(_ arrivals: [SourceBooks.Arrival]) { self = union(SequenceRanges(arrivals)) }
 }
 
 final class MemoryStore {
@@ -256,7 +258,7 @@ extension StoreThread where Resource == MemoryStore {
     }
 
     func replay(_ books: [SourceBooks]) async throws(WaybillError) {
-        try await run { memory throws(WaybillError) in try memory.store.replay(books) }
+        _ = try await run { memory throws(WaybillError) in try memory.store.replay(books) }
     }
 }
 #endif

@@ -96,6 +96,49 @@ import WaybillTesting
         #expect(try await !store.loader.hasCopy())
     }
 
+    /// Breaks when every process reads the whole database again after an erasure or a retirement, in which it would say
+    /// nothing for minutes; or when its copy keeps what is gone.
+    @Test func nothingIsReadAgainAfterAnErasure() async throws {
+        let address = try await ClickHouseEngine.shared.database()
+        let (writer, reader) = (try await ClickHouseStore(address), try await ClickHouseStore(address))
+        var shop = Shop(seed: 4)
+        for _ in 0..<12 {
+            shop.pass(.seconds(60))
+            shop.buy()
+        }
+        let installation = GUID()
+        var phone = LoginHistory().clientSet()
+        phone.sources[0].source.installation = installation
+        let sets = shop.sets() + [phone]
+        for (number, set) in sets.enumerated() {
+            let received = Date(timeIntervalSince1970: 1_800_000_000 + Double(number))
+            _ = try await writer.add(ReceivedSet(set, received: received))
+        }
+        let copies = [try await writer.loader.current().replica, try await reader.loader.current().replica]
+        func expectSame() async throws {
+            for (store, copy) in zip([writer, reader], copies) {
+                #expect(try await store.loader.current().replica === copy)
+                let fresh = try await ClickHouseStore(address)
+                #expect(try await store.transactions(ListRequest()).rows == fresh.transactions(ListRequest()).rows)
+                #expect(try await store.sources(ListRequest()).rows == fresh.sources(ListRequest()).rows)
+                #expect(try await store.names() == fresh.names())
+                #expect(try await store.verify() == fresh.verify())
+            }
+        }
+        #expect(try await writer.erase(.transactions([shop.transactions[3]])).transactionCount == 1)
+        try await expectSame()
+        #expect(try await writer.erase(.installation(installation)).factCount > 0)
+        try await expectSame()
+        #expect(try await reader.retire(RetirementLimits(maximumTransactionCount: 5)) > 0)
+        try await expectSame()
+        for set in sets {
+            _ = try await reader.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_100)))
+        }
+        try await expectSame()
+        _ = try await reader.erase(.networkLogs)
+        try await expectSame()
+    }
+
     /// Breaks when a question about a sample reads other transactions than a copy would, reads all of them, or says why
     /// nothing counts by the sample alone; or when facts that others lack go unnoticed.
     @Test func aSampleIsReadAlone() async throws {

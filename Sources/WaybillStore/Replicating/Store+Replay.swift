@@ -1,10 +1,51 @@
 package import WaybillCore
 
 extension Store {
-    /// Applies the books of sources, with their facts; an arrival keeps its ID.
-    package func replay(_ books: [SourceBooks]) throws(WaybillError) {
+    /// Applies the books of sources, with their facts; an arrival keeps its ID. Newly retired facts are deleted.
+    ///
+    /// - Returns: `false` if facts went with retired ones that are not retired themselves.
+    @discardableResult
+    package func replay(_ books: [SourceBooks]) throws(WaybillError) -> Bool {
         try write { () throws(WaybillError) in
-            for books in books { try replay(books) }
+            var (isWhole, touched) = (true, Set<Int64>())
+            for books in books { if try !replay(books, &touched) { isWhole = false } }
+            try removeArrivals(ofRetiredFactsOf: touched)
+            return isWhole
+        }
+    }
+
+    /// Deletes the arrivals of which no fact is left, which ``ReceivedSweep`` would read again at each step.
+    private func removeArrivals(ofRetiredFactsOf sources: Set<Int64>) throws(WaybillError) {
+        guard !sources.isEmpty else { return }
+        var gone: [Int64] = []
+        var retired: [Int64: SequenceRanges] = [:]
+        for source in sources { retired[source] = try RetiredRows(connection: connection).sequences(of: source) }
+        try connection.statement("SELECT id, source, first, last FROM arrivals").forEachRow { row in
+            guard let retired = retired[row.int(1)] else { return }
+            if SequenceRanges([row.int(2)...max(row.int(2), row.int(3))]).subtracting(retired).isEmpty {
+                gone.append(row.int(0))
+            }
+        }
+        for id in gone { try connection.statement("DELETE FROM arrivals WHERE id = ?").run(id) }
+    }
+
+    /// Whether one of these is an installation with sources.
+    package func hasSources(ofAny ids: [GUID]) throws(WaybillError) -> Bool {
+        guard !ids.isEmpty else { return false }
+        let installations = try connection.statement("SELECT DISTINCT installation FROM sources").rows { row in
+            row.optionalGUID(0)
+        }
+        return !Set(ids).isDisjoint(with: installations.compactMap(\.self))
+    }
+
+    /// Erases transactions and installations that have a tombstone.
+    package func erase(buried ids: [GUID]) throws(WaybillError) {
+        guard !ids.isEmpty else { return }
+        let installations = try hasSources(ofAny: ids) ? ids : []
+        try write { () throws(WaybillError) in
+            var eraser = try ScopeEraser(connection, at: 0)
+            try eraser.erase(.transactions(ids))
+            for id in installations { try eraser.erase(.installation(id)) }
         }
     }
 
@@ -56,7 +97,7 @@ extension Store {
         }
     }
 
-    private func replay(_ books: SourceBooks) throws(WaybillError) {
+    private func replay(_ books: SourceBooks, _ touched: inout Set<Int64>) throws(WaybillError) -> Bool {
         let last = try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'") as Int64
         var ingestion = try Ingestion(books.share, unread: [], at: books.heard, connection)
         ingestion.isVouchedFor = true
@@ -80,8 +121,19 @@ extension Store {
             ON CONFLICT(id) DO UPDATE SET id = id WHERE source = excluded.source AND first = excluded.first
             """)
         let retired = RetiredRows(connection: connection)
-        if !books.retired.isEmpty { try retired.add(books.retired, of: source.id) }
         let ranges = RangeRows(connection: connection)
+        let news =
+            books.retired.isEmpty ? SequenceRanges() : books.retired.subtracting(try retired.sequences(of: source.id))
+        var isWhole = true
+        if !news.isEmpty {
+            let booked = try ranges.booked(of: source.id, meeting: news)
+            var eraser = FactEraser(connection, because: nil)
+            try eraser.erase(news, of: source)
+            try eraser.finish()
+            isWhole = Int64(eraser.count) == news.subtracting(news.subtracting(booked)).count
+            try retired.add(news, of: source.id)
+            touched.insert(source.id)
+        }
         var received = books.retired
         for arrival in books.arrivals {
             let range = SequenceRanges([arrival.first...arrival.last])
@@ -99,6 +151,7 @@ extension Store {
         try ranges.replace(before, with: before.union(received), of: source.id)
         try connection.statement("UPDATE sources SET delivered = ? WHERE id = ?").run(
             try ranges.bookedCount(of: source.id) as Int64, source.id)
+        return isWhole
     }
 }
 

@@ -281,14 +281,10 @@ package struct RetiredRows {
 
     private var table: RangeTable { RangeTable(name: "retired", connection: connection) }
 
-    /// Older stores have no retired facts.
     package func sequences(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
         -> SequenceRanges
     {
-        guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'retired'") != 0 else {
-            return SequenceRanges()
-        }
-        return try table.sequences(of: source, meeting: windows)
+        try table.sequences(of: source, meeting: windows)
     }
 
     package func add(_ sequences: SequenceRanges, of source: Int64) throws(WaybillError) {
