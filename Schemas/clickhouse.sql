@@ -1,8 +1,8 @@
 -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
 --
--- Version 1. A version adds tables or columns, and changes none. On a cluster the engines are replicated. `facts`, `by_source`
--- and `children` are then Distributed tables over `facts_local` and so on, by cityHash64 of their first column (`facts`: of tx), and
--- every server has the other tables whole.
+-- Version 1. A version adds tables or columns, and changes none. On a cluster the engines are replicated. `facts`, `by_source`,
+-- `children` and `begun` are then Distributed tables over `facts_local` and so on, by cityHash64 of source, parent or tx, and every
+-- server has the other tables whole.
 -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
 -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
 -- Until parts are merged, a row appears as often as it was inserted. Read one row of each key.
@@ -59,6 +59,13 @@ CREATE TABLE children ( -- the transactions that others began
   child FixedString(16), -- the transaction; it stays when facts are erased
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (parent, child)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE begun ( -- when transactions began; a later clock of their source adds another time
+  begun_us Int64 CODEC(Delta, ZSTD), -- by the source that leads it
+  tx FixedString(16), -- the transaction; it stays when facts are erased
+) ENGINE = ReplacingMergeTree()
+ORDER BY (begun_us, tx)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE installations ( -- the first secret of each installation

@@ -74,9 +74,9 @@ enum ClickHouseSchema {
         let head = """
             -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
             --
-            -- Version \(version). A version adds tables or columns, and changes none. On a cluster the engines are replicated. `facts`, `by_source`
-            -- and `children` are then Distributed tables over `facts_local` and so on, by cityHash64 of their first column (`facts`: of tx), and
-            -- every server has the other tables whole.
+            -- Version \(version). A version adds tables or columns, and changes none. On a cluster the engines are replicated. `facts`, `by_source`,
+            -- `children` and `begun` are then Distributed tables over `facts_local` and so on, by cityHash64 of source, parent or tx, and every
+            -- server has the other tables whole.
             -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
             -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
             -- Until parts are merged, a row appears as often as it was inserted. Read one row of each key.
@@ -153,6 +153,12 @@ enum ClickHouseSchema {
                 Column("parent", "FixedString(16)", "the other transaction"),
                 Column("child", "FixedString(16)", "the transaction; it stays when facts are erased"),
             ], order: "parent, child", shard: "cityHash64(parent)"),
+        Table(
+            name: "begun", meaning: "when transactions began; a later clock of their source adds another time",
+            columns: [
+                Column("begun_us", "Int64", codec: "Delta, ZSTD", "by the source that leads it"),
+                Column("tx", "FixedString(16)", "the transaction; it stays when facts are erased"),
+            ], order: "begun_us, tx", shard: "cityHash64(tx)"),
         Table(
             name: "installations", meaning: "the first secret of each installation",
             columns: [

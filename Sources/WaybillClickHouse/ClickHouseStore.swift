@@ -253,6 +253,13 @@ extension ClickHouseStore {
                     SourceBooks.Arrival(first: $0.lowerBound, last: $0.upperBound, received: arrival.received)
                 }
             }
+            let clock = WallClock(share.clocks)
+            for fact in facts {
+                guard case .opened(let opened) = fact.content else { continue }
+                let time = clock.wall(fact.atMicroseconds)
+                let isTrusted = LeadingParts.listed(begun: time, heard: piece.heard) == time
+                changes.begun.append((opened.transaction, isTrusted ? time : .max))
+            }
             changes.books.append(books)
             booked[share.source.id] = (known.union(new), share.ledger, share.hasEnded || before?.hasEnded == true)
         }

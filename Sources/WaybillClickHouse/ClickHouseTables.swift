@@ -265,6 +265,12 @@ struct ClickHouseTables: Sendable {
         try await insert("facts(week, tx, source, sequence, part, kind, at_us, use_case, fact)", rows)
         try await insert("by_source(source, sequence, tx, kind, at_us)", bySource)
         try await insert("children(parent, child)", children)
+        var begun = RowBinaryWriter()
+        for (transaction, time) in changes.begun {
+            begun.integer(time)
+            begun.guid(transaction)
+        }
+        try await insert("begun(begun_us, tx)", begun)
     }
 
     func insert(_ tombstones: [Tombstone]) async throws(WaybillError) {

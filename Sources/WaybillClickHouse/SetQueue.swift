@@ -120,10 +120,7 @@ final class SetQueue: Sendable {
     /// Writes the tombstones first, because no other process may store the data again.
     func erase(_ scope: ErasureScope, at wall: Int64) async throws -> Erasure {
         let erasure = try await turns.run {
-            let replica = try await current()
-            let (erasure, changes) = try await replica.write { store throws(WaybillError) in
-                try store.rehearseErasure(scope, at: wall)
-            }
+            let (erasure, changes) = try await rehearseErasure(scope, at: wall)
             try await write(changes, at: wall)
             try await tables.insert(ClickHouseTables.removals(of: changes), at: wall)
             return erasure
@@ -131,6 +128,15 @@ final class SetQueue: Sendable {
         // Includes unfinished removals of earlier erasures. Sets are stored meanwhile.
         try await tables.removeAll(at: wall)
         return erasure
+    }
+
+    private func rehearseErasure(_ scope: ErasureScope, at wall: Int64) async throws -> (Erasure, StoreChanges) {
+        try await follow()
+        do {
+            let found = try await tables.untilComplete { try await WorkingSet(erasing: scope, tables) }
+            if let found { return try await found.rehearseErasure(scope, at: wall) }
+        } catch is TransactionLoader.TooMuch {}  // a copy is cheaper
+        return try await current().write { store throws(WaybillError) in try store.rehearseErasure(scope, at: wall) }
     }
 
     func retire(_ step: @escaping @Sendable (Store) throws(WaybillError) -> Int, at wall: Int64) async throws -> Int {

@@ -11,9 +11,10 @@ struct TransactionLoader {
     private let tables: ClickHouseTables
     private let buried: DatabaseBooks.Buried
     private var loaded: Set<GUID> = []
+    private var listed: Set<GUID> = []
     private var rows: [FactID: ClickHouseTables.FactRow] = [:]
 
-    private static let (familyLimit, factLimit) = (2_000, 200_000)
+    private static let (transactionLimit, factLimit) = (10_000, 200_000)
     private static let exchangeCount = 300
 
     init(_ tables: ClickHouseTables) async throws(WaybillError) {
@@ -27,6 +28,15 @@ struct TransactionLoader {
         try await load(asked)
         try await loadFamily(of: asked)
         for (exchange, time) in causes(of: asked) { try await loadExchanges(of: exchange.source, around: time) }
+        return try await store()
+    }
+
+    /// Loads more transactions for a list, which compares no clocks.
+    mutating func store(listing transactions: Set<GUID>) async throws -> StoreThread<MemoryStore> {
+        let new = transactions.subtracting(listed)
+        listed.formUnion(new)
+        try await load(new)
+        try await loadFamily(of: new)
         return try await store()
     }
 
@@ -77,7 +87,7 @@ struct TransactionLoader {
             level = Set(children.filter { level.contains($0.parent) }.map(\.id)).subtracting(met)
             met.formUnion(level)
             beside = []
-            if loaded.count > Self.familyLimit { throw TooMuch() }
+            if loaded.count > Self.transactionLimit { throw TooMuch() }
         }
     }
 
@@ -143,6 +153,17 @@ extension ClickHouseTables {
             "SELECT tx FROM facts WHERE substring(tx, 12, 5) = unhex('\(tail)') GROUP BY tx ORDER BY tx LIMIT \(limit)",
             reading
         ) { row in try row.guid() }
+    }
+
+    /// Returns transactions by when they began before a time, the latest first, several times if a clock was set. Those of
+    /// clocks that are far ahead are at `Int64.max`, and in each answer.
+    func begun(before time: Int64, limit: Int) async throws(WaybillError) -> [(transaction: GUID, at: Int64)] {
+        try await client.rows(
+            """
+            SELECT tx, begun_us FROM begun WHERE begun_us < \(time) OR begun_us = \(Int64.max) \
+            ORDER BY begun_us DESC LIMIT \(limit)
+            """, reading
+        ) { row in (try row.guid(), try row.integer(Int64.self)) }
     }
 
     fileprivate func children(of parents: Set<GUID>) async throws(WaybillError) -> [(parent: GUID, id: GUID)] {

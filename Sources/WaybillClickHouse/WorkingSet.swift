@@ -11,6 +11,7 @@ struct WorkingSet {
     let installations: Set<GUID>
     /// The number of all names, which is limited.
     private let nameCount: Int
+    private let tables: ClickHouseTables
 
     /// Whether this is enough to judge the sets. If a device erases facts, others go with them, so a copy is needed.
     static func isEnough(for arrivals: [ReceivedSet]) -> Bool {
@@ -20,9 +21,36 @@ struct WorkingSet {
     init(for arrivals: [ReceivedSet], _ tables: ClickHouseTables) async throws {
         var loading = WorkingSetLoader(arrivals.flatMap(\.set.sources), tables)
         try await loading.load()
+        let apps = loading.apps
+        try await self.init(loading, tables) { apps.contains($0.app) }
+    }
+
+    /// Throws ``TransactionLoader/TooMuch`` if a copy is cheaper.
+    ///
+    /// - Returns: `nil` for an erasure that is not of transactions or of an installation.
+    init?(erasing scope: ErasureScope, _ tables: ClickHouseTables) async throws {
+        var loading = WorkingSetLoader([], tables)
+        switch scope {
+        case .transactions(let ids): try await loading.load(Set(ids))
+        case .installation(let id): try await loading.load(installation: id)
+        case .all, .begunBefore, .networkLogs, .pending: return nil
+        }
+        // A source's own names, and those of its version.
+        let versions = Set(
+            loading.books.map(\.share.source).flatMap { source in
+                let launch = SQL.launch(version: source.appVersion, source: source.id)
+                return [source.appVersion, launch, launch + "\u{1}"].map { [source.app, $0] }
+            })
+        try await self.init(loading, tables) { versions.contains([$0.app, $0.appVersion]) }
+    }
+
+    private init(
+        _ loading: WorkingSetLoader, _ tables: ClickHouseTables, names isNeeded: (NameChange) -> Bool
+    ) async throws {
+        self.tables = tables
         (thread, nameCount) = (try MemoryStore.thread(), loading.names.count { !$0.isRemoved })
         installations = Set(loading.installations.keys)
-        try await thread.replay(loading.names.filter { loading.apps.contains($0.app) })
+        try await thread.replay(loading.names.filter(isNeeded))
         for books in loading.books { try await thread.replay([books]) }
         let (tombstones, installations) = (loading.tombstones, loading.installations)
         try await thread.run { memory throws(WaybillError) in
@@ -40,6 +68,27 @@ struct WorkingSet {
             return try memory.store.rehearse(arrivals, factsPerTransaction: limit)
         }
     }
+
+    func rehearseErasure(_ scope: ErasureScope, at wall: Int64) async throws(WaybillError) -> (
+        erasure: Erasure, changes: StoreChanges
+    ) {
+        var (erasure, changes) = try await thread.run { memory throws(WaybillError) in
+            try memory.store.rehearseErasure(scope, at: wall)
+        }
+        // Sources that are not here, or not whole, may use the same names.
+        let gone = Dictionary(
+            changes.books.map { ($0.share.source.id, $0.gone) } + changes.removedSources.map { ($0, nil) }
+        ) { first, _ in first }
+        var areUsed: [[String]: Bool] = [:]
+        var names: [NameChange] = []
+        for name in changes.names {
+            let version = [name.app, name.appVersion]
+            if areUsed[version] == nil { areUsed[version] = try await tables.isUsed(name, without: gone) }
+            if areUsed[version] == false { names.append(name) }
+        }
+        changes.names = names
+        return (erasure, changes)
+    }
 }
 
 private struct WorkingSetLoader {
@@ -51,7 +100,11 @@ private struct WorkingSetLoader {
     /// To be replayed in this order: every source with its loaded facts, then the arrivals of the sets' own sources.
     private(set) var books: [SourceBooks] = []
 
+    private var sourcesOfInstallation: Set<GUID> = []
     private var rows: [FactID: ClickHouseTables.FactRow] = [:]
+
+    /// More are read from a copy.
+    private static let factLimit = 1_000_000
 
     /// ``Ingestion`` ignores an anchor that dates more parts anew.
     private static let redatedParts = 5_001
@@ -88,9 +141,34 @@ private struct WorkingSetLoader {
         place(sources, its)
     }
 
+    /// Loads all of some transactions.
+    mutating func load(_ transactions: Set<GUID>) async throws {
+        names = try await tables.names(behind: 0)
+        try await loadFacts(of: transactions)
+        let parts = rows.values.filter { if case .opened = $0.fact.content { true } else { false } }.map(\.id)
+        try await tables.facts(strandedOf: parts) { row in rows[row.id] = row }
+        let its = Set(rows.keys.lazy.map(\.source)).union(sourcesOfInstallation)
+        place(try await tables.sources(its), its)
+    }
+
+    /// Loads all of an installation, and the other parts of its transactions.
+    mutating func load(installation: GUID) async throws {
+        let (mine, transactions) = try await tables.contents(of: installation)
+        installations = try await tables.installations([installation])
+        sourcesOfInstallation = mine
+        for source in mine {
+            try await tables.facts(
+                where:
+                    "tx = \(ClickHouseTables.literal(ClickHouseTables.none)) AND source = \(ClickHouseTables.literal(source))"
+            ) { row in rows[row.id] = row }
+        }
+        try await load(transactions)
+    }
+
     private mutating func loadFacts(of transactions: Set<GUID>) async throws {
         for some in Array(transactions).inChunks(of: ClickHouseTables.idsPerStatement) {
             try await tables.facts(where: "tx IN (\(ClickHouseTables.list(some)))") { row in rows[row.id] = row }
+            if rows.count > Self.factLimit { throw TransactionLoader.TooMuch() }
         }
     }
 
@@ -143,6 +221,52 @@ private struct WorkingSetLoader {
 }
 
 extension ClickHouseTables {
+    /// Returns the sources of an installation, and the transactions that they took part in.
+    fileprivate func contents(of installation: GUID) async throws(WaybillError) -> (Set<GUID>, Set<GUID>) {
+        let sources = try await client.rows(
+            "SELECT DISTINCT source FROM books WHERE installation = \(Self.literal(installation))", reading
+        ) { row in try row.guid() }
+        var transactions: Set<GUID> = []
+        for some in sources.inChunks(of: Self.idsPerStatement) {
+            try await client.forEachRow(
+                "SELECT DISTINCT tx FROM by_source WHERE source IN (\(Self.list(some)))", reading
+            ) { row in transactions.insert(try row.guid()) }
+        }
+        transactions.remove(Self.none)
+        return (Set(sources), transactions)
+    }
+
+    /// Whether a source that may have used a name has a part left. `nil` in `gone` means all of a source.
+    fileprivate func isUsed(_ name: NameChange, without gone: [GUID: SequenceRanges?]) async throws(WaybillError)
+        -> Bool
+    {
+        var candidates: Set<GUID> = []
+        // Most shares need not be decoded, because the text of a simple name is not in them.
+        let isSimple = name.app.utf8.allSatisfy { (0x30...0x7A).contains($0) && $0 != UInt8(ascii: "\\") }
+        try await books(where: isSimple ? "position(share, '\(name.app)') > 0" : "1") { row in
+            let source = row.books.share.source
+            let launch = SQL.launch(version: source.appVersion, source: source.id)
+            if source.app == name.app, [source.appVersion, launch, launch + "\u{1}"].contains(name.appVersion) {
+                candidates.insert(source.id)
+            }
+        }
+        for some in Array(candidates).inChunks(of: Self.idsPerStatement) {
+            var left: [GUID: SequenceRanges] = [:]
+            for (id, source) in try await sources(some) {
+                left[id] = source.expected.subtracting((gone[id] ?? SequenceRanges()) ?? source.expected)
+            }
+            var isThere = false
+            try await client.forEachRow(
+                "SELECT source, sequence FROM by_source WHERE source IN (\(Self.list(some))) AND kind < 5", reading
+            ) { row in
+                let (source, sequence) = (try row.guid(), try row.integer(Int64.self))
+                if left[source]?.contains(sequence) == true { isThere = true }
+            }
+            if isThere { return true }
+        }
+        return false
+    }
+
     /// Returns the latest openings of a source by its clock, with their transactions alone.
     fileprivate func openings(of source: GUID, from start: Int64, limit: Int) async throws(WaybillError) -> [FactRow] {
         try await client.rows(

@@ -37,8 +37,9 @@ import WaybillTesting
         let findings = await StoreConformance(seeds: seeds(200..<200 + Self.count / 2)) { clock in
             let address = try await ClickHouseEngine.shared.database()
             return TakingTurns([try await ClickHouseStore(address, clock: clock)]) {
-                for table in ["facts", "books", "names", "erased", "by_source", "children", "installations", "commits"]
-                {
+                for table in [
+                    "facts", "books", "names", "erased", "by_source", "children", "begun", "installations", "commits",
+                ] {
                     try await ClickHouseClient(address).run("INSERT INTO \(table) SELECT * FROM \(table)")
                 }
             }

@@ -58,6 +58,12 @@ import WaybillExport
         #expect(after.factCount == before.factCount)
         let id = try #require(try await old.transactions(ListRequest()).rows.first?.id)
         let redactor = Redactor()
+        var alone = try await ClickHouseStore(address)
+        alone.factsPerBucket = 1
+        #expect(
+            try await alone.transactions(ListRequest()).rows.map(\.id) == old.transactions(ListRequest()).rows.map(\.id)
+        )
+        #expect(try await !alone.loader.hasCopy())
         #expect(
             try await store.transaction("\(id)").redacted(by: redactor)
                 == old.transaction("\(id)").redacted(by: redactor))

@@ -45,7 +45,15 @@ struct TakingTurns: ExportingStore {
     func add(_ set: ReceivedSet) async throws -> Receipt { try await next().add(set) }
 
     func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
-        try await next().transactions(request, within: budget)
+        let store = try await next()
+        let page = try await store.transactions(request, within: budget)
+        guard let otherwise else { return page }
+        let other = try await otherwise(store).transactions(request, within: budget)
+        // Each continues with its own cursor.
+        guard page.rows == other.rows, (page.next == nil) == (other.next == nil), page.whyEmpty == other.whyEmpty else {
+            throw Difference(question: "\(request)", one: "\(page)", other: "\(other)")
+        }
+        return request[.limit] == nil ? page : other
     }
 
     func transaction(_ key: String) async throws -> TransactionRecord {

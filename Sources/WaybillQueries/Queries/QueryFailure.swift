@@ -48,7 +48,7 @@ extension QueryFailure: Redactable {
 }
 
 extension QueryFailure {
-    static func ofCursor<Value>(_ body: () throws -> Value) throws -> Value {
+    package static func ofCursor<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as WaybillError where error.code == .format {
             throw QueryFailure.parameter("cursor", error.message)
         }

@@ -126,13 +126,15 @@ extension Store {
             books.retired.isEmpty ? SequenceRanges() : books.retired.subtracting(try retired.sequences(of: source.id))
         var isWhole = true
         if !news.isEmpty {
-            let booked = try ranges.booked(of: source.id, meeting: news)
-            var eraser = FactEraser(connection, because: nil)
-            try eraser.erase(news, of: source)
-            try eraser.finish()
-            isWhole = Int64(eraser.count) == news.subtracting(news.subtracting(booked)).count
+            let there = news.subtracting(news.subtracting(try ranges.booked(of: source.id, meeting: news)))
+            if !there.isEmpty {
+                var eraser = FactEraser(connection, because: nil)
+                try eraser.erase(there, of: source)
+                try eraser.finish()
+                isWhole = Int64(eraser.count) == there.count
+                touched.insert(source.id)
+            }
             try retired.add(news, of: source.id)
-            touched.insert(source.id)
         }
         var received = books.retired
         for arrival in books.arrivals {
@@ -243,6 +245,9 @@ package struct StoreChanges: Sendable {
     package var tombstones: [Tombstone] = []
     package var removedSources: [GUID] = []
     package var names: [NameChange] = []
+    /// When transactions began that are new to lists, or stand at another place in them. `Int64.max` if a clock is so
+    /// far ahead that the place depends on when their source is heard.
+    package var begun: [(transaction: GUID, at: Int64)] = []
 
     package init(names: [NameChange] = [], tombstones: [Tombstone] = []) {
         (self.names, self.tombstones) = (names, tombstones)

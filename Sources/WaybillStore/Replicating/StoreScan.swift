@@ -124,7 +124,8 @@ struct ChangedRows {
     }
 
     func forget() throws(WaybillError) {
-        for table in ["changed_sources", "removed_sources", "changed_names", "changed_tombstones"] {
+        let tables = ["changed_sources", "removed_sources", "changed_names", "changed_tombstones", "changed_places"]
+        for table in tables {
             try connection.statement("DELETE FROM temp.\(table)").run()
         }
     }
@@ -147,6 +148,15 @@ struct ChangedRows {
             NameChange(
                 useCase: row.int(0), event: row.int(1), app: row.text(2), appVersion: row.text(3), name: row.text(4),
                 isRemoved: row.bool(5))
+        }
+        changes.begun = try connection.statement(
+            """
+            SELECT p.guid, p.listed_us, \(SQL.wall("p.at_us", source: "p.source")) FROM temp.changed_places c \
+            JOIN parts p ON p.guid = c.guid WHERE p.listed_us IS NOT NULL
+            """
+        ).rows { row in
+            let (listed, begun): (Int64, Int64) = (row.int(1), row.int(2))
+            return (row.guid(0), listed == begun ? listed : .max)
         }
         changes.tombstones = try connection.statement(
             """
@@ -212,6 +222,13 @@ struct ChangedRows {
         PRIMARY KEY(use_case, event, app, app_version, name));
         CREATE TEMP TABLE IF NOT EXISTS changed_tombstones(guid BLOB, with_installation INTEGER, at_us INTEGER, PRIMARY KEY(guid, with_installation));
         \(["sources", "clocks", "dropped", "retired", "arrivals"].flatMap(changes).joined(separator: "\n"))
+        CREATE TEMP TABLE IF NOT EXISTS changed_places(guid BLOB PRIMARY KEY);
+        \([("added", "INSERT"), ("changed", "UPDATE OF listed_us")].map { name, event in
+            """
+            CREATE TEMP TRIGGER IF NOT EXISTS place_\(name) AFTER \(event) ON main.parts WHEN new.listed_us IS NOT NULL BEGIN \
+            INSERT INTO changed_places SELECT new.guid WHERE new.guid NOT IN (SELECT guid FROM changed_places); END;
+            """
+        }.joined(separator: "\n"))
         CREATE TEMP TRIGGER IF NOT EXISTS source_removed AFTER DELETE ON main.sources BEGIN \
         INSERT OR IGNORE INTO removed_sources VALUES (old.uuid); END;
         \(["insert": "new", "delete": "old"].sorted { $0.key < $1.key }.map { event, row in
