@@ -15,6 +15,7 @@ struct ClickHouseTables: Sendable {
     struct State: Hashable {
         /// Without those of erased installations.
         var bookCount: UInt64 = 0
+        /// The last place that was given, also if nothing is left of what arrived there.
         var lastArrival: Int64 = 0
         var lastName: Int64 = 0
         var nameCount: UInt64 = 0
@@ -74,7 +75,8 @@ struct ClickHouseTables: Sendable {
     func state() async throws(WaybillError) -> State {
         let states = try await client.rows(
             """
-            SELECT countIf(installation NOT IN (SELECT guid FROM erased WHERE with_installation = 0)), max(arrival), \
+            SELECT countIf(installation NOT IN (SELECT guid FROM erased WHERE with_installation = 0)), \
+            greatest(max(arrival), toInt64(ifNull((SELECT max(place) FROM commits), 0))), \
             toInt64(ifNull((SELECT max(arrival) FROM names), 0)), \
             toUInt64(ifNull((SELECT count() FROM names), 0)), \
             toUInt64(ifNull((SELECT uniqExact(guid, with_installation) FROM erased), 0)) FROM books WHERE \(Self.isOfASource)

@@ -179,6 +179,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         try await replica.write { store throws(WaybillError) in
             try store.replay(books)
             try store.replay(tombstones)
+            try store.advanceArrivals(to: state.lastArrival)
         }
         (self.replica, self.buried) = (replica, told.buried)
         (seen, recent) = (0, [])

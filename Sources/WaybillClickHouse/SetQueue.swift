@@ -62,18 +62,19 @@ final class SetQueue: Sendable {
     private func write(_ arrivals: [ReceivedSet]) async throws -> [Result<Receipt, WaybillError>] {
         let wall = arrivals.map(\.atMicroseconds).max() ?? 0
         let limit = factsPerTransaction
-        guard WorkingSet.isEnough(for: arrivals) else {
+        try await follow()
+        do {
+            let all = try await WorkingSet(for: arrivals, tables)
+            let (results, changes) = try await all.rehearse(arrivals, factsPerTransaction: limit)
+            try await write(changes, at: wall, bound: all.installations)
+            return results
+        } catch is TransactionLoader.TooMuch {
             let (results, changes) = try await current().write { store throws(WaybillError) in
                 try store.rehearse(arrivals, factsPerTransaction: limit)
             }
             try await write(changes, at: wall)
             return results
         }
-        try await follow()
-        let all = try await WorkingSet(for: arrivals, tables)
-        let (results, changes) = try await all.rehearse(arrivals, factsPerTransaction: limit)
-        try await write(changes, at: wall, bound: all.installations)
-        return results
     }
 
     /// Later inserts get later numbers than those of other processes.

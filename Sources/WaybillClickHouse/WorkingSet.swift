@@ -13,11 +13,7 @@ struct WorkingSet {
     private let nameCount: Int
     private let tables: ClickHouseTables
 
-    /// Whether this is enough to judge the sets. If a device erases facts, others go with them, so a copy is needed.
-    static func isEnough(for arrivals: [ReceivedSet]) -> Bool {
-        arrivals.allSatisfy { $0.set.sources.allSatisfy { $0.dropped.allSatisfy { $0.reason != .erased } } }
-    }
-
+    /// Throws ``TransactionLoader/TooMuch`` if a copy is cheaper.
     init(for arrivals: [ReceivedSet], _ tables: ClickHouseTables) async throws {
         var loading = WorkingSetLoader(arrivals.flatMap(\.set.sources), tables)
         try await loading.load()
@@ -35,13 +31,11 @@ struct WorkingSet {
         case .installation(let id): try await loading.load(installation: id)
         case .all, .begunBefore, .networkLogs, .pending: return nil
         }
-        // A source's own names, and those of its version.
-        let versions = Set(
-            loading.books.map(\.share.source).flatMap { source in
-                let launch = SQL.launch(version: source.appVersion, source: source.id)
-                return [source.appVersion, launch, launch + "\u{1}"].map { [source.app, $0] }
-            })
-        try await self.init(loading, tables) { versions.contains([$0.app, $0.appVersion]) }
+        let versions = Set(loading.books.map { NameRows.AppVersion($0.share.source) })
+        try await self.init(loading, tables) { name in
+            // Behind its version, a name of one launch says which.
+            versions.contains { $0.app == name.app && $0.version == name.appVersion.prefix { $0 != "\u{1}" } }
+        }
     }
 
     private init(
@@ -127,7 +121,8 @@ private struct WorkingSetLoader {
             }
         ).subtracting(here)
         let placed = try await tables.stranded(Array(continued))
-        let transactions = Set(opened.map(\.transaction)).union(placed.map(\.transaction))
+        var transactions = Set(opened.map(\.transaction)).union(placed.map(\.transaction))
+        for share in shares { transactions.formUnion(try await loadErased(by: share)) }
         let known = Set(shares.compactMap(\.source.installation))
         names = try await tables.names(behind: 0)
         installations = try await tables.installations(known)
@@ -170,6 +165,25 @@ private struct WorkingSetLoader {
             try await tables.facts(where: "tx IN (\(ClickHouseTables.list(some)))") { row in rows[row.id] = row }
             if rows.count > Self.factLimit { throw TransactionLoader.TooMuch() }
         }
+    }
+
+    /// Loads facts outside transactions that a device has erased; returns the transactions of all that it has erased.
+    private mutating func loadErased(by share: TransactionSet.Share) async throws -> Set<GUID> {
+        let erased = share.dropped.filter { $0.reason == .erased }.sequences
+        guard !erased.isEmpty else { return [] }
+        var transactions: Set<GUID> = []
+        for some in erased.ranges.inChunks(of: ClickHouseTables.idsPerStatement) {
+            let its = ClickHouseTables.condition(share.source.id, SequenceRanges(some))
+            transactions.formUnion(try await tables.transactions(of: its))
+        }
+        if transactions.remove(ClickHouseTables.none) != nil {
+            // What belongs to an erased opening goes with it.
+            try await tables.facts(
+                where:
+                    "tx = \(ClickHouseTables.literal(ClickHouseTables.none)) AND source = \(ClickHouseTables.literal(share.source.id))"
+            ) { row in rows[row.id] = row }
+        }
+        return transactions
     }
 
     /// Loads what follows an exchange outside any transaction, which may already have ended.
@@ -228,12 +242,18 @@ extension ClickHouseTables {
         ) { row in try row.guid() }
         var transactions: Set<GUID> = []
         for some in sources.inChunks(of: Self.idsPerStatement) {
-            try await client.forEachRow(
-                "SELECT DISTINCT tx FROM by_source WHERE source IN (\(Self.list(some)))", reading
-            ) { row in transactions.insert(try row.guid()) }
+            transactions.formUnion(try await self.transactions(of: "source IN (\(Self.list(some)))"))
         }
         transactions.remove(Self.none)
         return (Set(sources), transactions)
+    }
+
+    /// `condition` is SQL about facts by source.
+    fileprivate func transactions(of condition: String) async throws(WaybillError) -> Set<GUID> {
+        Set(
+            try await client.rows("SELECT DISTINCT tx FROM by_source WHERE \(condition)", reading) { row in
+                try row.guid()
+            })
     }
 
     /// Whether a source that may have used a name has a part left. `nil` in `gone` means all of a source.

@@ -27,7 +27,9 @@ extension Store {
     func eraseRows(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
         var eraser = try ScopeEraser(connection, at: wall)
         try eraser.erase(scope)
-        try NameRows(connection: connection).removeUnused(heardBefore: .max)
+        for version in eraser.versions {
+            try NameRows(connection: connection).removeUnused(heardBefore: .max, of: version)
+        }
         nameCount = nil
         return eraser.erasure
     }
@@ -39,6 +41,8 @@ struct ScopeEraser {
     private let sources: SourceRows
     private var facts: FactEraser
     private var roots: [Int64: [Int64]] = [:]
+    /// Of the sources that lost something.
+    private(set) var versions: Set<NameRows.AppVersion> = []
 
     init(_ connection: Connection, at wall: Int64) throws(WaybillError) {
         self.connection = connection
@@ -82,7 +86,10 @@ struct ScopeEraser {
                 try find("SELECT source, sequence FROM exchanges WHERE source = ? AND part = 0", source.id)
             }
             try eraseFound()
-            for source in its where !source.isOwn { try sources.remove(source.id) }
+            for source in its where !source.isOwn {
+                try noteVersion(of: source.id)
+                try sources.remove(source.id)
+            }
         case .networkLogs: try eraseExchanges()
         case .pending:
             try findPending()
@@ -99,10 +106,25 @@ struct ScopeEraser {
             try connection.statement("SELECT sequence, part FROM exchanges WHERE source = ?").forEachRow(id) { row in
                 if row.int(1) == 0 { alone.append(row.int(0)) } else { inParts.append(row.int(0)) }
             }
-            try facts.erase(
-                SequenceRanges(each: alone), singles: SequenceRanges(each: inParts), of: source)
+            try erase(SequenceRanges(each: alone), singles: SequenceRanges(each: inParts), of: source)
         }
         try facts.finish()
+    }
+
+    private mutating func erase(
+        _ sequences: SequenceRanges, singles: SequenceRanges = SequenceRanges(), of source: SourceRow
+    ) throws(WaybillError) {
+        let before = facts.count
+        try facts.erase(sequences, singles: singles, of: source)
+        if facts.count > before { try noteVersion(of: source.id) }
+    }
+
+    private mutating func noteVersion(of source: Int64) throws(WaybillError) {
+        let found = try connection.statement("SELECT \(SourceIdentity.columns) FROM sources WHERE id = ?").first(source)
+        {
+            row in SourceIdentity(row)
+        }
+        if let found { versions.insert(NameRows.AppVersion(found)) }
     }
 
     private func guids<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> [GUID]
@@ -155,7 +177,7 @@ struct ScopeEraser {
     private mutating func eraseFound() throws(WaybillError) {
         for (id, sequences) in roots {
             guard let source = try sources.find(id) else { continue }
-            try facts.erase(SequenceRanges(sequences.sorted().lazy.map { $0...$0 }), of: source)
+            try erase(SequenceRanges(sequences.sorted().lazy.map { $0...$0 }), of: source)
         }
         roots = [:]
         try facts.finish()

@@ -29,6 +29,15 @@ extension Store {
         for id in gone { try connection.statement("DELETE FROM arrivals WHERE id = ?").run(id) }
     }
 
+    /// Lets positions up to a place be known, though nothing is left of what arrived there.
+    package func advanceArrivals(to place: Int64) throws(WaybillError) {
+        try write { () throws(WaybillError) in
+            try connection.statement("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'arrivals'").run(place)
+            guard connection.changeCount == 0 else { return }
+            try connection.statement("INSERT INTO sqlite_sequence(name, seq) VALUES ('arrivals', ?)").run(place)
+        }
+    }
+
     /// Whether one of these is an installation with sources.
     package func hasSources(ofAny ids: [GUID]) throws(WaybillError) -> Bool {
         guard !ids.isEmpty else { return false }

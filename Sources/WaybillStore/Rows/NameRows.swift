@@ -9,6 +9,14 @@ package struct NameRows {
 
     package init(connection: Connection) { self.connection = connection }
 
+    /// A version of an app, with all of its launches.
+    package struct AppVersion: Hashable, Sendable {
+        package var app: String
+        package var version: String
+
+        package init(_ source: SourceIdentity) { (app, version) = (source.app, source.appVersion) }
+    }
+
     private struct Place {
         var app: String
         var version: String
@@ -114,16 +122,18 @@ package struct NameRows {
         RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
     }
 
-    /// Keeps the names of versions with parts, own sources, or a set since `wall`.
-    package func removeUnused(heardBefore wall: Int64) throws(WaybillError) {
+    /// Keeps the names of versions with parts, own sources, or a set since `wall`, and those of versions other than
+    /// `version`, if there is one.
+    package func removeUnused(heardBefore wall: Int64, of version: AppVersion? = nil) throws(WaybillError) {
         try connection.statement(
             """
             WITH used AS (SELECT s.app, s.app_version, \(SQL.launchOfS) AS launch FROM sources s \
-            WHERE s.heard_us IS NULL OR s.heard_us >= ? \
+            WHERE s.heard_us IS NULL OR s.heard_us >= ?1 \
             OR EXISTS(SELECT 1 FROM parts p WHERE p.source = s.id AND p.sequence > 0)) \
             DELETE FROM names WHERE (app, app_version) NOT IN (SELECT app, app_version FROM used \
-            UNION ALL SELECT app, launch FROM used UNION ALL SELECT app, launch || char(1) FROM used)
+            UNION ALL SELECT app, launch FROM used UNION ALL SELECT app, launch || char(1) FROM used) \
+            AND (?2 IS NULL OR app = ?2 AND substr(app_version || char(1), 1, length(?3) + 1) = ?3 || char(1))
             """
-        ).run(wall)
+        ).run(wall, version?.app, version?.version)
     }
 }

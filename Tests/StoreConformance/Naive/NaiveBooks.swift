@@ -176,7 +176,7 @@ struct NaiveBooks: Sendable {
     }
 
     mutating func erase(_ scope: ErasureScope) -> Erasure {
-        let answers = answers(now: 0)
+        let (answers, before) = (answers(now: 0), entries)
         var (transactions, outside): (Set<GUID>, (Entry, Fact) -> Bool) = ([], { _, _ in false })
         switch scope {
         case .all:
@@ -200,7 +200,7 @@ struct NaiveBooks: Sendable {
             erasedWithInstallation.formUnion(transactions)
             outside = { entry, _ in entry.history.source.installation == installation }
         case .networkLogs:
-            defer { removeUnusedNames(heardBefore: .max) }
+            defer { removeUnusedNames(heardBefore: .max, ofThoseThatLost: before) }
             return Erasure(
                 transactionCount: 0, factCount: entries.indices.map { entries[$0].eraseExchanges() }.reduce(0, +))
         case .pending: break
@@ -214,7 +214,7 @@ struct NaiveBooks: Sendable {
                 entries.removeAll { $0.history.source.installation == installation }
                 arrivals.removeAll { arrival in !entries.contains { $0.id == arrival.source } }
             }
-            removeUnusedNames(heardBefore: .max)
+            removeUnusedNames(heardBefore: .max, ofThoseThatLost: before)
         }
         return erase(transactions, outside)
     }
@@ -261,10 +261,16 @@ struct NaiveBooks: Sendable {
     }
 
     /// The names of a version go with the last part of its sources, where none of these was heard of lately.
-    private mutating func removeUnusedNames(heardBefore time: Int64) {
+    ///
+    /// - Parameter before: The entries before an erasure, which takes no names of versions that lose nothing by it.
+    private mutating func removeUnusedNames(heardBefore time: Int64, ofThoseThatLost before: [Entry]? = nil) {
+        let losers = before?.filter { old in
+            entries.first { $0.id == old.id }.map { $0.facts.count < old.facts.count } ?? true
+        }.map { [$0.history.source.app, $0.history.source.appVersion] }
         let used = entries.filter { $0.heard >= time || $0.facts.contains { $0.part != 0 } }.map(\.history.source)
         names = names.filter { name in
-            used.contains {
+            if let losers, !losers.contains([name.app, name.version]) { return true }
+            return used.contains {
                 $0.app == name.app && $0.appVersion == name.version && (name.launch == nil || name.launch == $0.id)
             }
         }
