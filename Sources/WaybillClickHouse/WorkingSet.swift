@@ -262,7 +262,7 @@ extension ClickHouseTables {
     {
         var candidates: Set<GUID> = []
         // Most shares need not be decoded, because the text of a simple name is not in them.
-        let isSimple = name.app.utf8.allSatisfy { (0x30...0x7A).contains($0) && $0 != UInt8(ascii: "\\") }
+        let isSimple = name.app.utf8.allSatisfy { (0x20...0x7A).contains($0) && !#""'\/"#.utf8.contains($0) }
         try await books(where: isSimple ? "position(share, '\(name.app)') > 0" : "1") { row in
             let source = row.books.share.source
             let launch = SQL.launch(version: source.appVersion, source: source.id)

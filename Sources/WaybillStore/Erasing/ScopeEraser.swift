@@ -27,8 +27,11 @@ extension Store {
     func eraseRows(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
         var eraser = try ScopeEraser(connection, at: wall)
         try eraser.erase(scope)
-        for version in eraser.versions {
-            try NameRows(connection: connection).removeUnused(heardBefore: .max, of: version)
+        let names = NameRows(connection: connection)
+        if scope == .all {
+            try names.removeUnused(heardBefore: .max)
+        } else {
+            for version in eraser.versions { try names.removeUnused(heardBefore: .max, of: version) }
         }
         nameCount = nil
         return eraser.erasure

@@ -214,7 +214,7 @@ struct NaiveBooks: Sendable {
                 entries.removeAll { $0.history.source.installation == installation }
                 arrivals.removeAll { arrival in !entries.contains { $0.id == arrival.source } }
             }
-            removeUnusedNames(heardBefore: .max, ofThoseThatLost: before)
+            removeUnusedNames(heardBefore: .max, ofThoseThatLost: scope == .all ? nil : before)
         }
         return erase(transactions, outside)
     }
