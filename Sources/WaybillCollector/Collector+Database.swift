@@ -18,14 +18,16 @@ extension Collector {
     ///   - folder: The folder of the file `tokens`, which must be the same for all collectors.
     ///   - access: The clients that may use the collector.
     ///   - limits: The limits on requests and stored data.
-    /// - Throws: An error if the database of a project with tokens is unreachable or lacks the tables, or if the tokens
-    ///   can't be read.
+    /// - Throws: An error if the database, or that of a project with tokens, is unreachable or lacks the tables, or if the
+    ///   tokens can't be read.
     public init(
         database: ClickHouseAddress, tokens folder: URL, access: Access, limits: CollectorLimits = CollectorLimits()
     ) async throws(WaybillError) {
         let clock = SystemClock()
         var opened: [ProjectName: Project] = [:]
-        for name in try AccessControl(access, in: folder, limits: limits, clock: clock).projects() {
+        // The address must be right from the start, also without any token.
+        let names = try AccessControl(access, in: folder, limits: limits, clock: clock).projects().union([.standard])
+        for name in names {
             opened[name] = try await Project(name, in: database, tokens: folder, limits: limits, clock: clock)
         }
         let projects = opened
