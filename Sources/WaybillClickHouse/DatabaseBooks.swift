@@ -77,9 +77,10 @@ struct DatabaseBooks: Sendable {
 extension ClickHouseTables {
     func sources(_ ids: some Collection<GUID>) async throws(WaybillError) -> [GUID: DatabaseBooks.Source] {
         var sources: [GUID: DatabaseBooks.Source] = [:]
-        let list = ids.map(Self.literal).joined(separator: ", ")
-        try await books(where: "source IN (\(list))") { row in
-            sources[row.books.share.source.id, default: DatabaseBooks.Source(row)].books.merge(row.books)
+        for some in Array(ids).inChunks(of: Self.idsPerStatement) {
+            try await books(where: "source IN (\(Self.list(some)))") { row in
+                sources[row.books.share.source.id, default: DatabaseBooks.Source(row)].books.merge(row.books)
+            }
         }
         for id in sources.keys { sources[id]?.finish() }
         return sources
