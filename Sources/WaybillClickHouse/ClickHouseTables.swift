@@ -15,7 +15,7 @@ struct ClickHouseTables: Sendable {
     struct State: Hashable {
         /// Without those of erased installations.
         var bookCount: UInt64 = 0
-        /// The last place that was given, also if nothing is left of what arrived there.
+        /// The last place that was given, even if its facts are gone.
         var lastArrival: Int64 = 0
         var lastName: Int64 = 0
         var nameCount: UInt64 = 0

@@ -102,7 +102,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         let erasesSources = try await replica.write { store throws(WaybillError) in
             try store.hasSources(ofAny: newlyBuried)
         }
-        guard erasesSources || self.state.bookCount + UInt64(known.count) == state.bookCount, known.count == rows.count
+        guard erasesSources || self.state.bookCount &+ UInt64(known.count) == state.bookCount, known.count == rows.count
         else { return false }
         var sources: [GUID: DatabaseBooks.Source] = [:]
         for row in rows {
@@ -134,7 +134,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
             try store.replay(names)
             let isWhole = try store.replay(books)
             try store.replay(tombstones)
-            try store.erase(buried: newlyBuried)
+            try store.erase(buried: newlyBuried, areInstallationsAmong: erasesSources)
             return isWhole
         }
         guard isWhole else { return false }

@@ -63,29 +63,27 @@ final class SetQueue: Sendable {
         let wall = arrivals.map(\.atMicroseconds).max() ?? 0
         let limit = factsPerTransaction
         try await follow()
-        do {
-            let all = try await WorkingSet(for: arrivals, tables)
-            let (results, changes) = try await all.rehearse(arrivals, factsPerTransaction: limit)
-            try await write(changes, at: wall, bound: all.installations)
-            return results
-        } catch is TransactionLoader.TooMuch {
-            let (results, changes) = try await current().write { store throws(WaybillError) in
-                try store.rehearse(arrivals, factsPerTransaction: limit)
+        let found = try await unlessTooMuch { try await WorkingSet(for: arrivals, tables) }
+        let (results, changes) =
+            if let found {
+                try await found.rehearse(arrivals, factsPerTransaction: limit)
+            } else {
+                try await loader.current().replica.write { store throws(WaybillError) in
+                    try store.rehearse(arrivals, factsPerTransaction: limit)
+                }
             }
-            try await write(changes, at: wall)
-            return results
-        }
+        try await write(changes, at: wall, bound: found?.installations ?? [])
+        return results
+    }
+
+    /// - Returns: `nil` if a copy is cheaper.
+    private func unlessTooMuch(_ load: () async throws -> WorkingSet?) async throws -> WorkingSet? {
+        do { return try await load() } catch is TransactionLoader.TooMuch { return nil }
     }
 
     /// Later inserts get later numbers than those of other processes.
     private func follow() async throws(WaybillError) {
         numbers.follow(try await tables.lastPlaces(behind: numbers.recently))
-    }
-
-    /// Returns an updated copy.
-    private func current() async throws -> Replica {
-        try await follow()
-        return try await loader.current().replica
     }
 
     func take(_ changes: StoreChanges, at wall: Int64) async throws {
@@ -133,16 +131,17 @@ final class SetQueue: Sendable {
 
     private func rehearseErasure(_ scope: ErasureScope, at wall: Int64) async throws -> (Erasure, StoreChanges) {
         try await follow()
-        do {
-            let found = try await tables.untilComplete { try await WorkingSet(erasing: scope, tables) }
-            if let found { return try await found.rehearseErasure(scope, at: wall) }
-        } catch is TransactionLoader.TooMuch {}  // a copy is cheaper
-        return try await current().write { store throws(WaybillError) in try store.rehearseErasure(scope, at: wall) }
+        let found = try await unlessTooMuch { try await WorkingSet(erasing: scope, tables) }
+        if let found { return try await found.rehearseErasure(scope, at: wall) }
+        return try await loader.current().replica.write { store throws(WaybillError) in
+            try store.rehearseErasure(scope, at: wall)
+        }
     }
 
     func retire(_ step: @escaping @Sendable (Store) throws(WaybillError) -> Int, at wall: Int64) async throws -> Int {
         try await turns.run {
-            let replica = try await current()
+            try await follow()
+            let replica = try await loader.current().replica
             let (count, changes) = try await replica.write { store throws(WaybillError) in
                 try store.rehearseRetirement(step)
             }

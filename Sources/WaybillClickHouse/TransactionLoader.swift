@@ -25,8 +25,7 @@ struct TransactionLoader {
     /// - Throws: ``TooMuch``, or ``DatabaseBooks/Incomplete`` if a server lacks facts of the sources.
     mutating func store(of transactions: [GUID]) async throws -> StoreThread<MemoryStore> {
         let asked = Set(transactions)
-        try await load(asked)
-        try await loadFamily(of: asked)
+        try await loadWithFamily(asked)
         for (exchange, time) in causes(of: asked) { try await loadExchanges(of: exchange.source, around: time) }
         return try await store()
     }
@@ -35,9 +34,13 @@ struct TransactionLoader {
     mutating func store(listing transactions: Set<GUID>) async throws -> StoreThread<MemoryStore> {
         let new = transactions.subtracting(listed)
         listed.formUnion(new)
-        try await load(new)
-        try await loadFamily(of: new)
+        try await loadWithFamily(new)
         return try await store()
+    }
+
+    private mutating func loadWithFamily(_ transactions: Set<GUID>) async throws {
+        try await load(transactions)
+        try await loadFamily(of: transactions)
     }
 
     private mutating func load(_ transactions: Set<GUID>) async throws {

@@ -94,7 +94,6 @@ private struct WorkingSetLoader {
     /// To be replayed in this order: every source with its loaded facts, then the arrivals of the sets' own sources.
     private(set) var books: [SourceBooks] = []
 
-    private var sourcesOfInstallation: Set<GUID> = []
     private var rows: [FactID: ClickHouseTables.FactRow] = [:]
 
     /// More are read from a copy.
@@ -136,13 +135,13 @@ private struct WorkingSetLoader {
         place(sources, its)
     }
 
-    /// Loads all of some transactions.
-    mutating func load(_ transactions: Set<GUID>) async throws {
+    /// Loads all of some transactions, and the books of further sources.
+    mutating func load(_ transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws {
         names = try await tables.names(behind: 0)
         try await loadFacts(of: transactions)
         let parts = rows.values.filter { if case .opened = $0.fact.content { true } else { false } }.map(\.id)
         try await tables.facts(strandedOf: parts) { row in rows[row.id] = row }
-        let its = Set(rows.keys.lazy.map(\.source)).union(sourcesOfInstallation)
+        let its = Set(rows.keys.lazy.map(\.source)).union(sources)
         place(try await tables.sources(its), its)
     }
 
@@ -150,14 +149,8 @@ private struct WorkingSetLoader {
     mutating func load(installation: GUID) async throws {
         let (mine, transactions) = try await tables.contents(of: installation)
         installations = try await tables.installations([installation])
-        sourcesOfInstallation = mine
-        for source in mine {
-            try await tables.facts(
-                where:
-                    "tx = \(ClickHouseTables.literal(ClickHouseTables.none)) AND source = \(ClickHouseTables.literal(source))"
-            ) { row in rows[row.id] = row }
-        }
-        try await load(transactions)
+        for source in mine { try await loadUnplaced(of: source) }
+        try await load(transactions, besides: mine)
     }
 
     private mutating func loadFacts(of transactions: Set<GUID>) async throws {
@@ -178,10 +171,7 @@ private struct WorkingSetLoader {
         }
         if transactions.remove(ClickHouseTables.none) != nil {
             // What belongs to an erased opening goes with it.
-            try await tables.facts(
-                where:
-                    "tx = \(ClickHouseTables.literal(ClickHouseTables.none)) AND source = \(ClickHouseTables.literal(share.source.id))"
-            ) { row in rows[row.id] = row }
+            try await loadUnplaced(of: share.source.id)
         }
         return transactions
     }
@@ -193,11 +183,14 @@ private struct WorkingSetLoader {
             return content.exchange
         }.min()
         guard let first else { return }
+        try await loadUnplaced(of: share.source.id, where: "sequence >= \(first) AND part = 0")
+    }
+
+    /// Loads facts of a source that are stored without a transaction. `condition` is SQL.
+    private mutating func loadUnplaced(of source: GUID, where condition: String = "1") async throws {
+        let none = ClickHouseTables.literal(ClickHouseTables.none)
         try await tables.facts(
-            where: """
-                tx = \(ClickHouseTables.literal(ClickHouseTables.none)) AND source = \(ClickHouseTables.literal(share.source.id)) \
-                AND sequence >= \(first) AND part = 0
-                """
+            where: "tx = \(none) AND source = \(ClickHouseTables.literal(source)) AND \(condition)"
         ) { row in rows[row.id] = row }
     }
 
@@ -260,21 +253,22 @@ extension ClickHouseTables {
     fileprivate func isUsed(_ name: NameChange, without gone: [GUID: SequenceRanges?]) async throws(WaybillError)
         -> Bool
     {
-        var candidates: Set<GUID> = []
+        var candidates: [GUID: DatabaseBooks.Source] = [:]
         // Most shares need not be decoded, because the text of a simple name is not in them.
         let isSimple = name.app.utf8.allSatisfy { (0x20...0x7A).contains($0) && !#""'\/"#.utf8.contains($0) }
         try await books(where: isSimple ? "position(share, '\(name.app)') > 0" : "1") { row in
             let source = row.books.share.source
             let launch = SQL.launch(version: source.appVersion, source: source.id)
             if source.app == name.app, [source.appVersion, launch, launch + "\u{1}"].contains(name.appVersion) {
-                candidates.insert(source.id)
+                candidates[source.id, default: DatabaseBooks.Source(row)].books.merge(row.books)
             }
         }
-        for some in Array(candidates).inChunks(of: Self.idsPerStatement) {
-            var left: [GUID: SequenceRanges] = [:]
-            for (id, source) in try await sources(some) {
-                left[id] = source.expected.subtracting((gone[id] ?? SequenceRanges()) ?? source.expected)
-            }
+        var left: [GUID: SequenceRanges] = [:]
+        for (id, var source) in candidates {
+            source.finish()
+            left[id] = source.expected.subtracting((gone[id] ?? SequenceRanges()) ?? source.expected)
+        }
+        for some in Array(left.keys).inChunks(of: Self.idsPerStatement) {
             var isThere = false
             try await client.forEachRow(
                 "SELECT source, sequence FROM by_source WHERE source IN (\(Self.list(some))) AND kind < 5", reading

@@ -22,7 +22,7 @@ import WaybillCore
     }
 
     /// Breaks when one project sees or loses what another one on the same servers has, when a project cannot be added
-    /// while the collector runs, or when nobody is told which tables it lacks.
+    /// while the collector runs, or when a collector starts although a project has no tables.
     @Test func eachProjectHasADatabaseOfItsOwn() async throws {
         let shop = try #require(ProjectName("web-shop"))
         let (own, its) = (LoginHistory(), LoginHistory())

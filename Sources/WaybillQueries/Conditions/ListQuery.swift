@@ -174,13 +174,11 @@ package struct ListCursor: Hashable {
 
     /// The valid values of ``listed``. The bounds are placeholders for a missing duration.
     package static let places = -Limits.largestInteger...Limits.largestInteger
+}
 
-    /// A place before all transactions that began at a time or later, in the list of the newest.
+extension ListCursor {
+    /// A place in the list of the newest, below all transactions that began at a time or later.
     package init(before listed: Int64) { self.init(listed: listed, source: 0, sequence: 0) }
-
-    package init(order: TransactionFilter.Order = .newest, listed: Int64, source: Int64, sequence: Int64) {
-        (self.order, self.listed, self.source, self.sequence) = (order, listed, source, sequence)
-    }
 }
 
 extension ListCursor: CustomStringConvertible {

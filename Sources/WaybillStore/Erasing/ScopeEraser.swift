@@ -44,7 +44,7 @@ struct ScopeEraser {
     private let sources: SourceRows
     private var facts: FactEraser
     private var roots: [Int64: [Int64]] = [:]
-    /// Of the sources that lost something.
+    /// The versions of sources that lost something.
     private(set) var versions: Set<NameRows.AppVersion> = []
 
     init(_ connection: Connection, at wall: Int64) throws(WaybillError) {

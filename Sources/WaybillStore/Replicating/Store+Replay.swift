@@ -14,7 +14,7 @@ extension Store {
         }
     }
 
-    /// Deletes the arrivals of which no fact is left, which ``ReceivedSweep`` would read again at each step.
+    /// Deletes arrivals without any fact left. ``ReceivedSweep`` would read them again at each step.
     private func removeArrivals(ofRetiredFactsOf sources: Set<Int64>) throws(WaybillError) {
         guard !sources.isEmpty else { return }
         var gone: [Int64] = []
@@ -29,7 +29,7 @@ extension Store {
         for id in gone { try connection.statement("DELETE FROM arrivals WHERE id = ?").run(id) }
     }
 
-    /// Lets positions up to a place be known, though nothing is left of what arrived there.
+    /// Accepts positions up to a place, even if its facts are gone.
     package func advanceArrivals(to place: Int64) throws(WaybillError) {
         try write { () throws(WaybillError) in
             try connection.statement("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'arrivals'").run(place)
@@ -48,13 +48,12 @@ extension Store {
     }
 
     /// Erases transactions and installations that have a tombstone.
-    package func erase(buried ids: [GUID]) throws(WaybillError) {
+    package func erase(buried ids: [GUID], areInstallationsAmong: Bool) throws(WaybillError) {
         guard !ids.isEmpty else { return }
-        let installations = try hasSources(ofAny: ids) ? ids : []
         try write { () throws(WaybillError) in
             var eraser = try ScopeEraser(connection, at: 0)
             try eraser.erase(.transactions(ids))
-            for id in installations { try eraser.erase(.installation(id)) }
+            if areInstallationsAmong { for id in ids { try eraser.erase(.installation(id)) } }
         }
     }
 
@@ -254,8 +253,8 @@ package struct StoreChanges: Sendable {
     package var tombstones: [Tombstone] = []
     package var removedSources: [GUID] = []
     package var names: [NameChange] = []
-    /// When transactions began that are new to lists, or stand at another place in them. `Int64.max` if a clock is so
-    /// far ahead that the place depends on when their source is heard.
+    /// The beginnings of transactions that are new in lists, or moved. `Int64.max` if a clock is so far ahead that the
+    /// place depends on when the source is heard.
     package var begun: [(transaction: GUID, at: Int64)] = []
 
     package init(names: [NameChange] = [], tombstones: [Tombstone] = []) {
