@@ -10,12 +10,9 @@ struct Bucket: Sendable {
     var ids: ClosedRange<UInt64>?
     /// The share that a hash of the ID selects.
     var share: (number: UInt64, count: UInt64) = (0, 1)
-    /// The sample's rate as 1/n. Samples contain no facts outside transactions.
-    var sampledOneIn = 1
 
     func contains(_ part: StrandedPart) -> Bool {
         ids?.contains(part.transaction.high) == true && part.hash % share.count == share.number
-            && part.transaction.isOne(in: sampledOneIn)
     }
 }
 
@@ -33,16 +30,16 @@ extension ClickHouseTables {
     private static let rangeLimit: Int64 = 256
     private static let partsPerStatement = 500
 
-    /// Divides all facts into buckets of about `count` facts, and of at most twice as many.
-    func buckets(ofAbout count: Int64, sampledOneIn: Int = 1) async throws(WaybillError) -> [Bucket] {
-        let count = count * Int64(sampledOneIn)
-        let total = try await self.count("NOT (\(Self.noTransaction))")
+    /// Divides the facts in a scope into buckets of about `count` facts, and of at most twice as many.
+    func buckets(of scope: AnyQuestion.Scope, ofAbout count: Int64) async throws(WaybillError) -> [Bucket] {
+        let inScope = Self.condition(scope)
+        let total = try await self.count(inScope)
         let rangeCount = min(Self.rangeLimit, total / count + 1)
         let levels = (1..<max(2, rangeCount)).map { "\(Double($0) / Double(rangeCount))" }.joined(separator: ", ")
         var bounds: Set<UInt64> = []
         if rangeCount > 1 {
             try await client.forEachRow(
-                "SELECT arrayMap(x -> toUInt64(x), quantiles(\(levels))(\(Self.high))) FROM facts WHERE NOT (\(Self.noTransaction))",
+                "SELECT arrayMap(x -> toUInt64(x), quantiles(\(levels))(\(Self.high))) FROM facts WHERE \(inScope)",
                 reading
             ) { row in bounds = Set(try row.array().map { UInt64(bitPattern: $0) }) }
         }
@@ -53,7 +50,7 @@ extension ClickHouseTables {
             let list = starts.dropFirst().map { "\($0)" }.joined(separator: ", ")
             counts = [:]
             try await client.forEachRow(
-                "SELECT toUInt64(arrayFirstIndex(b -> b > \(Self.high), [\(list)])) AS range, count() FROM facts WHERE NOT (\(Self.noTransaction)) GROUP BY range",
+                "SELECT toUInt64(arrayFirstIndex(b -> b > \(Self.high), [\(list)])) AS range, count() FROM facts WHERE \(inScope) GROUP BY range",
                 reading
             ) { row in
                 // Ranges count from 1, and 0 means the last one.
@@ -63,13 +60,35 @@ extension ClickHouseTables {
         }
         func divided(_ ids: ClosedRange<UInt64>?, _ factCount: Int64) -> [Bucket] {
             let shares = UInt64(clamping: factCount / (2 * count) + 1)
-            return (0..<shares).map { Bucket(ids: ids, share: ($0, shares), sampledOneIn: sampledOneIn) }
+            return (0..<shares).map { Bucket(ids: ids, share: ($0, shares)) }
         }
-        var buckets = sampledOneIn == 1 ? divided(nil, try await self.count(Self.noTransaction)) : []
+        var buckets = scope.isAll ? divided(nil, try await self.count(Self.noTransaction)) : []
         for (index, (start, end)) in zip(starts, ends).enumerated() where counts[index] ?? 0 > 0 {
             buckets += divided(start...end, counts[index] ?? 0)
         }
         return buckets
+    }
+
+    /// SQL for the facts in transactions of a scope. `range` is SQL for some transactions, which makes it cheaper.
+    private static func condition(_ scope: AnyQuestion.Scope, in range: String = "1") -> String {
+        var conditions = ["NOT (\(noTransaction))"]
+        if scope.oneIn > 1 {
+            conditions.append("substring(tx, 13, 4) < unhex('\(GUID.sampleBound(oneIn: scope.oneIn))')")
+        }
+        if let useCase = scope.useCase {
+            conditions.append(
+                "tx GLOBAL IN (SELECT tx FROM facts WHERE kind = 1 AND use_case = \(useCase) AND \(range))")
+        }
+        if scope.times != AnyQuestion.Scope.always {
+            // A clock far ahead has the largest time.
+            let (first, last) = (scope.times.lowerBound, scope.times.upperBound)
+            conditions.append(
+                """
+                tx GLOBAL IN (SELECT tx FROM begun WHERE (begun_us >= \(first) AND begun_us <= \(last) \
+                OR begun_us = \(Int64.max)) AND \(range))
+                """)
+        }
+        return conditions.joined(separator: " AND ")
     }
 
     /// Counts rows of facts, including facts that were inserted twice.
@@ -79,19 +98,20 @@ extension ClickHouseTables {
         }.first ?? 0
     }
 
-    func strandedParts() async throws(WaybillError) -> [StrandedPart] {
+    func strandedParts(of scope: AnyQuestion.Scope = .all) async throws(WaybillError) -> [StrandedPart] {
         let parts = try await client.rows(
             "SELECT source, part FROM facts WHERE \(Self.noTransaction) AND part > 0 GROUP BY source, part", reading
         ) { row in FactID(source: try row.guid(), sequence: try row.integer()) }
-        return try await stranded(parts)
+        return try await stranded(parts, of: scope)
     }
 
-    func stranded(_ parts: [FactID]) async throws(WaybillError) -> [StrandedPart] {
+    func stranded(_ parts: [FactID], of scope: AnyQuestion.Scope = .all) async throws(WaybillError) -> [StrandedPart] {
         var stranded: [StrandedPart] = []
         for some in parts.inChunks(of: Self.partsPerStatement) {
             try await client.forEachRow(
                 """
-                SELECT source, sequence, tx, cityHash64(tx) FROM by_source WHERE kind = 1 AND (\(Self.condition("sequence", some)))
+                SELECT source, sequence, tx, cityHash64(tx) FROM by_source WHERE kind = 1 AND \(Self.condition(scope)) \
+                AND (\(Self.condition("sequence", some)))
                 """, reading
             ) { row in
                 stranded.append(
@@ -104,31 +124,38 @@ extension ClickHouseTables {
     }
 
     func facts(strandedOf parts: [FactID], _ body: (FactRow) throws -> Void) async throws(WaybillError) {
-        for some in parts.inChunks(of: Self.partsPerStatement) {
-            try await facts(where: "\(Self.noTransaction) AND (\(Self.condition("part", some)))", body)
+        try await unplacedFacts(parts, by: "part", body)
+    }
+
+    /// Passes on facts that are stored without a transaction. `column` is `sequence`, or `part` for all of a part.
+    func unplacedFacts(_ ids: [FactID], by column: String, _ body: (FactRow) throws -> Void) async throws(WaybillError)
+    {
+        for some in ids.inChunks(of: Self.partsPerStatement) {
+            try await facts(where: "\(Self.noTransaction) AND (\(Self.condition(column, some)))", body)
         }
     }
 
     /// Passes on the facts of a bucket. Facts of stranded parts come first, and may be repeated.
     func facts(
-        of bucket: Bucket, _ stranded: [FactID: StrandedPart], _ body: (FactRow, _ isStranded: Bool) throws -> Void
+        of bucket: Bucket, in scope: AnyQuestion.Scope, _ stranded: [FactID: StrandedPart],
+        _ body: (FactRow, _ isStranded: Bool) throws -> Void
     ) async throws(WaybillError) {
         try await facts(strandedOf: stranded.values.filter(bucket.contains).map(\.id)) { row in try body(row, true) }
-        try await facts(where: Self.condition(bucket)) { row in
+        try await facts(where: Self.condition(bucket, scope)) { row in
             let part = FactID(source: row.source, sequence: row.fact.part)
             if bucket.ids == nil, stranded[part] != nil { return }
             try body(row, false)
         }
     }
 
-    private static func condition(_ bucket: Bucket) -> String {
-        var conditions = [bucket.ids == nil ? noTransaction : "NOT (\(noTransaction))"]
+    private static func condition(_ bucket: Bucket, _ scope: AnyQuestion.Scope) -> String {
+        var conditions: [String] = []
         if let ids = bucket.ids {
             conditions.append("tx >= \(literal(GUID(high: ids.lowerBound, low: 0)))")
             conditions.append("tx <= \(literal(GUID(high: ids.upperBound, low: .max)))")
-        }
-        if bucket.sampledOneIn > 1 {
-            conditions.append("substring(tx, 13, 4) < unhex('\(GUID.sampleBound(oneIn: bucket.sampledOneIn))')")
+            conditions.append(condition(scope, in: conditions.joined(separator: " AND ")))
+        } else {
+            conditions.append(noTransaction)
         }
         if bucket.share.count > 1 {
             let key = bucket.ids == nil ? "source" : "tx"
@@ -145,27 +172,27 @@ extension ClickHouseTables {
     }
 }
 
-/// Reads the whole database, one bucket after the other. Each bucket is a temporary store in memory.
+/// Reads the database, or a scope of it, one bucket after the other. Each bucket is a temporary store in memory.
 struct BucketReader {
     /// Facts per bucket, which take some 50 MB.
     static let factCount: Int64 = 500_000
 
     private let tables: ClickHouseTables
-    private let books: DatabaseBooks
+    let books: DatabaseBooks
     private let stranded: [FactID: StrandedPart]
     private var buckets: ArraySlice<Bucket>
-    private let sampledOneIn: Int
+    private let scope: AnyQuestion.Scope
     private var isFirst = true
     private var count: Int64 = 0
 
-    init(_ tables: ClickHouseTables, factsEach count: Int64, sampledOneIn: Int = 1) async throws {
+    init(_ tables: ClickHouseTables, factsEach count: Int64, of scope: AnyQuestion.Scope = .all) async throws {
         self.tables = tables
-        self.sampledOneIn = sampledOneIn
+        self.scope = scope
         // The books are read first, because facts that arrive later must not count.
         books = try await DatabaseBooks(tables, try await tables.state())
-        buckets = try await tables.buckets(ofAbout: count, sampledOneIn: sampledOneIn)[...]
+        buckets = try await tables.buckets(of: scope, ofAbout: count)[...]
         stranded = Dictionary(
-            try await tables.strandedParts().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            try await tables.strandedParts(of: scope).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     static func readNames<Value: Sendable>(
@@ -177,13 +204,10 @@ struct BucketReader {
     }
 
     /// Returns `nil` after the last bucket. Throws ``DatabaseBooks/Incomplete`` if facts in the books are missing.
-    mutating func next<Value: Sendable>(
-        until interruption: Interruption, _ body: @escaping @Sendable (StoreReader) throws -> Value
-    ) async throws -> Value? {
+    mutating func next() async throws -> StoreThread<MemoryStore>? {
         guard let bucket = buckets.popFirst() else {
-            guard sampledOneIn == 1 else {
-                var census = FactCounter(books)
-                try await census.count(in: tables)
+            guard scope.isAll else {
+                try await tables.checkFacts(of: books)
                 return nil
             }
             let expected = books.sources.values.reduce(0) { $0 + $1.expected.count }
@@ -197,7 +221,14 @@ struct BucketReader {
             isFirst = false
         }
         count += try await load(bucket, into: thread)
-        return try await thread.run(until: interruption) { bucket, interruption in
+        return thread
+    }
+
+    /// Reads from the next bucket.
+    mutating func next<Value: Sendable>(
+        until interruption: Interruption, _ body: @escaping @Sendable (StoreReader) throws -> Value
+    ) async throws -> Value? {
+        try await next()?.run(until: interruption) { bucket, interruption in
             try bucket.reader.reading(until: interruption) { try body(bucket.reader) }
         }
     }
@@ -207,7 +238,7 @@ struct BucketReader {
         async let written: Void = Self.write(stream, to: thread)
         var batch = FactBatch(books)
         do {
-            try await tables.facts(of: bucket, stranded) { row, isStranded in
+            try await tables.facts(of: bucket, in: scope, stranded) { row, isStranded in
                 if let full = batch.add(row, isStranded: isStranded) { batches.yield(full) }
             }
         } catch {
@@ -269,52 +300,40 @@ private struct FactBatch {
     }
 }
 
-/// Checks with one bit per fact that all expected facts exist.
-struct FactCounter {
-    private struct Marks {
-        var expected: SequenceRanges
-        var before: [Int64] = []
-        var bits: [UInt64]
-
-        init(_ ranges: SequenceRanges) {
-            expected = ranges
-            var count: Int64 = 0
-            for range in ranges.ranges {
-                before.append(count)
-                count += range.sequenceCount
+extension ClickHouseTables {
+    /// - Throws: ``DatabaseBooks/Incomplete`` if a server lacks facts of the books.
+    func checkFacts(of books: DatabaseBooks) async throws {
+        var missing = books.sources.mapValues(\.expected).filter { !$0.value.isEmpty }
+        func remove(_ found: [GUID: SequenceRanges]) {
+            for (source, ranges) in found { missing[source] = missing[source]?.subtracting(ranges) }
+            missing = missing.filter { !$0.value.isEmpty }
+        }
+        var found: [GUID: SequenceRanges] = [:]
+        try await client.forEachRow(
+            "SELECT source, min(sequence), max(sequence), uniqExact(sequence) FROM facts GROUP BY source", reading
+        ) { row in
+            let (source, first, last) = (try row.guid(), try row.integer(Int64.self), try row.integer(Int64.self))
+            let count = Int64(clamping: try row.integer(UInt64.self))
+            // Most sources have no gap.
+            if first <= last, last.subtractingReportingOverflow(first).partialValue == count - 1 {
+                found[source] = SequenceRanges([first...last])
             }
-            bits = Array(repeating: 0, count: Int(clamping: (count + 63) / 64))
         }
-
-        mutating func mark(_ sequence: Int64) -> Bool {
-            let index = expected.firstIndex(endingAtOrAfter: sequence)
-            guard index < before.count else { return false }
-            let first = expected.ranges[index].lowerBound
-            guard first <= sequence else { return false }
-            let (place, bit) = (before[index] + sequence - first).quotientAndRemainder(dividingBy: 64)
-            defer { bits[Int(place)] |= 1 << UInt64(bit) }
-            return bits[Int(place)] & 1 << UInt64(bit) == 0
+        remove(found)
+        guard !missing.isEmpty else { return }
+        found = [:]
+        let isFew = missing.count <= Self.idsPerStatement
+        try await client.forEachRow(
+            """
+            SELECT source, sequence FROM facts WHERE \(isFew ? "source IN (\(Self.list(missing.keys)))" : "1") \
+            ORDER BY source, sequence
+            """, reading
+        ) { row in
+            let (source, sequence) = (try row.guid(), try row.integer(Int64.self))
+            found[source, default: SequenceRanges()].insert(sequence...sequence)
         }
-    }
-
-    private var marks: [Marks] = []
-    private var places: [GUID: Int] = [:]
-    private var missing: Int64 = 0
-
-    init(_ books: DatabaseBooks) {
-        for (id, source) in books.sources {
-            places[id] = marks.count
-            marks.append(Marks(source.expected))
-            missing += source.expected.count
-        }
-    }
-
-    mutating func count(in tables: ClickHouseTables) async throws {
-        try await tables.client.forEachRow("SELECT source, sequence FROM facts", tables.reading) { row in
-            let (source, sequence) = (try row.guid(), try row.integer() as Int64)
-            if let place = places[source], marks[place].mark(sequence) { missing -= 1 }
-        }
-        guard missing == 0 else { throw DatabaseBooks.Incomplete() }
+        remove(found)
+        guard missing.isEmpty else { throw DatabaseBooks.Incomplete() }
     }
 }
 #endif

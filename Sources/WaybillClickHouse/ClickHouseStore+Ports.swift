@@ -1,6 +1,5 @@
 #if ClickHouse
 package import WaybillCore
-package import WaybillExport
 package import WaybillQueries
 package import WaybillStore
 
@@ -57,9 +56,7 @@ extension ClickHouseStore: BrowsableStore {
             throw WaybillError(
                 .setting, "A size is none of a ClickHouse database: give an age, or a number of transactions.")
         }
-        let now = clock.wallMicroseconds()
-        return try await queue.retire(
-            { store throws(WaybillError) in try store.retire(limits, now: now) }, at: now)
+        return try await queue.retire(limits, at: clock.wallMicroseconds())
     }
 
     package func verify() async throws -> StoreVerification {
@@ -67,18 +64,6 @@ extension ClickHouseStore: BrowsableStore {
         // The size of the copy is not the size of the database.
         verification.tables = []
         return verification
-    }
-}
-
-extension ClickHouseStore: ExportingStore {
-    package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
-        let (replica, store) = try await current()
-        let export = try await store.export(facts, as: format)
-        // The copy must exist until the export ends.
-        return ExportStream(cursor: export.cursor) {
-            defer { withExtendedLifetime(replica) {} }
-            return try await export.next()
-        }
     }
 }
 #endif

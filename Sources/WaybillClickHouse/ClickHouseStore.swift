@@ -1,8 +1,6 @@
 #if ClickHouse
 import Dispatch
-package import Foundation
 package import WaybillCore
-package import WaybillExport
 package import WaybillQueries
 import WaybillStore
 
@@ -116,13 +114,14 @@ package struct ClickHouseStore: Sendable {
     /// Returns an updated copy, which must live as long as its store is read.
     func current() async throws -> (Replica, SQLiteStore) {
         let replica = try await loader.current().replica
-        var store = replica.store
-        (store.redactor, store.readLimit, store.asker) = (redactor, readLimit, asker)
-        return (replica, store)
+        return (replica, adapted(replica.store))
     }
 
-    package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
-        try await reading { try await $0.copy(facts, to: file) }
+    /// Returns a store that redacts and limits as this one does.
+    func adapted(_ store: SQLiteStore) -> SQLiteStore {
+        var store = store
+        (store.redactor, store.readLimit, store.asker) = (redactor, readLimit, asker)
+        return store
     }
 
     package func checkWriting() async throws { _ = try await tables.state() }
@@ -148,15 +147,19 @@ extension ClickHouseStore {
             try question.meant(by: parameters, reader, now: now)
         }
         guard !meant.looksAtFamilies, !meant.isCertified else { return nil }
-        let sampled = meant.readsOneIn
-        let answer = try await answer(meant, readingOneIn: sampled, now: now)
-        // A sample can't explain an empty answer.
-        return sampled > 1 && answer?.whyEmpty != nil ? try await self.answer(meant, readingOneIn: 1, now: now) : answer
+        // Other transactions may have the attribute, or say why the answer is empty.
+        if !meant.scope.isAll {
+            do {
+                let answer = try await answer(meant, reading: meant.scope, now: now)
+                if let answer, answer.whyEmpty == nil { return answer }
+            } catch is QueryFailure {}
+        }
+        return try await answer(meant, reading: .all, now: now)
     }
 
-    private func answer(_ meant: AnyQuestion, readingOneIn sampled: Int, now: Int64) async throws -> AnyAnswer? {
+    private func answer(_ meant: AnyQuestion, reading scope: AnyQuestion.Scope, now: Int64) async throws -> AnyAnswer? {
         try await tables.untilComplete {
-            var buckets = try await BucketReader(tables, factsEach: factsPerBucket, sampledOneIn: sampled)
+            var buckets = try await BucketReader(tables, factsEach: factsPerBucket, of: scope)
             var all: PartialAnswer?
             while let partial = try await buckets.next(
                 until: Interruption(after: readLimit, by: clock),

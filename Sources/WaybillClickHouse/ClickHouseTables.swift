@@ -67,7 +67,11 @@ struct ClickHouseTables: Sendable {
                 if attempt < Self.attempts - 1 { try await Task.sleep(for: .milliseconds(50 << min(attempt, 5))) }
             }
         }
-        throw WaybillError(
+        throw incomplete
+    }
+
+    var incomplete: WaybillError {
+        WaybillError(
             .store,
             "A server of \(client.address) lacks facts that were acknowledged. Try again when it has caught up.")
     }
@@ -179,7 +183,7 @@ struct ClickHouseTables: Sendable {
     }
 
     /// Only removals insert rows without a source.
-    private static let isOfASource = "source != \(literal(none))"
+    static let isOfASource = "source != \(literal(none))"
 
     private static func share(_ json: [UInt8]) throws -> TransactionSet.Share {
         guard let share = try? TransactionSet.decode(json).sources.first else {

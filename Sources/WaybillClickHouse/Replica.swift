@@ -239,11 +239,11 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
 }
 
 final class MemoryStore {
+    let place = ResolvedLocation.memory(name: "clickhouse-\(GUID())")
     let store: Store
     let reader: StoreReader
 
     private init() throws(WaybillError) {
-        let place = ResolvedLocation.memory(name: "clickhouse-\(GUID())")
         store = try Store(place)
         reader = try StoreReader(place)
     }

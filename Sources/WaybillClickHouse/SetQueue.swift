@@ -16,6 +16,7 @@ final class SetQueue: Sendable {
 
     /// Facts and other rows, after which a group of sets is complete.
     private static let rowsPerCommit = 50_000
+    private static let factsPerRetirement: Int64 = 20_000
 
     private struct Waiting: Sendable {
         var arrival: ReceivedSet
@@ -138,17 +139,43 @@ final class SetQueue: Sendable {
         }
     }
 
-    func retire(_ step: @escaping @Sendable (Store) throws(WaybillError) -> Int, at wall: Int64) async throws -> Int {
+    /// Deletes some facts beyond the limits; returns their number.
+    func retire(_ limits: RetirementLimits, at wall: Int64) async throws -> Int {
         try await turns.run {
             try await follow()
+            if limits.maximumTransactionCount == nil {
+                guard let age = limits.maximumAge else { return 0 }
+                do { return try await retire(before: wall - age.microseconds, at: wall) } catch is TransactionLoader
+                    .TooMuch
+                {}
+            }
             let replica = try await loader.current().replica
             let (count, changes) = try await replica.write { store throws(WaybillError) in
-                try store.rehearseRetirement(step)
+                try store.rehearseRetirement { store throws(WaybillError) in try store.retire(limits, now: wall) }
             }
-            try await write(changes, at: wall)
-            for removal in ClickHouseTables.removals(of: changes) { try await tables.begin(removal) }
+            try await retire(changes, at: wall)
             return count
         }
+    }
+
+    private func retire(before cutoff: Int64, at wall: Int64) async throws -> Int {
+        for facts in try await tables.arrived(before: cutoff, inGroupsOf: Self.factsPerRetirement) {
+            let found = try await WorkingSet(retiring: facts, tables)
+            let (count, changes) = try await found.rehearseRetirement(before: cutoff)
+            guard count > 0 else { continue }
+            try await retire(changes, at: wall)
+            return count
+        }
+        var names = try await tables.names(behind: 0).filter { !$0.isRemoved }
+        names = try await tables.unused(names, heardBefore: cutoff)
+        for index in names.indices { names[index].isRemoved = true }
+        try await write(StoreChanges(names: names), at: wall)
+        return 0
+    }
+
+    private func retire(_ changes: StoreChanges, at wall: Int64) async throws(WaybillError) {
+        try await write(changes, at: wall)
+        for removal in ClickHouseTables.removals(of: changes) { try await tables.begin(removal) }
     }
 }
 

@@ -3,8 +3,8 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// The part of the database that is needed to judge sets: the books of their sources, and the transactions that they
-/// touch. A commit reads nothing else, so it costs the same in a large database.
+/// The part of the database that a write or an export needs: the books of some sources, and the transactions that are
+/// touched. It costs the same in a large database. Throws ``TransactionLoader/TooMuch`` if a copy is cheaper.
 struct WorkingSet {
     let thread: StoreThread<MemoryStore>
     /// The installations that are bound to their first secret already.
@@ -13,7 +13,6 @@ struct WorkingSet {
     private let nameCount: Int
     private let tables: ClickHouseTables
 
-    /// Throws ``TransactionLoader/TooMuch`` if a copy is cheaper.
     init(for arrivals: [ReceivedSet], _ tables: ClickHouseTables) async throws {
         var loading = WorkingSetLoader(arrivals.flatMap(\.set.sources), tables)
         try await loading.load()
@@ -21,8 +20,6 @@ struct WorkingSet {
         try await self.init(loading, tables) { apps.contains($0.app) }
     }
 
-    /// Throws ``TransactionLoader/TooMuch`` if a copy is cheaper.
-    ///
     /// - Returns: `nil` for an erasure that is not of transactions or of an installation.
     init?(erasing scope: ErasureScope, _ tables: ClickHouseTables) async throws {
         var loading = WorkingSetLoader([], tables)
@@ -38,14 +35,21 @@ struct WorkingSet {
         }
     }
 
-    private init(
+    init(retiring facts: [GUID: SequenceRanges], _ tables: ClickHouseTables) async throws {
+        var loading = WorkingSetLoader([], tables)
+        loading.firstArrival = .min
+        try await loading.load(of: facts, areOpenings: true)
+        try await self.init(loading, tables) { _ in false }
+    }
+
+    init(
         _ loading: WorkingSetLoader, _ tables: ClickHouseTables, names isNeeded: (NameChange) -> Bool
     ) async throws {
         self.tables = tables
         (thread, nameCount) = (try MemoryStore.thread(), loading.names.count { !$0.isRemoved })
         installations = Set(loading.installations.keys)
         try await thread.replay(loading.names.filter(isNeeded))
-        for books in loading.books { try await thread.replay([books]) }
+        try await thread.replay(loading.books)
         let (tombstones, installations) = (loading.tombstones, loading.installations)
         try await thread.run { memory throws(WaybillError) in
             try memory.store.replay(installations)
@@ -73,163 +77,24 @@ struct WorkingSet {
         let gone = Dictionary(
             changes.books.map { ($0.share.source.id, $0.gone) } + changes.removedSources.map { ($0, nil) }
         ) { first, _ in first }
-        var areUsed: [[String]: Bool] = [:]
-        var names: [NameChange] = []
-        for name in changes.names {
-            let version = [name.app, name.appVersion]
-            if areUsed[version] == nil { areUsed[version] = try await tables.isUsed(name, without: gone) }
-            if areUsed[version] == false { names.append(name) }
-        }
-        changes.names = names
+        changes.names = try await tables.unused(changes.names, without: gone)
         return (erasure, changes)
     }
-}
 
-private struct WorkingSetLoader {
-    private let shares: [TransactionSet.Share]
-    private let tables: ClickHouseTables
-    private(set) var names: [NameChange] = []
-    private(set) var tombstones: [Tombstone] = []
-    private(set) var installations: [GUID: [UInt8]] = [:]
-    /// To be replayed in this order: every source with its loaded facts, then the arrivals of the sets' own sources.
-    private(set) var books: [SourceBooks] = []
-
-    private var rows: [FactID: ClickHouseTables.FactRow] = [:]
-
-    /// More are read from a copy.
-    private static let factLimit = 1_000_000
-
-    /// ``Ingestion`` ignores an anchor that dates more parts anew.
-    private static let redatedParts = 5_001
-
-    init(_ shares: [TransactionSet.Share], _ tables: ClickHouseTables) { (self.shares, self.tables) = (shares, tables) }
-
-    var apps: Set<String> { Set(shares.map(\.source.app)) }
-
-    mutating func load() async throws {
-        let opened = shares.flatMap { share in
-            share.facts.compactMap { fact -> (part: FactID, transaction: GUID)? in
-                guard case .opened(let content) = fact.content else { return nil }
-                return (FactID(source: share.source.id, sequence: fact.sequence), content.transaction)
+    func rehearseRetirement(before cutoff: Int64) async throws(WaybillError) -> (
+        factCount: Int, changes: StoreChanges
+    ) {
+        try await thread.run { memory throws(WaybillError) in
+            try memory.store.rehearseRetirement { store throws(WaybillError) in
+                try store.retire(receivedBefore: cutoff)
             }
-        }
-        let here = Set(opened.map(\.part))
-        let continued = Set(
-            shares.flatMap { share in
-                share.facts.lazy.filter { $0.part != 0 }.map { FactID(source: share.source.id, sequence: $0.part) }
-            }
-        ).subtracting(here)
-        let placed = try await tables.stranded(Array(continued))
-        var transactions = Set(opened.map(\.transaction)).union(placed.map(\.transaction))
-        for share in shares { transactions.formUnion(try await loadErased(by: share)) }
-        let known = Set(shares.compactMap(\.source.installation))
-        names = try await tables.names(behind: 0)
-        installations = try await tables.installations(known)
-        tombstones = try await tables.tombstones(of: transactions.union(known))
-        try await loadFacts(of: transactions)
-        try await tables.facts(strandedOf: Array(here.union(continued))) { row in rows[row.id] = row }
-        for share in shares { try await loadOpenExchanges(of: share) }
-        let its = Set(shares.map(\.source.id))
-        let sources = try await tables.sources(its.union(rows.keys.lazy.map(\.source)))
-        for share in shares { try await loadRedatedParts(by: share, known: sources[share.source.id]?.books.share) }
-        place(sources, its)
-    }
-
-    /// Loads all of some transactions, and the books of further sources.
-    mutating func load(_ transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws {
-        names = try await tables.names(behind: 0)
-        try await loadFacts(of: transactions)
-        let parts = rows.values.filter { if case .opened = $0.fact.content { true } else { false } }.map(\.id)
-        try await tables.facts(strandedOf: parts) { row in rows[row.id] = row }
-        let its = Set(rows.keys.lazy.map(\.source)).union(sources)
-        place(try await tables.sources(its), its)
-    }
-
-    /// Loads all of an installation, and the other parts of its transactions.
-    mutating func load(installation: GUID) async throws {
-        let (mine, transactions) = try await tables.contents(of: installation)
-        installations = try await tables.installations([installation])
-        for source in mine { try await loadUnplaced(of: source) }
-        try await load(transactions, besides: mine)
-    }
-
-    private mutating func loadFacts(of transactions: Set<GUID>) async throws {
-        for some in Array(transactions).inChunks(of: ClickHouseTables.idsPerStatement) {
-            try await tables.facts(where: "tx IN (\(ClickHouseTables.list(some)))") { row in rows[row.id] = row }
-            if rows.count > Self.factLimit { throw TransactionLoader.TooMuch() }
-        }
-    }
-
-    /// Loads facts outside transactions that a device has erased; returns the transactions of all that it has erased.
-    private mutating func loadErased(by share: TransactionSet.Share) async throws -> Set<GUID> {
-        let erased = share.dropped.filter { $0.reason == .erased }.sequences
-        guard !erased.isEmpty else { return [] }
-        var transactions: Set<GUID> = []
-        for some in erased.ranges.inChunks(of: ClickHouseTables.idsPerStatement) {
-            let its = ClickHouseTables.condition(share.source.id, SequenceRanges(some))
-            transactions.formUnion(try await tables.transactions(of: its))
-        }
-        if transactions.remove(ClickHouseTables.none) != nil {
-            // What belongs to an erased opening goes with it.
-            try await loadUnplaced(of: share.source.id)
-        }
-        return transactions
-    }
-
-    /// Loads what follows an exchange outside any transaction, which may already have ended.
-    private mutating func loadOpenExchanges(of share: TransactionSet.Share) async throws {
-        let first = share.facts.compactMap { fact -> Int64? in
-            guard fact.part == 0, case .exchangeClosed(let content) = fact.content else { return nil }
-            return content.exchange
-        }.min()
-        guard let first else { return }
-        try await loadUnplaced(of: share.source.id, where: "sequence >= \(first) AND part = 0")
-    }
-
-    /// Loads facts of a source that are stored without a transaction. `condition` is SQL.
-    private mutating func loadUnplaced(of source: GUID, where condition: String = "1") async throws {
-        let none = ClickHouseTables.literal(ClickHouseTables.none)
-        try await tables.facts(
-            where: "tx = \(none) AND source = \(ClickHouseTables.literal(source)) AND \(condition)"
-        ) { row in rows[row.id] = row }
-    }
-
-    /// Loads the parts that a new anchor would date anew.
-    private mutating func loadRedatedParts(by share: TransactionSet.Share, known: TransactionSet.Share?) async throws {
-        let offsets = Dictionary(
-            (known?.clocks ?? []).map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)
-        let new = share.clocks.first { $0.offsetMicroseconds > offsets[$0.atMicroseconds] ?? .min }
-        guard let new, let first = offsets.keys.min() else { return }
-        let start = new.atMicroseconds <= first ? Int64.min : new.atMicroseconds
-        for fact in try await tables.openings(of: share.source.id, from: start, limit: Self.redatedParts) {
-            let id = FactID(source: share.source.id, sequence: fact.fact.sequence)
-            if rows[id] == nil { rows[id] = fact }
-        }
-    }
-
-    private mutating func place(_ sources: [GUID: DatabaseBooks.Source], _ its: Set<GUID>) {
-        let buried = DatabaseBooks.Buried(tombstones)
-        let facts = Dictionary(grouping: rows.values.filter { !buried.contains($0.transaction) }, by: \.source)
-        let known = sources.values.filter { !buried.contains($0.books.share.source.installation) }
-            .sorted { $0.first < $1.first }
-        for source in known {
-            books.append(source.head(with: facts[source.books.share.source.id] ?? []))
-        }
-        for source in known where its.contains(source.books.share.source.id) {
-            var arrived = source.books
-            arrived.share.clocks = []
-            // The sets that brought them don't matter here.
-            arrived.arrivals = SequenceRanges(arrived.arrivals).ranges.enumerated().map { number, range in
-                SourceBooks.Arrival(id: Int64(number) + 1, first: range.lowerBound, last: range.upperBound, received: 0)
-            }
-            books.append(arrived)
         }
     }
 }
 
 extension ClickHouseTables {
     /// Returns the sources of an installation, and the transactions that they took part in.
-    fileprivate func contents(of installation: GUID) async throws(WaybillError) -> (Set<GUID>, Set<GUID>) {
+    func contents(of installation: GUID) async throws(WaybillError) -> (Set<GUID>, Set<GUID>) {
         let sources = try await client.rows(
             "SELECT DISTINCT source FROM books WHERE installation = \(Self.literal(installation))", reading
         ) { row in try row.guid() }
@@ -242,47 +107,106 @@ extension ClickHouseTables {
     }
 
     /// `condition` is SQL about facts by source.
-    fileprivate func transactions(of condition: String) async throws(WaybillError) -> Set<GUID> {
+    func transactions(of condition: String) async throws(WaybillError) -> Set<GUID> {
         Set(
             try await client.rows("SELECT DISTINCT tx FROM by_source WHERE \(condition)", reading) { row in
                 try row.guid()
             })
     }
 
-    /// Whether a source that may have used a name has a part left. `nil` in `gone` means all of a source.
-    fileprivate func isUsed(_ name: NameChange, without gone: [GUID: SequenceRanges?]) async throws(WaybillError)
-        -> Bool
-    {
-        var candidates: [GUID: DatabaseBooks.Source] = [:]
-        // Most shares need not be decoded, because the text of a simple name is not in them.
-        let isSimple = name.app.utf8.allSatisfy { (0x20...0x7A).contains($0) && !#""'\/"#.utf8.contains($0) }
-        try await books(where: isSimple ? "position(share, '\(name.app)') > 0" : "1") { row in
+    /// Returns the names without a source that has a part left, or was heard since `wall`. `nil` in `gone` means all of a
+    /// source.
+    func unused(
+        _ names: [NameChange], without gone: [GUID: SequenceRanges?] = [:], heardBefore wall: Int64 = .max
+    ) async throws(WaybillError) -> [NameChange] {
+        guard !names.isEmpty else { return [] }
+        var sources: [GUID: (source: DatabaseBooks.Source, names: [[String]])] = [:]
+        var unused = Set(names.map { [$0.app, $0.appVersion] })
+        try await books(where: Self.shares(of: Set(names.map(\.app)))) { row in
             let source = row.books.share.source
             let launch = SQL.launch(version: source.appVersion, source: source.id)
-            if source.app == name.app, [source.appVersion, launch, launch + "\u{1}"].contains(name.appVersion) {
-                candidates[source.id, default: DatabaseBooks.Source(row)].books.merge(row.books)
+            let its = [source.appVersion, launch, launch + "\u{1}"].map { [source.app, $0] }
+            guard !unused.isDisjoint(with: its) else { return }
+            if row.books.heard >= wall { return unused.subtract(its) }
+            sources[source.id, default: (DatabaseBooks.Source(row), its)].source.books.merge(row.books)
+        }
+        // The last ones heard are the likeliest to have any.
+        for some in sources.sorted(by: { $0.value.source.books.heard > $1.value.source.books.heard }).inChunks(
+            of: Self.idsPerStatement)
+        {
+            var left: [GUID: SequenceRanges] = [:]
+            for (id, (source, its)) in some where !unused.isDisjoint(with: its) {
+                var source = source
+                source.finish()
+                left[id] = source.expected.subtracting((gone[id] ?? SequenceRanges()) ?? source.expected)
             }
-        }
-        var left: [GUID: SequenceRanges] = [:]
-        for (id, var source) in candidates {
-            source.finish()
-            left[id] = source.expected.subtracting((gone[id] ?? SequenceRanges()) ?? source.expected)
-        }
-        for some in Array(left.keys).inChunks(of: Self.idsPerStatement) {
-            var isThere = false
+            left = left.filter { !$0.value.isEmpty }
+            guard !left.isEmpty else { continue }
             try await client.forEachRow(
-                "SELECT source, sequence FROM by_source WHERE source IN (\(Self.list(some))) AND kind < 5", reading
+                "SELECT source, sequence FROM by_source WHERE source IN (\(Self.list(left.keys))) AND kind < 5", reading
             ) { row in
                 let (source, sequence) = (try row.guid(), try row.integer(Int64.self))
-                if left[source]?.contains(sequence) == true { isThere = true }
+                if left[source]?.contains(sequence) == true { unused.subtract(sources[source]?.names ?? []) }
             }
-            if isThere { return true }
         }
-        return false
+        return names.filter { unused.contains([$0.app, $0.appVersion]) }
+    }
+
+    /// SQL for books. Most shares of other apps need not be decoded, because the text of a simple name is in a share.
+    private static func shares(of apps: Set<String>) -> String {
+        let areSimple =
+            apps.count <= 20
+            && apps.allSatisfy { name in
+                name.utf8.allSatisfy { (0x20...0x7A).contains($0) && !#""'\/"#.utf8.contains($0) }
+            }
+        return areSimple ? apps.map { "position(share, '\($0)') > 0" }.joined(separator: " OR ") : "1"
+    }
+
+    /// Returns the facts that arrived before a time and are still there, of each source, the first arrivals first, in groups
+    /// of about `count` facts.
+    func arrived(before cutoff: Int64, inGroupsOf count: Int64) async throws(WaybillError) -> [[GUID: SequenceRanges]] {
+        var (first, old, retired) = ([GUID: Int64](), [GUID: SequenceRanges](), [GUID: SequenceRanges]())
+        try await client.forEachRow(
+            "SELECT source, arrival, arrived, retired FROM books WHERE \(Self.isOfASource) ORDER BY source, arrival",
+            reading
+        ) { row in
+            let (source, arrival) = (try row.guid(), try row.integer(Int64.self))
+            let (arrived, gone) = (try row.array(), try row.array())
+            for index in stride(from: 0, to: arrived.count - 2, by: 3) where arrived[index + 2] < cutoff {
+                let range = arrived[index]...max(arrived[index], arrived[index + 1])
+                old[source, default: SequenceRanges()].insert(range)
+                if first[source] == nil { first[source] = arrival }
+            }
+            for index in stride(from: 0, to: gone.count - 1, by: 2) {
+                retired[source, default: SequenceRanges()].insert(gone[index]...max(gone[index], gone[index + 1]))
+            }
+        }
+        for (source, ranges) in retired { old[source] = old[source]?.subtracting(ranges) }
+        let buried = DatabaseBooks.Buried(try await tombstones())
+        var (groups, size): ([[GUID: SequenceRanges]], Int64) = ([], count)
+        let ids = old.filter { !$0.value.isEmpty }.keys.sorted { first[$0] ?? 0 < first[$1] ?? 0 }
+        for some in ids.inChunks(of: Self.idsPerStatement) {
+            let sources = try await self.sources(some)
+            for id in some {
+                guard let source = sources[id], let candidates = old[id],
+                    !buried.contains(source.books.share.source.installation)
+                else { continue }
+                for range in source.expected.subtracting(source.expected.subtracting(candidates)).ranges {
+                    var next = range.lowerBound
+                    while next <= range.upperBound {
+                        if size >= count { (groups, size) = (groups + [[:]], 0) }
+                        let piece = next...min(range.upperBound, next + (count - size) - 1)
+                        groups[groups.count - 1][id, default: SequenceRanges()].insert(piece)
+                        (next, size) = (piece.upperBound + 1, size + piece.sequenceCount)
+                    }
+                }
+            }
+        }
+        return groups
     }
 
     /// Returns the latest openings of a source by its clock, with their transactions alone.
-    fileprivate func openings(of source: GUID, from start: Int64, limit: Int) async throws(WaybillError) -> [FactRow] {
+    func openings(of source: GUID, from start: Int64, limit: Int) async throws(WaybillError) -> [FactRow] {
         try await client.rows(
             """
             SELECT sequence, tx, at_us FROM by_source WHERE source = \(Self.literal(source)) AND kind = 1 AND at_us >= \(start) \

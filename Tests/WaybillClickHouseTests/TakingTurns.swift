@@ -108,7 +108,23 @@ struct TakingTurns: ExportingStore {
     }
 
     func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
-        try await next().export(facts, as: format)
+        let store = try await next()
+        guard let other = otherwise?(store) else { return try await store.export(facts, as: format) }
+        var one = try await lines(of: store.export(facts, as: format))
+        var lines = try await lines(of: other.export(facts, as: format))
+        // Buckets have an order of their own.
+        if case .of = facts { (one, lines) = (one.sorted(), lines.sorted()) }
+        guard one == lines else {
+            throw Difference(question: "export \(facts) as \(format)", one: "\(one)", other: "\(lines)")
+        }
+        // Whose cursor continues, and may be a later one than the copy's, which says as much.
+        return try await other.export(facts, as: format)
+    }
+
+    private func lines(of export: ExportStream) async throws -> [String] {
+        var bytes: [UInt8] = []
+        while let piece = try await export.next() { bytes += piece.bytes }
+        return bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
     }
 
     func export(

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import WaybillQueries
 import WaybillCore
+import WaybillExport
 import WaybillTesting
 
 @testable import WaybillClickHouse
@@ -58,6 +59,39 @@ import WaybillTesting
         ] {
             #expect(try await alone.answer(question, where: []) == copy.answer(question, where: []))
         }
+    }
+
+    /// Breaks when a question about a day reads the facts of a year, or one about a use case those of all.
+    @Test func aQuestionReadsTheTransactionsOfItsTimeAndUseCase() async throws {
+        let store = try await ClickHouseStore(ClickHouseEngine.shared.database())
+        var shop = Shop(seed: 7)
+        for _ in 0..<6 {
+            shop.pass(.seconds(3_600))
+            shop.buy()
+        }
+        for set in shop.sets() {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
+        func read(_ conditions: FilterCondition...) async throws -> Int {
+            let question = AnyQuestion.summary(SummaryQuestion(filter: TransactionFilter(conditions)))
+            var (buckets, count) = (try await BucketReader(store.tables, factsEach: 10, of: question.scope), 0)
+            while let page = try await buckets.next(
+                until: Interruption(after: nil, by: SystemClock()),
+                { reader in
+                    try reader.transactions(matching: TransactionFilter(), limit: 10, after: nil, now: 0)
+                })
+            {
+                count += page.rows.count
+            }
+            return count
+        }
+        let hour: Int64 = 3_600_000_000
+        let start: Int64 = 1_800_000_000_000_000
+        #expect(try await read() == 6)
+        #expect(try await read(.sinceMicroseconds(start + 4 * hour)) == 3)
+        #expect(try await read(.sinceMicroseconds(start + 2 * hour), .untilMicroseconds(start + 4 * hour)) == 2)
+        #expect(try await read(.useCase(1), .untilMicroseconds(start + 2 * hour)) == 1)
+        #expect(try await read(.useCase(2)) == 0)
     }
 
     /// Breaks when a set is taken in without what earlier ones said of its part and its installation: a transaction would
@@ -223,14 +257,15 @@ import WaybillTesting
             #expect(try await alone.answer(question, where: conditions) == expected, "\(filter)")
             if filter == "oneIn:3" { #expect(expected.weighed != nil) }
         }
-        let all = try await alone.tables.buckets(ofAbout: 10)
-        let sample = try await alone.tables.buckets(ofAbout: 10, sampledOneIn: 3)
-        func count(_ buckets: [Bucket]) async throws -> Int {
+        func count(_ conditions: FilterCondition...) async throws -> Int {
+            let scope = AnyQuestion.summary(SummaryQuestion(filter: TransactionFilter(conditions))).scope
             var count = 0
-            for bucket in buckets { try await alone.tables.facts(of: bucket, [:]) { _, _ in count += 1 } }
+            for bucket in try await alone.tables.buckets(of: scope, ofAbout: 10) {
+                try await alone.tables.facts(of: bucket, in: scope, [:]) { _, _ in count += 1 }
+            }
             return count
         }
-        let counts = (try await count(sample), try await count(all))
+        let counts = (try await count(.oneIn(3)), try await count())
         #expect(counts.0 > 0 && counts.0 < counts.1 * 2 / 3)
         try await ClickHouseClient(address).run("ALTER TABLE facts DELETE WHERE sequence = 2", ["mutations_sync": "2"])
         let asked = alone
@@ -305,92 +340,29 @@ import WaybillTesting
         await #expect(throws: QueryFailure.self) { try await store.transaction("\(GUID())") }
         await #expect(throws: QueryFailure.self) { try await store.transaction("no code") }
         #expect(try await store.transactions(ListRequest()).rows.count == 4)
+        func factCount(_ facts: ExportedFacts) async throws -> Int {
+            let export = try await store.export(facts, as: .ndjson)
+            var count = 0
+            while let piece = try await export.next() { count += piece.factCount }
+            return count
+        }
+        let first = try await store.export(.since(.distantPast), as: .ndjson)
+        for (conditions, count) in [([FilterCondition](), shop.factCount), ([.useCase(2)], 0)] {
+            var table: [UInt8] = []
+            let request = ListRequest(matching: TransactionFilter(conditions))
+            let export = try await store.export(.of(request), as: .csv)
+            while let piece = try await export.next() { table += piece.bytes }
+            let lines = table.split(separator: 0x0A)
+            #expect(lines.count == count + 1)
+            #expect(lines.count { $0.starts(with: Array("transaction_id".utf8)) } == 1, "one header")
+        }
+        #expect(try await factCount(.after("0")) == shop.factCount)
+        #expect(try await factCount(.of(ListRequest())) == shop.factCount)
+        #expect(try await factCount(.after(first.cursor)) == 0)
+        #expect(try await (1..<shop.factCount).contains(factCount(.transaction(shop.transactions[0]))))
         #expect(try await store.loader.hasCopy() == false)
         #expect(try await store.exchanges(ListRequest()).rows.isEmpty == false)
         #expect(try await store.loader.hasCopy())
-    }
-}
-
-/// A client and a server whose clocks are apart, as sets.
-private struct Shop {
-    private var random: RandomNumbers
-    private var client: Recorder
-    private var server: Recorder
-    private(set) var transactions: [GUID] = []
-
-    init(seed: Int) {
-        random = RandomNumbers(seed: seed)
-        (client, server) = (Recorder("shop", random.guid()), Recorder("server", random.guid()))
-    }
-
-    mutating func pass(_ time: Duration) { client.now += time.microseconds }
-
-    mutating func buy(below parent: GUID? = nil) {
-        let id = random.guid()
-        client.now += Int64.random(in: 0...3_000_000, using: &random)
-        let part = client.add(
-            .opened(Fact.Opened(transaction: id, useCase: 1, parent: parent)))
-        transactions.append(id)
-        if random.oneIn(3) { client.add(.exchangeOpened(Self.request), part: 0) }
-        let exchange = client.add(.exchangeOpened(Self.request), part: part)
-        server.now = client.now + 5_000_000 + Int64.random(in: 1_000...90_000, using: &random)
-        let serverPart = server.add(
-            .opened(
-                Fact.Opened(
-                    transaction: id, useCase: 1, isJoined: true,
-                    cause: FactID(source: client.source.id, sequence: exchange))))
-        server.add(.event(Fact.Event(code: 1)), part: serverPart)
-        server.now += Int64.random(in: 1_000...50_000, using: &random)
-        server.add(.closed(Fact.Closed(outcome: .succeeded)), part: serverPart)
-        client.now = server.now - 5_000_000 + Int64.random(in: 1_000...90_000, using: &random)
-        client.add(
-            .exchangeClosed(
-                Fact.ExchangeClosed(
-                    exchange: exchange, state: .completed, status: 200, firstByteAtMicroseconds: client.now)),
-            part: part)
-        client.add(.closed(Fact.Closed(outcome: random.oneIn(3) ? .failed : .succeeded)), part: part)
-    }
-
-    private static let request = Fact.ExchangeOpened(
-        method: "POST", scheme: "https", host: "shop.example.com", path: "/orders")
-
-    /// Some facts before the openings of their parts.
-    mutating func sets() -> [TransactionSet] {
-        let late = Set((client.facts + server.facts).indices.filter { _ in random.oneIn(3) })
-        return [true, false].map { isFirst in
-            TransactionSet(
-                id: random.guid(),
-                sources: [client, server].map { recorder in
-                    recorder.share(recorder.facts.filter { late.contains(Int($0.sequence)) != isFirst })
-                })
-        }
-    }
-}
-
-/// What one source records.
-private struct Recorder {
-    let source: SourceIdentity
-    var now: Int64 = 0
-    private(set) var facts: [Fact] = []
-
-    init(_ app: String, _ id: GUID, of installation: GUID? = nil) {
-        source = SourceIdentity(
-            id: id, installation: installation, app: app, appVersion: "1", device: "x86_64", os: "Linux",
-            osVersion: "6.1")
-    }
-
-    @discardableResult mutating func add(_ content: Fact.Content, part: Int64? = nil) -> Int64 {
-        now += 100
-        let sequence = Int64(facts.count) + 1
-        facts.append(Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: now, content: content))
-        return sequence
-    }
-
-    func share(_ some: [Fact]) -> TransactionSet.Share {
-        TransactionSet.Share(
-            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_800_000_000_000_000)],
-            ledger: Ledger(recorded: Int64(facts.count), pending: Int64(some.count)), facts: some,
-            sourceProof: IdentityProof("the secret of source \(source.id)"))
     }
 }
 #endif

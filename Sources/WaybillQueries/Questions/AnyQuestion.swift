@@ -174,16 +174,36 @@ extension AnyQuestion {
         }
     }
 
-    /// The sampling factor of transactions; 1 if the question needs all, for example to look for an attribute.
-    package var readsOneIn: Int {
+    /// Transactions that a question needs no others than, unless there are none, or it cannot be answered by them.
+    package struct Scope: Sendable {
+        /// The sampling factor.
+        package var oneIn = 1
+        /// The use case of one of their parts.
+        package var useCase: Int?
+        /// When they began.
+        package var times = always
+
+        package static let always = Int64.min...Int64.max
+        package static let all = Scope()
+
+        /// Facts outside of transactions belong to no other scope.
+        package var isAll: Bool { oneIn == 1 && useCase == nil && times == Self.always }
+    }
+
+    package var scope: Scope {
+        switch self {
         // All exchanges of a client are needed to compare the clocks.
-        if case .legs = self { return 1 }
+        case .legs: return .all
         // An earlier occurrence may be in any transaction.
-        if case .errors(let question) = self, question.newSinceMicroseconds != nil { return 1 }
+        case .errors(let question) where question.newSinceMicroseconds != nil: return .all
+        case .summary, .duration, .measure, .transitions, .funnel, .dropOff, .network, .compare, .errors, .why: break
+        }
         switch subject {
-        case .transactions(let filter, let segmentation): return segmentation.isByAttribute ? 1 : filter.sampledOneIn
+        case .transactions(let filter, _): return Scope(filter)
         case .exchanges(let filter, let transactions):
-            return max(filter.sampledOneIn, transactions?.sampledOneIn ?? 1)
+            var scope = transactions.map(Scope.init) ?? .all
+            scope.oneIn = max(scope.oneIn, filter.sampledOneIn)
+            return scope
         }
     }
 
@@ -213,6 +233,14 @@ extension AnyQuestion {
     }
 }
 
+extension AnyQuestion.Scope {
+    fileprivate init(_ filter: TransactionFilter) {
+        (oneIn, useCase) = (filter.sampledOneIn, filter.useCase)
+        let since = filter.sinceMicroseconds ?? .min
+        times = since...max(since, filter.untilMicroseconds ?? .max)
+    }
+}
+
 extension TransactionFilter {
     fileprivate var looksAtFamilies: Bool { isFolded || conditions.contains(where: \.looksAtFamilies) }
 }
@@ -224,8 +252,6 @@ extension Segmentation? {
         case nil, .attribute, .hour, .day, .ended, .app, .appVersion, .device, .os, .osVersion: false
         }
     }
-
-    fileprivate var isByAttribute: Bool { if case .attribute = self { true } else { false } }
 }
 
 /// The result of a question from one store, or merged from several.

@@ -1,0 +1,196 @@
+#if ClickHouse
+import WaybillCore
+import WaybillQueries
+import WaybillStore
+
+/// Reads what a ``WorkingSet`` is made of.
+struct WorkingSetLoader {
+    private let shares: [TransactionSet.Share]
+    private let tables: ClickHouseTables
+    private(set) var names: [NameChange] = []
+    private(set) var tombstones: [Tombstone] = []
+    private(set) var installations: [GUID: [UInt8]] = [:]
+    /// To be replayed in this order: every source with its loaded facts, then the arrivals of the sets' own sources.
+    private(set) var books: [SourceBooks] = []
+
+    private(set) var rows: [FactID: ClickHouseTables.FactRow] = [:]
+    /// Keeps the arrivals behind this place; `nil` keeps none.
+    var firstArrival: Int64?
+
+    /// More are read from a copy.
+    static let factLimit = 1_000_000
+
+    /// ``Ingestion`` ignores an anchor that dates more parts anew.
+    private static let redatedParts = 5_001
+
+    init(_ shares: [TransactionSet.Share], _ tables: ClickHouseTables) { (self.shares, self.tables) = (shares, tables) }
+
+    var apps: Set<String> { Set(shares.map(\.source.app)) }
+
+    mutating func load() async throws {
+        let opened = shares.flatMap { share in
+            share.facts.compactMap { fact -> (part: FactID, transaction: GUID)? in
+                guard case .opened(let content) = fact.content else { return nil }
+                return (FactID(source: share.source.id, sequence: fact.sequence), content.transaction)
+            }
+        }
+        let here = Set(opened.map(\.part))
+        let continued = Set(
+            shares.flatMap { share in
+                share.facts.lazy.filter { $0.part != 0 }.map { FactID(source: share.source.id, sequence: $0.part) }
+            }
+        ).subtracting(here)
+        let placed = try await tables.stranded(Array(continued))
+        var transactions = Set(opened.map(\.transaction)).union(placed.map(\.transaction))
+        for share in shares { transactions.formUnion(try await loadErased(by: share)) }
+        let known = Set(shares.compactMap(\.source.installation))
+        names = try await tables.names(behind: 0)
+        installations = try await tables.installations(known)
+        tombstones = try await tables.tombstones(of: transactions.union(known))
+        try await loadFacts(of: transactions)
+        try await tables.facts(strandedOf: Array(here.union(continued))) { row in rows[row.id] = row }
+        for share in shares { try await loadOpenExchanges(of: share) }
+        let its = Set(shares.map(\.source.id))
+        let sources = try await tables.sources(its.union(rows.keys.lazy.map(\.source)))
+        for share in shares { try await loadRedatedParts(by: share, known: sources[share.source.id]?.books.share) }
+        place(sources, its)
+    }
+
+    /// Loads all of some transactions, and the books of further sources.
+    mutating func load(_ transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws {
+        names = try await tables.names(behind: 0)
+        try await loadFacts(of: transactions)
+        let parts = rows.values.filter { if case .opened = $0.fact.content { true } else { false } }.map(\.id)
+        try await tables.facts(strandedOf: parts) { row in rows[row.id] = row }
+        let its = Set(rows.keys.lazy.map(\.source)).union(sources)
+        place(try await tables.sources(its), its)
+    }
+
+    /// Loads all of an installation, and the other parts of its transactions.
+    mutating func load(installation: GUID) async throws {
+        let (mine, transactions) = try await tables.contents(of: installation)
+        installations = try await tables.installations([installation])
+        for source in mine { try await loadUnplaced(of: source) }
+        try await load(transactions, besides: mine)
+    }
+
+    /// Loads the transactions of facts, or those that they open, and what follows facts outside of any.
+    mutating func load(of facts: [GUID: SequenceRanges], areOpenings: Bool, besides sources: Set<GUID> = [])
+        async throws
+    {
+        tombstones = try await tables.tombstones()
+        let none = ClickHouseTables.literal(ClickHouseTables.none)
+        var transactions: Set<GUID> = []
+        for (source, sequences) in facts {
+            var found: Set<GUID> = []
+            for some in sequences.ranges.inChunks(of: ClickHouseTables.idsPerStatement) {
+                let its = ClickHouseTables.condition(source, SequenceRanges(some))
+                found.formUnion(
+                    try await tables.transactions(of: areOpenings ? "\(its) AND (kind = 1 OR tx = \(none))" : its))
+            }
+            if found.remove(ClickHouseTables.none) != nil, let first = sequences.ranges.first {
+                try await loadUnplaced(of: source, where: "sequence >= \(first.lowerBound)")
+            }
+            transactions.formUnion(found)
+        }
+        if !areOpenings { transactions.formUnion(try await loadOpeningsOfUnplaced()) }
+        try await load(transactions, besides: sources.union(facts.keys))
+    }
+
+    /// Loads exchanges that end outside any transaction; returns the transactions of facts that came before their opening.
+    private mutating func loadOpeningsOfUnplaced() async throws -> [GUID] {
+        var (exchanges, parts): (Set<FactID>, Set<FactID>) = ([], [])
+        for row in rows.values where row.transaction == ClickHouseTables.none {
+            if row.fact.part != 0 {
+                parts.insert(FactID(source: row.source, sequence: row.fact.part))
+            } else if case .exchangeClosed(let content) = row.fact.content {
+                exchanges.insert(FactID(source: row.source, sequence: content.exchange))
+            }
+        }
+        try await tables.unplacedFacts(Array(exchanges.subtracting(rows.keys)), by: "sequence") { row in
+            rows[row.id] = row
+        }
+        return try await tables.stranded(Array(parts)).map(\.transaction)
+    }
+
+    private mutating func loadFacts(of transactions: Set<GUID>) async throws {
+        for some in Array(transactions).inChunks(of: ClickHouseTables.idsPerStatement) {
+            try await tables.facts(where: "tx IN (\(ClickHouseTables.list(some)))") { row in rows[row.id] = row }
+            if rows.count > Self.factLimit { throw TransactionLoader.TooMuch() }
+        }
+    }
+
+    /// Loads facts outside transactions that a device has erased; returns the transactions of all that it has erased.
+    private mutating func loadErased(by share: TransactionSet.Share) async throws -> Set<GUID> {
+        let erased = share.dropped.filter { $0.reason == .erased }.sequences
+        guard !erased.isEmpty else { return [] }
+        var transactions: Set<GUID> = []
+        for some in erased.ranges.inChunks(of: ClickHouseTables.idsPerStatement) {
+            let its = ClickHouseTables.condition(share.source.id, SequenceRanges(some))
+            transactions.formUnion(try await tables.transactions(of: its))
+        }
+        if transactions.remove(ClickHouseTables.none) != nil {
+            // An erased opening takes its part along.
+            try await loadUnplaced(of: share.source.id)
+        }
+        return transactions
+    }
+
+    /// Loads what follows an exchange outside any transaction, which may already have ended.
+    private mutating func loadOpenExchanges(of share: TransactionSet.Share) async throws {
+        let first = share.facts.compactMap { fact -> Int64? in
+            guard fact.part == 0, case .exchangeClosed(let content) = fact.content else { return nil }
+            return content.exchange
+        }.min()
+        guard let first else { return }
+        try await loadUnplaced(of: share.source.id, where: "sequence >= \(first) AND part = 0")
+    }
+
+    /// Loads facts of a source that are stored without a transaction. `condition` is SQL.
+    private mutating func loadUnplaced(of source: GUID, where condition: String = "1") async throws {
+        let none = ClickHouseTables.literal(ClickHouseTables.none)
+        try await tables.facts(
+            where: "tx = \(none) AND source = \(ClickHouseTables.literal(source)) AND \(condition)"
+        ) { row in
+            rows[row.id] = row
+            if rows.count > Self.factLimit { throw TransactionLoader.TooMuch() }
+        }
+    }
+
+    /// Loads the parts that a new anchor would date anew.
+    private mutating func loadRedatedParts(by share: TransactionSet.Share, known: TransactionSet.Share?) async throws {
+        let offsets = Dictionary(
+            (known?.clocks ?? []).map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)
+        let new = share.clocks.first { $0.offsetMicroseconds > offsets[$0.atMicroseconds] ?? .min }
+        guard let new, let first = offsets.keys.min() else { return }
+        let start = new.atMicroseconds <= first ? Int64.min : new.atMicroseconds
+        for fact in try await tables.openings(of: share.source.id, from: start, limit: Self.redatedParts) {
+            let id = FactID(source: share.source.id, sequence: fact.fact.sequence)
+            if rows[id] == nil { rows[id] = fact }
+        }
+    }
+
+    private mutating func place(_ sources: [GUID: DatabaseBooks.Source], _ its: Set<GUID>) {
+        let buried = DatabaseBooks.Buried(tombstones)
+        let facts = Dictionary(grouping: rows.values.filter { !buried.contains($0.transaction) }, by: \.source)
+        let known = sources.values.filter { !buried.contains($0.books.share.source.installation) }
+            .sorted { $0.first < $1.first }
+        for source in known {
+            books.append(source.head(with: facts[source.books.share.source.id] ?? []))
+        }
+        for source in known where its.contains(source.books.share.source.id) {
+            var arrived = source.books
+            arrived.share.clocks = []
+            if let firstArrival {
+                arrived.arrivals.removeAll { $0.id <= firstArrival }
+                books.append(arrived)
+                continue
+            }
+            arrived.arrivals = SequenceRanges(arrived.arrivals).ranges.enumerated().map { number, range in
+                SourceBooks.Arrival(id: Int64(number) + 1, first: range.lowerBound, last: range.upperBound, received: 0)
+            }
+            books.append(arrived)
+        }
+    }
+}
+#endif

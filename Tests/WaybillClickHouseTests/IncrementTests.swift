@@ -1,0 +1,84 @@
+#if ClickHouse
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillExport
+import WaybillQueries
+import WaybillTesting
+
+@testable import WaybillClickHouse
+
+/// What an operator has done every hour, without a copy of the database.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct IncrementTests {
+    /// Breaks when an increment that is read alone lacks the request of an answer that came later, or the transaction of an
+    /// event that came before its opening.
+    @Test func anIncrementHasWhatItsFactsBelongTo() async throws {
+        let copy = try await ClickHouseStore(ClickHouseEngine.shared.database())
+        var alone = copy
+        (alone.factsPerBucket, alone.isCopyPreferred) = (1, false)
+        var recorder = Recorder("proxy", GUID())
+        let request = recorder.add(
+            .exchangeOpened(Fact.ExchangeOpened(method: "GET", scheme: "https", host: "a.example", path: "/b")), part: 0
+        )
+        let part = recorder.add(.opened(Fact.Opened(transaction: GUID(), useCase: 1)))
+        recorder.add(.event(Fact.Event(code: 1)), part: part)
+        recorder.add(
+            .exchangeClosed(Fact.ExchangeClosed(exchange: request, state: .completed, status: 200)), part: 0)
+        func add(_ sequences: Int64..., at time: TimeInterval) async throws {
+            let facts = recorder.facts.filter { sequences.contains($0.sequence) }
+            let set = TransactionSet(id: GUID(), sources: [recorder.share(facts)])
+            let receipt = try await copy.add(ReceivedSet(set, received: Date(timeIntervalSince1970: time)))
+            #expect(receipt.acceptedCount == sequences.count)
+        }
+        func expectTheSame(_ facts: ExportedFacts, _ word: String) async throws {
+            var texts: [String] = []
+            for store in [copy, alone] {
+                let export = try await store.export(facts, as: .ndjson)
+                var bytes: [UInt8] = []
+                while let piece = try await export.next() { bytes += piece.bytes }
+                texts.append(String(decoding: bytes, as: UTF8.self))
+            }
+            #expect(texts[0] == texts[1])
+            #expect(texts[0].contains(word))
+        }
+        try await add(1, at: 1_800_000_000)
+        let cursor = try await alone.export(.after("0"), as: .ndjson).cursor
+        try await add(4, at: 1_800_000_001)
+        try await expectTheSame(.after(cursor), "a.example")
+        try await add(3, at: 1_800_000_100)
+        try await add(2, at: 1_800_000_050)
+        try await expectTheSame(.since(Date(timeIntervalSince1970: 1_800_000_100)), "transaction_id")
+    }
+
+    /// Breaks when a collector that only takes in copies the database once its limit of 90 days is looked at.
+    @Test func whatIsTooOldIsRetiredWithoutACopy() async throws {
+        let clock = ManualClock(wallMicroseconds: 1_800_100_000_000_000)
+        let store = try await ClickHouseStore(ClickHouseEngine.shared.database(), clock: clock)
+        var shop = Shop(seed: 9)
+        for _ in 0..<3 { shop.buy() }
+        let old = shop.transactions
+        for set in shop.sets() {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
+        var next = Shop(seed: 10)
+        next.buy()
+        for set in next.sets() {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_100_000)))
+        }
+        func retire(_ age: Duration) async throws -> Int {
+            try await store.retire(RetirementLimits(maximumAge: age))
+        }
+        #expect(try await retire(.seconds(200_000)) == 0)
+        #expect(try await retire(.seconds(1_000)) > 0)
+        #expect(try await retire(.seconds(1_000)) == 0)
+        #expect(try await !store.loader.hasCopy())
+        #expect(try await store.transactions(ListRequest()).rows.map(\.id) == next.transactions)
+        await #expect(throws: QueryFailure.self) { try await store.transaction("\(old[0])") }
+        for set in shop.sets() {
+            let receipt = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_100_000)))
+            #expect(receipt.acceptedCount == 0, "what was retired stays away")
+        }
+    }
+}
+#endif
