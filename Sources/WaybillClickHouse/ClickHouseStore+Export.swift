@@ -103,7 +103,7 @@ private actor BucketExport {
 
 extension WorkingSet {
     /// Returns `nil` for exports of many transactions. Throws ``DatabaseBooks/Incomplete`` if a server lacks facts.
-    fileprivate init?(exporting facts: ExportedFacts, _ tables: ClickHouseTables) async throws {
+    init?(exporting facts: ExportedFacts, _ tables: ClickHouseTables, withChildren: Bool = false) async throws {
         var loading = WorkingSetLoader([], tables)
         let last = try await tables.state().lastArrival
         // A cursor has all places of the last hour.
@@ -147,7 +147,7 @@ extension WorkingSet {
         if case .transaction(let id) = facts {
             try await loading.load([id], besides: sources)
         } else {
-            try await loading.load(of: arrived, areOpenings: false, besides: sources)
+            try await loading.load(of: arrived, areOpenings: false, withChildren: withChildren, besides: sources)
         }
         for (id, ranges) in arrived {
             for range in ranges.ranges {

@@ -1,5 +1,6 @@
 #if ClickHouse
 import WaybillCore
+import WaybillExport
 package import WaybillQueries
 import WaybillStore
 
@@ -12,15 +13,17 @@ extension ClickHouseStore {
         return try await reading { try await $0.transactions(request, within: budget) }
     }
 
-    /// - Returns: `nil` if only a copy can tell: for other orders, changes, or a page that would be empty, and if too many
-    ///   transactions don't match.
+    /// - Returns: `nil` if only a copy can tell: for other orders, an empty page, and too many transactions.
     private func newest(_ request: ListRequest) async throws -> RecordPage<TransactionSummary>? {
-        guard request[.after] == nil else { return nil }
         let now = clock.wallMicroseconds()
         let (filter, limit) = try await BucketReader.readNames(tables) { reader in
             (try reader.filter(request, now: now) as TransactionFilter, try request.pageSize())
         }
         guard filter.order == .newest else { return nil }
+        if request[.after] != nil {
+            let position = try request.position()
+            return request[.cursor] == nil ? try await changes(after: position, filter, limit, now: now) : nil
+        }
         let cursor = try request[.cursor].map { text in try QueryFailure.ofCursor { try ListCursor(text, of: .newest) }
         }
         // A copy numbers sources in another way than each store in memory.
@@ -34,6 +37,28 @@ extension ClickHouseStore {
                     count *= 8
                 }
             }
+        } catch is TransactionLoader.TooMuch {
+            return nil
+        }
+    }
+
+    private func changes(
+        after position: ExportCursor?, _ filter: TransactionFilter, _ limit: Int, now: Int64
+    ) async throws -> RecordPage<TransactionSummary>? {
+        guard !AnyQuestion.summary(SummaryQuestion(filter: filter)).looksAtFamilies else { return nil }
+        do {
+            let found = try await tables.untilComplete {
+                // Without a position, only the next one is asked for.
+                let facts = position.map { .after($0.description) } ?? ExportedFacts.transaction(ClickHouseTables.none)
+                return try await WorkingSet(exporting: facts, tables, withChildren: true)
+            }
+            let page = try await found?.thread.run(until: Interruption(after: readLimit, by: clock)) {
+                memory, interruption in
+                try memory.reader.reading(until: interruption) {
+                    try memory.reader.changes(after: position, matching: filter, limit: limit, after: nil, now: now)
+                }
+            }
+            return page?.next == nil ? page : nil
         } catch is TransactionLoader.TooMuch {
             return nil
         }

@@ -169,7 +169,7 @@ extension ClickHouseTables {
         ) { row in (try row.guid(), try row.integer(Int64.self)) }
     }
 
-    fileprivate func children(of parents: Set<GUID>) async throws(WaybillError) -> [(parent: GUID, id: GUID)] {
+    func children(of parents: Set<GUID>) async throws(WaybillError) -> [(parent: GUID, id: GUID)] {
         var children: [(parent: GUID, id: GUID)] = []
         for some in Array(parents).inChunks(of: Self.idsPerStatement) {
             try await client.forEachRow(

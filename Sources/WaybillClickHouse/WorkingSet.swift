@@ -114,6 +114,16 @@ extension ClickHouseTables {
             })
     }
 
+    /// Passes on the sources and transactions of facts, or of those that open a part or have no transaction.
+    func forEachPlace(of condition: String, areOpenings: Bool, _ body: (GUID, GUID) throws -> Void)
+        async throws(WaybillError)
+    {
+        let kind = areOpenings ? "kind = 1 OR tx = \(Self.literal(Self.none))" : "1"
+        try await client.forEachRow(
+            "SELECT DISTINCT source, tx FROM by_source WHERE (\(condition)) AND (\(kind))", reading
+        ) { row in try body(try row.guid(), try row.guid()) }
+    }
+
     /// Returns the names without a source that has a part left, or was heard since `wall`. `nil` in `gone` means all of a
     /// source.
     func unused(

@@ -70,30 +70,40 @@ struct WorkingSetLoader {
     mutating func load(installation: GUID) async throws {
         let (mine, transactions) = try await tables.contents(of: installation)
         installations = try await tables.installations([installation])
-        for source in mine { try await loadUnplaced(of: source) }
+        for source in mine { try await loadUnplaced(where: "source = \(ClickHouseTables.literal(source))") }
         try await load(transactions, besides: mine)
     }
 
     /// Loads the transactions of facts, or those that they open, and what follows facts outside of any.
-    mutating func load(of facts: [GUID: SequenceRanges], areOpenings: Bool, besides sources: Set<GUID> = [])
+    mutating func load(
+        of facts: [GUID: SequenceRanges], areOpenings: Bool, withChildren: Bool = false, besides sources: Set<GUID> = []
+    )
         async throws
     {
         tombstones = try await tables.tombstones()
-        let none = ClickHouseTables.literal(ClickHouseTables.none)
-        var transactions: Set<GUID> = []
-        for (source, sequences) in facts {
-            var found: Set<GUID> = []
-            for some in sequences.ranges.inChunks(of: ClickHouseTables.idsPerStatement) {
-                let its = ClickHouseTables.condition(source, SequenceRanges(some))
-                found.formUnion(
-                    try await tables.transactions(of: areOpenings ? "\(its) AND (kind = 1 OR tx = \(none))" : its))
+        var (transactions, unplaced): (Set<GUID>, Set<GUID>) = ([], [])
+        let ranges = facts.flatMap { source, sequences in sequences.ranges.map { (source, $0) } }
+        for some in ranges.inChunks(of: ClickHouseTables.idsPerStatement) {
+            let conditions = Dictionary(grouping: some, by: \.0).map { source, ranges in
+                ClickHouseTables.condition(source, SequenceRanges(ranges.map(\.1)))
             }
-            if found.remove(ClickHouseTables.none) != nil, let first = sequences.ranges.first {
-                try await loadUnplaced(of: source, where: "sequence >= \(first.lowerBound)")
+            try await tables.forEachPlace(of: conditions.joined(separator: " OR "), areOpenings: areOpenings) {
+                source, transaction in
+                if transaction == ClickHouseTables.none {
+                    unplaced.insert(source)
+                } else {
+                    transactions.insert(transaction)
+                }
             }
-            transactions.formUnion(found)
+        }
+        let starts = unplaced.map { source in
+            "source = \(ClickHouseTables.literal(source)) AND sequence >= \(facts[source]?.ranges.first?.lowerBound ?? 0)"
+        }
+        for some in starts.inChunks(of: ClickHouseTables.idsPerStatement) {
+            try await loadUnplaced(where: some.joined(separator: " OR "))
         }
         if !areOpenings { transactions.formUnion(try await loadOpeningsOfUnplaced()) }
+        if withChildren { transactions.formUnion(try await tables.children(of: transactions).map(\.id)) }
         try await load(transactions, besides: sources.union(facts.keys))
     }
 
@@ -131,7 +141,7 @@ struct WorkingSetLoader {
         }
         if transactions.remove(ClickHouseTables.none) != nil {
             // An erased opening takes its part along.
-            try await loadUnplaced(of: share.source.id)
+            try await loadUnplaced(where: "source = \(ClickHouseTables.literal(share.source.id))")
         }
         return transactions
     }
@@ -143,15 +153,14 @@ struct WorkingSetLoader {
             return content.exchange
         }.min()
         guard let first else { return }
-        try await loadUnplaced(of: share.source.id, where: "sequence >= \(first) AND part = 0")
+        let source = ClickHouseTables.literal(share.source.id)
+        try await loadUnplaced(where: "source = \(source) AND sequence >= \(first) AND part = 0")
     }
 
-    /// Loads facts of a source that are stored without a transaction. `condition` is SQL.
-    private mutating func loadUnplaced(of source: GUID, where condition: String = "1") async throws {
-        let none = ClickHouseTables.literal(ClickHouseTables.none)
-        try await tables.facts(
-            where: "tx = \(none) AND source = \(ClickHouseTables.literal(source)) AND \(condition)"
-        ) { row in
+    /// Loads facts that are stored without a transaction. `condition` is SQL.
+    private mutating func loadUnplaced(where condition: String) async throws {
+        try await tables.facts(where: "tx = \(ClickHouseTables.literal(ClickHouseTables.none)) AND (\(condition))") {
+            row in
             rows[row.id] = row
             if rows.count > Self.factLimit { throw TransactionLoader.TooMuch() }
         }

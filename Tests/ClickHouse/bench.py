@@ -31,6 +31,8 @@ QUESTIONS = {
     "network": [],
     "compare": ["--use-case", "login", "--by", "variant", "--a", "A", "--b", "B"],
 }
+# `recent` is `summary` of the last twentieth of the time.
+LOOKS = ["list", "show", "recent", "export"]
 # By what says how many transactions there are.
 SAMPLED = {
     "summary": lambda answer: sum(each["runs"] for each in answer["use_cases"]),
@@ -149,7 +151,7 @@ def main():
     products = ROOT / ".build/release"
     waybill = Path(os.environ.get("WAYBILL", products / "waybill-cli"))
     benchmarks = Path(os.environ.get("BENCHMARKS", products / "Benchmarks"))
-    chosen = arguments.rows.split(",") if arguments.rows else ["show", *QUESTIONS, "verify"]
+    chosen = arguments.rows.split(",") if arguments.rows else [*LOOKS, *QUESTIONS, "verify"]
     folder, made = filled(arguments.events, benchmarks)
     data = tempfile.mkdtemp(prefix="clickhouse-bench-")
     try:
@@ -200,20 +202,33 @@ def measure(engine, waybill, folder, made, chosen):
     # One that a server took part in, so that clocks are compared.
     rows = json.loads(Watched(waybill, "list", folder, "--json", "--limit", "50").output)["rows"]
     key = next(row["id"] for row in rows if row["source_count"] > 1)
+    oldest = json.loads(Watched(waybill, "list", folder, "sort:oldest", "--json", "--limit", "1").output)["rows"]
+    newest, first = rows[0]["begun_us"], oldest[0]["begun_us"]
+    since = str(newest - (newest - first) // 20)
+    commands = {
+        "verify": lambda place: [waybill, "verify", place],
+        "list": lambda place: [waybill, "list", place, "--json"],
+        "show": lambda place: [waybill, "show", place, key, "--json"],
+        "recent": lambda place: [waybill, "ask", "summary", place, "--since", since, "--json"],
+        "export": lambda place: [waybill, "export", place],
+    }
+    # Each has its own order of facts and its own cursor, and only a folder has tables to check.
+    said = {
+        "verify": lambda output: None,
+        "list": lambda output: json.loads(output)["rows"],
+        "export": lambda output: sorted(output.splitlines()),
+    }
     for name in chosen:
 
         def command(place):
-            if name == "verify":
-                return [waybill, "verify", place]
-            if name == "show":
-                return [waybill, "show", place, key, "--json"]
-            return [waybill, "ask", name, place, "--json", *QUESTIONS[name]]
+            return commands[name](place) if name in commands else [waybill, "ask", name, place, "--json", *QUESTIONS[name]]
 
         here = Watched(*command(folder))
         server.spent()
         there = Watched(*command(address))
         spent = server.spent()
-        if name != "verify" and here.output != there.output:
+        said_by = said.get(name, lambda output: output)
+        if said_by(here.output) != said_by(there.output):
             sys.exit(f"{name}: SQLite and ClickHouse do not say the same.")
         report.add(name, here.cpu, there, spent)
     samples = [sampled(waybill, name, folder, address, server, report) for name in SAMPLED if name in chosen]

@@ -340,6 +340,13 @@ import WaybillTesting
         await #expect(throws: QueryFailure.self) { try await store.transaction("\(GUID())") }
         await #expect(throws: QueryFailure.self) { try await store.transaction("no code") }
         #expect(try await store.transactions(ListRequest()).rows.count == 4)
+        var following = ListRequest()
+        following[.after] = ListRequest.now
+        let position = try await store.transactions(following).position
+        for (after, count) in [(position, 0), ("0", 4)] {
+            following[.after] = after
+            #expect(try await store.transactions(following).rows.count == count)
+        }
         func factCount(_ facts: ExportedFacts) async throws -> Int {
             let export = try await store.export(facts, as: .ndjson)
             var count = 0

@@ -160,7 +160,7 @@ extension ListRequest {
         return count
     }
 
-    func position() throws(QueryFailure) -> ExportCursor? {
+    package func position() throws(QueryFailure) -> ExportCursor? {
         guard let after = self[.after], after != Self.now else { return nil }
         do throws(WaybillError) { return try ExportCursor(after) } catch {
             throw .parameter("after", "“\(after)” is no position of a page; “\(Self.now)” asks for the first.")
