@@ -5,40 +5,62 @@ package import WaybillQueries
 import WaybillStore
 
 extension ClickHouseStore {
-    /// A process without a copy reads the newest transactions of a large database, until a page is full.
+    /// A process without a copy reads the newest transactions until a page is full, or all, bucket by bucket.
     package func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
         TransactionSummary
     > {
-        if try await isReadInPieces(), let page = try await newest(request) { return page }
+        if try await isReadInPieces(), let page = try await pageInMemory(request) { return page }
         return try await reading { try await $0.transactions(request, within: budget) }
     }
 
-    /// - Returns: `nil` if only a copy can tell: for other orders, an empty page, and too many transactions.
-    private func newest(_ request: ListRequest) async throws -> RecordPage<TransactionSummary>? {
+    /// - Returns: `nil` if only a copy can tell: for an empty page, ties, and too many changes.
+    private func pageInMemory(_ request: ListRequest) async throws -> RecordPage<TransactionSummary>? {
         let now = clock.wallMicroseconds()
         let (filter, limit) = try await BucketReader.readNames(tables) { reader in
             (try reader.filter(request, now: now) as TransactionFilter, try request.pageSize())
         }
-        guard filter.order == .newest else { return nil }
         if request[.after] != nil {
             let position = try request.position()
             return request[.cursor] == nil ? try await changes(after: position, filter, limit, now: now) : nil
         }
-        let cursor = try request[.cursor].map { text in try QueryFailure.ofCursor { try ListCursor(text, of: .newest) }
+        let cursor = try request[.cursor].map { text in
+            try QueryFailure.ofCursor { try ListCursor(text, of: filter.order) }
         }
         // A copy numbers sources in another way than each store in memory.
-        guard cursor?.source ?? 0 == 0 else { return nil }
-        do {
-            return try await tables.untilComplete {
-                var (loader, count) = (try await TransactionLoader(tables), 2 * limit + 2)
-                while true {
-                    let page = try await newest(filter, limit, before: cursor?.listed, among: count, &loader, now: now)
-                    if let page { return page.rows.isEmpty && cursor == nil ? nil : page }
-                    count *= 8
-                }
-            }
-        } catch is TransactionLoader.TooMuch {
+        guard cursor.map({ $0 == ListCursor(behind: $0.listed, in: filter.order) }) ?? true else { return nil }
+        if filter.order == .newest, let page = try await newest(filter, limit, behind: cursor, now: now) { return page }
+        do { return try await page(filter, limit, behind: cursor, now: now) } catch is TransactionLoader.TooMuch {
             return nil
+        }
+    }
+
+    private func page(
+        _ filter: TransactionFilter, _ limit: Int, behind cursor: ListCursor?, now: Int64
+    ) async throws -> RecordPage<TransactionSummary>? {
+        let counting = AnyQuestion.summary(SummaryQuestion(filter: filter))
+        guard !counting.looksAtFamilies else { return nil }
+        let interruption = Interruption(after: readLimit, by: clock)
+        @Sendable func read(_ reader: StoreReader) throws(WaybillError) -> [TransactionSummary] {
+            try reader.transactions(matching: filter, limit: limit + 1, after: cursor?.description, now: now).rows
+        }
+        return try await tables.untilComplete {
+            var buckets = try await BucketReader(tables, factsEach: factsPerBucket, of: counting.scope)
+            var first: [(value: Int64, id: GUID)] = []
+            while let rows = try await buckets.next(until: interruption, { reader in try read(reader) }) {
+                first += rows.map { (filter.order.value(of: $0), $0.id) }
+                first.sort { filter.order.isDescending ? $0.value > $1.value : $0.value < $1.value }
+                first = Array(first.prefix(limit + 1))
+            }
+            // Ties are in the order of sources.
+            guard !first.isEmpty, Set(first.map(\.value)).count == first.count else { return nil }
+            // A row tells of children, which may be in other buckets.
+            var loader = try await TransactionLoader(tables)
+            let store = try await loader.store(listing: Set(first.map(\.id)))
+            let rows = try await store.run(until: interruption) { memory, interruption in
+                try memory.reader.reading(until: interruption) { try read(memory.reader) }
+            }
+            let next = rows.count > limit ? ListCursor(behind: first[limit - 1].value, in: filter.order) : nil
+            return RecordPage(rows: Array(rows.prefix(limit)), next: next?.description)
         }
     }
 
@@ -64,19 +86,36 @@ extension ClickHouseStore {
         }
     }
 
+    /// - Returns: `nil` if too many transactions don't match.
+    private func newest(
+        _ filter: TransactionFilter, _ limit: Int, behind cursor: ListCursor?, now: Int64
+    ) async throws -> RecordPage<TransactionSummary>? {
+        do {
+            return try await tables.untilComplete {
+                var (loader, count) = (try await TransactionLoader(tables), 2 * limit + 2)
+                while true {
+                    let page = try await newest(filter, limit, behind: cursor, among: count, &loader, now: now)
+                    if let page { return page.rows.isEmpty && cursor == nil ? nil : page }
+                    count *= 8
+                }
+            }
+        } catch is TransactionLoader.TooMuch {
+            return nil
+        }
+    }
+
     /// - Returns: `nil` if more transactions are needed.
     private func newest(
-        _ filter: TransactionFilter, _ limit: Int, before time: Int64?, among count: Int,
+        _ filter: TransactionFilter, _ limit: Int, behind cursor: ListCursor?, among count: Int,
         _ loader: inout TransactionLoader, now: Int64
     ) async throws -> RecordPage<TransactionSummary>? {
-        let places = try await tables.begun(before: time ?? .max, limit: count)
+        let places = try await tables.begun(before: cursor?.listed ?? .max, limit: count)
         // All that began after this are among them.
         let bound = places.count < count ? Int64.min : places.last?.at ?? .min
-        let start = time.map { ListCursor(before: $0).description }
         let store = try await loader.store(listing: Set(places.map(\.transaction)))
         let found = try await store.run(until: Interruption(after: readLimit, by: clock)) { memory, interruption in
             try memory.reader.reading(until: interruption) {
-                try memory.reader.transactions(matching: filter, limit: limit + 1, after: start, now: now)
+                try memory.reader.transactions(matching: filter, limit: limit + 1, after: cursor?.description, now: now)
             }
         }
         let rows = found.rows.prefix { $0.begunMicroseconds > bound }
@@ -84,7 +123,18 @@ extension ClickHouseStore {
         let (last, next) = (rows[limit - 1].begunMicroseconds, rows[limit].begunMicroseconds)
         // A cursor between transactions of the same microsecond would have to name a source.
         guard next < last else { throw TransactionLoader.TooMuch() }
-        return RecordPage(rows: Array(rows.prefix(limit)), next: ListCursor(before: last).description)
+        return RecordPage(rows: Array(rows.prefix(limit)), next: ListCursor(behind: last, in: .newest).description)
+    }
+}
+
+extension TransactionFilter.Order {
+    /// Transactions that have not ended are last.
+    fileprivate func value(of row: TransactionSummary) -> Int64 {
+        switch self {
+        case .newest, .oldest: row.begunMicroseconds
+        case .longest: row.durationMicroseconds ?? ListCursor.places.lowerBound
+        case .shortest: row.durationMicroseconds ?? ListCursor.places.upperBound
+        }
     }
 }
 #endif

@@ -6,8 +6,7 @@ import WaybillStore
 
 /// A store in a ClickHouse database, which any number of processes can use at once.
 ///
-/// A process updates a copy in SQLite before each answer, so it answers exactly like ``WaybillQueries/SQLiteStore``.
-/// A process that only asks questions reads the database bucket by bucket instead.
+/// It answers like ``WaybillQueries/SQLiteStore``, from a copy in SQLite or bucket by bucket.
 ///
 /// ## Usage
 ///

@@ -340,6 +340,13 @@ import WaybillTesting
         await #expect(throws: QueryFailure.self) { try await store.transaction("\(GUID())") }
         await #expect(throws: QueryFailure.self) { try await store.transaction("no code") }
         #expect(try await store.transactions(ListRequest()).rows.count == 4)
+        for order in [TransactionFilter.Order.oldest, .longest] {
+            var filter = TransactionFilter()
+            filter.order = order
+            let first = try await store.transactions(ListRequest(matching: filter, limit: 3))
+            let rest = try await store.transactions(ListRequest(matching: filter, limit: 3, cursor: first.next))
+            #expect(first.rows.count == 3 && rest.rows.count == 1 && rest.next == nil)
+        }
         var following = ListRequest()
         following[.after] = ListRequest.now
         let position = try await store.transactions(following).position

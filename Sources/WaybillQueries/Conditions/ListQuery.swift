@@ -130,7 +130,7 @@ package struct ListQuery {
 }
 
 extension TransactionFilter.Order {
-    var isDescending: Bool { self == .newest || self == .longest }
+    package var isDescending: Bool { self == .newest || self == .longest }
 }
 
 extension TransactionFilter.Beginner {
@@ -177,8 +177,11 @@ package struct ListCursor: Hashable {
 }
 
 extension ListCursor {
-    /// A place in the list of the newest, below all transactions that began at a time or later.
-    package init(before listed: Int64) { self.init(listed: listed, source: 0, sequence: 0) }
+    /// A place behind all transactions with a value, by which the list is ordered.
+    package init(behind listed: Int64, in order: TransactionFilter.Order) {
+        let end: Int64 = order.isDescending ? 0 : .max
+        self.init(order: order, listed: listed, source: end, sequence: end)
+    }
 }
 
 extension ListCursor: CustomStringConvertible {
