@@ -224,7 +224,6 @@ struct BucketReader {
         return thread
     }
 
-    /// Reads from the next bucket.
     mutating func next<Value: Sendable>(
         until interruption: Interruption, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) async throws -> Value? {
@@ -303,6 +302,11 @@ private struct FactBatch {
 extension ClickHouseTables {
     /// - Throws: ``DatabaseBooks/Incomplete`` if a server lacks facts of the books.
     func checkFacts(of books: DatabaseBooks) async throws {
+        guard try await missingFacts(of: books).isEmpty else { throw DatabaseBooks.Incomplete() }
+    }
+
+    /// Returns the facts that the books name and servers lack.
+    func missingFacts(of books: DatabaseBooks) async throws -> [GUID: SequenceRanges] {
         var missing = books.sources.mapValues(\.expected).filter { !$0.value.isEmpty }
         func remove(_ found: [GUID: SequenceRanges]) {
             for (source, ranges) in found { missing[source] = missing[source]?.subtracting(ranges) }
@@ -320,7 +324,7 @@ extension ClickHouseTables {
             }
         }
         remove(found)
-        guard !missing.isEmpty else { return }
+        guard !missing.isEmpty else { return [:] }
         found = [:]
         let isFew = missing.count <= Self.idsPerStatement
         try await client.forEachRow(
@@ -333,7 +337,7 @@ extension ClickHouseTables {
             found[source, default: SequenceRanges()].insert(sequence...sequence)
         }
         remove(found)
-        guard missing.isEmpty else { throw DatabaseBooks.Incomplete() }
+        return missing
     }
 }
 #endif

@@ -60,13 +60,12 @@ extension ClickHouseStore: ExportingStore {
         return try await current()
     }
 
-    fileprivate func sqlite(_ thread: StoreThread<MemoryStore>) async throws -> SQLiteStore {
+    func sqlite(_ thread: StoreThread<MemoryStore>) async throws -> SQLiteStore {
         let place = try await thread.run { memory throws(WaybillError) in memory.place }
         return adapted(try SQLiteStore(place, clock: clock))
     }
 }
 
-/// The lines of one bucket after the other.
 private actor BucketExport {
     private var buckets: BucketReader
     private let request: ListRequest

@@ -59,11 +59,31 @@ extension ClickHouseStore: BrowsableStore {
         return try await queue.retire(limits, at: clock.wallMicroseconds())
     }
 
+    private static let secondsOfLag = 5
+
     package func verify() async throws -> StoreVerification {
-        var verification = try await reading { try await $0.verify() }
-        // The size of the copy is not the size of the database.
+        let books = try await tables.untilComplete { try await DatabaseBooks(tables, try await tables.state()) }
+        var missing = try await tables.missingFacts(of: books)
+        for _ in 0..<Self.secondsOfLag where !missing.isEmpty {
+            try await Task.sleep(for: .seconds(1))
+            missing = try await tables.missingFacts(of: books)
+        }
+        let counts = books.sources.mapValues { $0.expected.count }.merging(missing.mapValues(\.count)) { $0 - $1 }
+        var verification = try await WorkingSet(booksOf: books, tables).thread.run { memory throws(WaybillError) in
+            try memory.reader.verify(counts)
+        }
+        verification.transactionCount = try await tables.transactionCount(of: books)
+        // They are not those of the database.
         verification.tables = []
         return verification
+    }
+
+    package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
+        guard try await isReadInPieces() else { return try await reading { try await $0.sources(request) } }
+        let books = try await tables.untilComplete { try await DatabaseBooks(tables, try await tables.state()) }
+        let set = try await WorkingSet(booksOf: books, tables)
+        defer { withExtendedLifetime(set) {} }
+        return try await sqlite(set.thread).sources(request)
     }
 }
 #endif

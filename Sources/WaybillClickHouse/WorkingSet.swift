@@ -42,6 +42,10 @@ struct WorkingSet {
         try await self.init(loading, tables) { _ in false }
     }
 
+    init(booksOf books: DatabaseBooks, _ tables: ClickHouseTables) async throws {
+        try await self.init(WorkingSetLoader(books, tables), tables) { _ in true }
+    }
+
     init(
         _ loading: WorkingSetLoader, _ tables: ClickHouseTables, names isNeeded: (NameChange) -> Bool
     ) async throws {
@@ -112,6 +116,19 @@ extension ClickHouseTables {
             try await client.rows("SELECT DISTINCT tx FROM by_source WHERE \(condition)", reading) { row in
                 try row.guid()
             })
+    }
+
+    func transactionCount(of books: DatabaseBooks) async throws(WaybillError) -> Int {
+        var (count, last) = (0, Self.none)
+        try await client.forEachRow("SELECT tx, source, sequence FROM by_source WHERE kind = 1 ORDER BY tx", reading) {
+            row in
+            let (transaction, source, sequence) = (try row.guid(), try row.guid(), try row.integer(Int64.self))
+            guard transaction != last, !books.buried.contains(transaction),
+                books.sources[source]?.expected.contains(sequence) == true
+            else { return }
+            (count, last) = (count + 1, transaction)
+        }
+        return count
     }
 
     /// Passes on the sources and transactions of facts, or of those that open a part or have no transaction.

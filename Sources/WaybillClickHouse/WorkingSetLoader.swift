@@ -3,7 +3,6 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// Reads what a ``WorkingSet`` is made of.
 struct WorkingSetLoader {
     private let shares: [TransactionSet.Share]
     private let tables: ClickHouseTables
@@ -24,6 +23,12 @@ struct WorkingSetLoader {
     private static let redatedParts = 5_001
 
     init(_ shares: [TransactionSet.Share], _ tables: ClickHouseTables) { (self.shares, self.tables) = (shares, tables) }
+
+    init(_ books: DatabaseBooks, _ tables: ClickHouseTables) {
+        self.init([], tables)
+        (names, tombstones) = (books.names, books.tombstones)
+        place(books.sources, Set(books.sources.keys))
+    }
 
     var apps: Set<String> { Set(shares.map(\.source.app)) }
 

@@ -91,7 +91,10 @@ struct TakingTurns: ExportingStore {
         try await next().bodies(of: exchanges, limit: limit)
     }
 
-    func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> { try await next().sources(request) }
+    func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
+        let store = try await next()
+        return try await (otherwise?(store) ?? store).sources(request)
+    }
 
     func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
         try await next().nameConflicts(request)
@@ -101,7 +104,11 @@ struct TakingTurns: ExportingStore {
 
     func retire(_ limits: RetirementLimits) async throws -> Int { try await next().retire(limits) }
 
-    func verify() async throws -> StoreVerification { try await next().verify() }
+    func verify() async throws -> StoreVerification {
+        let store = try await next()
+        let copy = try await store.read { try $0.verify() }
+        return copy.problems.isEmpty ? try await store.verify() : copy
+    }
 
     func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
         try await inBothWays("\(question) where \(parameters)") { try await $0.answer(question, where: parameters) }

@@ -209,7 +209,8 @@ import WaybillTesting
                 #expect(try await store.transactions(ListRequest()).rows == fresh.transactions(ListRequest()).rows)
                 #expect(try await store.sources(ListRequest()).rows == fresh.sources(ListRequest()).rows)
                 #expect(try await store.names() == fresh.names())
-                #expect(try await store.verify() == fresh.verify())
+                let (copy, other) = (try await store.read { try $0.verify() }, try await fresh.read { try $0.verify() })
+                #expect(copy == other)
             }
         }
         let command = try await ClickHouseStore(address)
@@ -347,6 +348,8 @@ import WaybillTesting
             let rest = try await store.transactions(ListRequest(matching: filter, limit: 3, cursor: first.next))
             #expect(first.rows.count == 3 && rest.rows.count == 1 && rest.next == nil)
         }
+        #expect(try await store.sources(ListRequest()).rows.count == 2)
+        #expect(try await store.verify().transactionCount == 4)
         var following = ListRequest()
         following[.after] = ListRequest.now
         let position = try await store.transactions(following).position
