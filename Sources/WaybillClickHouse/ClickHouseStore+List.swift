@@ -29,6 +29,7 @@ extension ClickHouseStore {
         // A copy numbers sources in another way than each store in memory.
         guard cursor.map({ $0 == ListCursor(behind: $0.listed, in: filter.order) }) ?? true else { return nil }
         if filter.order == .newest, let page = try await newest(filter, limit, behind: cursor, now: now) { return page }
+        guard !answersOften else { return nil }
         do { return try await page(filter, limit, behind: cursor, now: now) } catch is TransactionLoader.TooMuch {
             return nil
         }

@@ -79,7 +79,9 @@ extension ClickHouseStore: BrowsableStore {
     }
 
     package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
-        guard try await isReadInPieces() else { return try await reading { try await $0.sources(request) } }
+        guard try await isReadInPieces(isAllRead: true) else {
+            return try await reading { try await $0.sources(request) }
+        }
         let books = try await tables.untilComplete { try await DatabaseBooks(tables, try await tables.state()) }
         let set = try await WorkingSet(booksOf: books, tables)
         defer { withExtendedLifetime(set) {} }

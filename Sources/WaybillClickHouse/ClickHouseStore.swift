@@ -25,6 +25,8 @@ package struct ClickHouseStore: Sendable {
     /// The maximum number of facts in memory for a question.
     var factsPerBucket = BucketReader.factCount
     var isCopyPreferred = true
+    /// Whether a copy pays, as in a collector.
+    package var answersOften = false
     let tables: ClickHouseTables
     let loader: ReplicaLoader
     let queue: SetQueue
@@ -99,7 +101,8 @@ package struct ClickHouseStore: Sendable {
         return number >= 20
     }
 
-    func isReadInPieces() async throws -> Bool {
+    func isReadInPieces(isAllRead: Bool = false) async throws -> Bool {
+        if isAllRead, answersOften { return false }
         if isCopyPreferred, try await loader.hasCopy() { return false }
         return try await tables.count("1") > factsPerBucket
     }
@@ -131,7 +134,9 @@ extension ClickHouseStore {
     package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
         -> AnyAnswer
     {
-        if try await isReadInPieces(), let answer = try await answerByBuckets(question, where: parameters) {
+        if try await isReadInPieces(isAllRead: true),
+            let answer = try await answerByBuckets(question, where: parameters)
+        {
             return answer
         }
         return try await reading { try await $0.answer(question, where: parameters) }

@@ -338,6 +338,12 @@ import WaybillTesting
         _ = try await store.answer(.summary(SummaryQuestion(filter: TransactionFilter())), where: [])
         _ = try await store.transaction("\(shop.transactions[0])")
         #expect(try await store.loader.hasCopy() == false)
+        var collector = try await ClickHouseStore(address)
+        (collector.factsPerBucket, collector.answersOften) = (10, true)
+        #expect(try await collector.transactions(ListRequest()).rows.count == 4)
+        #expect(try await collector.loader.hasCopy() == false)
+        _ = try await collector.answer(.summary(SummaryQuestion(filter: TransactionFilter())), where: [])
+        #expect(try await collector.loader.hasCopy(), "a collector that answers keeps one")
         await #expect(throws: QueryFailure.self) { try await store.transaction("\(GUID())") }
         await #expect(throws: QueryFailure.self) { try await store.transaction("no code") }
         #expect(try await store.transactions(ListRequest()).rows.count == 4)
