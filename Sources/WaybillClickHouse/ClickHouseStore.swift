@@ -126,7 +126,7 @@ package struct ClickHouseStore: Sendable {
         return store
     }
 
-    package func checkWriting() async throws { _ = try await tables.state() }
+    package func check() async throws { _ = try await tables.state() }
 }
 
 extension ClickHouseStore {

@@ -109,11 +109,12 @@ extension SQLiteStore: BrowsableStore {
 
     package func warnings() async -> [String] { (try? await read { reader in reader.warnings }) ?? [] }
 
-    package func checkWriting() async throws {
+    package func check() async throws {
         try await writer.run { store throws(WaybillError) in
             _ = try store.setting("installation")
             try store.checkRoom()
         }
+        _ = try await transactions(ListRequest([.limit: "1"]))
     }
 }
 

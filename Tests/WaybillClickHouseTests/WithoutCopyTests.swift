@@ -340,6 +340,7 @@ import WaybillTesting
         #expect(try await store.loader.hasCopy() == false)
         var collector = try await ClickHouseStore(address)
         (collector.factsPerBucket, collector.answersOften) = (10, true)
+        try await collector.check()
         #expect(try await collector.transactions(ListRequest()).rows.count == 4)
         #expect(try await collector.loader.hasCopy() == false)
         _ = try await collector.answer(.summary(SummaryQuestion(filter: TransactionFilter())), where: [])

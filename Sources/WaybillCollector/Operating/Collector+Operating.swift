@@ -16,8 +16,7 @@ extension Collector {
         if !isFresh {
             _ = try access.projects()
             for project in projects.all {
-                try await project.store.checkWriting()
-                _ = try await project.store.transactions(ListRequest([.limit: "1"]))
+                try await project.store.check()
             }
             readiness.withLock { $0 = now }
         }

@@ -117,8 +117,8 @@ package protocol ProjectStore: BrowsableStore, ExportingStore {
     /// Returns a store that limits its reads to the share of an identity, given by its key.
     func asked(by key: String?) -> any ProjectStore
 
-    /// Throws if the store can't be written.
-    func checkWriting() async throws
+    /// Throws if the store can't be used.
+    func check() async throws
 
     func add(_ request: TraceRequest, sentBy sender: String) async throws -> SpanVerdict
 
