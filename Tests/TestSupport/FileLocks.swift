@@ -4,7 +4,7 @@ public import Foundation
 /// What a process has locked, by flock(2) or fcntl(2).
 public enum FileLocks {
     /// The names of the files in a folder of which a process has a lock, as its descriptors say (man 5
-    /// proc_pid_fdinfo). `/proc/locks` would not do: a reader misses lines of it while others lock and unlock.
+    /// proc_pid_fdinfo). Of `/proc/locks`, Foundation reads 4 KB alone, which is 77 locks.
     public static func held(by process: Int32, in folder: URL) throws -> [String] {
         var names: [UInt64: String] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
