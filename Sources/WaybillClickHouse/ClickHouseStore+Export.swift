@@ -123,7 +123,8 @@ extension WorkingSet {
         }
         // The places of a row follow its first one, by less than an hour.
         conditions.append("arrival > \(first - ArrivalPlace.perHour)")
-        let buried = DatabaseBooks.Buried(try await tables.tombstones())
+        try await loading.loadTombstones()
+        let buried = DatabaseBooks.Buried(loading.tombstones)
         var (arrived, sources) = ([GUID: SequenceRanges](), Set<GUID>())
         try await tables.books(where: conditions.joined(separator: " OR ")) { row in
             let source = row.books.share.source.id

@@ -38,6 +38,7 @@ struct WorkingSet {
     init(retiring facts: [GUID: SequenceRanges], _ tables: ClickHouseTables) async throws {
         var loading = WorkingSetLoader([], tables)
         loading.firstArrival = .min
+        try await loading.loadTombstones()
         try await loading.load(of: facts, areOpenings: true)
         try await self.init(loading, tables) { _ in false }
     }

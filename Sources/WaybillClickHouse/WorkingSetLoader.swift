@@ -61,6 +61,8 @@ struct WorkingSetLoader {
         place(sources, its)
     }
 
+    mutating func loadTombstones() async throws { tombstones = try await tables.tombstones() }
+
     /// Loads all of some transactions, and the books of further sources.
     mutating func load(_ transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws {
         names = try await tables.names(behind: 0)
@@ -85,7 +87,6 @@ struct WorkingSetLoader {
     )
         async throws
     {
-        tombstones = try await tables.tombstones()
         var (transactions, unplaced): (Set<GUID>, Set<GUID>) = ([], [])
         let ranges = facts.flatMap { source, sequences in sequences.ranges.map { (source, $0) } }
         for some in ranges.inChunks(of: ClickHouseTables.idsPerStatement) {

@@ -5,6 +5,7 @@ import Testing
 import WaybillCore
 import WaybillExport
 import WaybillQueries
+import WaybillStore
 import WaybillTesting
 
 @testable import WaybillClickHouse
@@ -49,6 +50,25 @@ import WaybillTesting
         try await add(3, at: 1_800_000_100)
         try await add(2, at: 1_800_000_050)
         try await expectTheSame(.since(Date(timeIntervalSince1970: 1_800_000_100)), "transaction_id")
+    }
+
+    /// Breaks when a transaction is exported while servers still have rows of its erased installation.
+    @Test func anErasedInstallationIsNotExported() async throws {
+        let store = try await ClickHouseStore(ClickHouseEngine.shared.database())
+        var alone = store
+        (alone.factsPerBucket, alone.isCopyPreferred) = (1, false)
+        let (installation, transaction) = (GUID(), GUID())
+        var recorder = Recorder("shop", GUID(), of: installation)
+        let part = recorder.add(.opened(Fact.Opened(transaction: transaction, useCase: 1)))
+        recorder.add(.closed(Fact.Closed(outcome: .succeeded)), part: part)
+        let set = TransactionSet(id: GUID(), sources: [recorder.share(recorder.facts)])
+        _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        func isExported() async throws -> Bool {
+            try await alone.export(.transaction(transaction), as: .ndjson).next()?.bytes.isEmpty == false
+        }
+        #expect(try await isExported())
+        try await store.tables.insert([Tombstone(id: installation, isWithInstallation: false, at: 1)])
+        #expect(try await !isExported())
     }
 
     /// Breaks when a collector that only takes in copies the database once its limit of 90 days is looked at.
