@@ -28,10 +28,10 @@ extension ClickHouseStore: ExportingStore {
             try reader.filter(request, now: now) as TransactionFilter
         }
         filter.order = .newest
-        let counting = AnyQuestion.summary(SummaryQuestion(filter: filter))
-        guard !counting.looksAtFamilies else { return nil }
+        guard !filter.looksAtFamilies else { return nil }
+        let scope = AnyQuestion.Scope(filter)
         let buckets = try await tables.untilComplete {
-            let buckets = try await BucketReader(tables, factsEach: factsPerBucket, of: counting.scope)
+            let buckets = try await BucketReader(tables, factsEach: factsPerBucket, of: scope)
             try await tables.checkFacts(of: buckets.books)
             return buckets
         }
@@ -52,10 +52,10 @@ extension ClickHouseStore: ExportingStore {
     /// Returns a store with the exported facts. Its owner must live as long.
     private func store(for facts: ExportedFacts) async throws -> (owner: any Sendable, SQLiteStore) {
         if try await isReadInPieces() {
-            do {
-                let found = try await tables.untilComplete { try await WorkingSet(exporting: facts, tables) }
-                if let thread = found?.thread { return (thread, try await sqlite(thread)) }
-            } catch is TransactionLoader.TooMuch {}
+            let found = try await TransactionLoader.unlessTooMuch {
+                try await tables.untilComplete { try await WorkingSet(exporting: facts, tables) }
+            }
+            if let thread = found?.thread { return (thread, try await sqlite(thread)) }
         }
         return try await current()
     }

@@ -30,22 +30,21 @@ extension ClickHouseStore {
         guard cursor.map({ $0 == ListCursor(behind: $0.listed, in: filter.order) }) ?? true else { return nil }
         if filter.order == .newest, let page = try await newest(filter, limit, behind: cursor, now: now) { return page }
         guard !answersOften else { return nil }
-        do { return try await page(filter, limit, behind: cursor, now: now) } catch is TransactionLoader.TooMuch {
-            return nil
+        return try await TransactionLoader.unlessTooMuch {
+            try await page(filter, limit, behind: cursor, now: now)
         }
     }
 
     private func page(
         _ filter: TransactionFilter, _ limit: Int, behind cursor: ListCursor?, now: Int64
     ) async throws -> RecordPage<TransactionSummary>? {
-        let counting = AnyQuestion.summary(SummaryQuestion(filter: filter))
-        guard !counting.looksAtFamilies else { return nil }
+        guard !filter.looksAtFamilies else { return nil }
         let interruption = Interruption(after: readLimit, by: clock)
         @Sendable func read(_ reader: StoreReader) throws(WaybillError) -> [TransactionSummary] {
             try reader.transactions(matching: filter, limit: limit + 1, after: cursor?.description, now: now).rows
         }
         return try await tables.untilComplete {
-            var buckets = try await BucketReader(tables, factsEach: factsPerBucket, of: counting.scope)
+            var buckets = try await BucketReader(tables, factsEach: factsPerBucket, of: AnyQuestion.Scope(filter))
             var first: [(value: Int64, id: GUID)] = []
             while let rows = try await buckets.next(until: interruption, { reader in try read(reader) }) {
                 first += rows.map { (filter.order.value(of: $0), $0.id) }
@@ -60,7 +59,9 @@ extension ClickHouseStore {
             let rows = try await store.run(until: interruption) { memory, interruption in
                 try memory.reader.reading(until: interruption) { try read(memory.reader) }
             }
-            let next = rows.count > limit ? ListCursor(behind: first[limit - 1].value, in: filter.order) : nil
+            let next =
+                rows.count > limit
+                ? ListCursor(behind: filter.order.value(of: rows[limit - 1]), in: filter.order) : nil
             return RecordPage(rows: Array(rows.prefix(limit)), next: next?.description)
         }
     }
@@ -68,8 +69,8 @@ extension ClickHouseStore {
     private func changes(
         after position: ExportCursor?, _ filter: TransactionFilter, _ limit: Int, now: Int64
     ) async throws -> RecordPage<TransactionSummary>? {
-        guard !AnyQuestion.summary(SummaryQuestion(filter: filter)).looksAtFamilies else { return nil }
-        do {
+        guard !filter.looksAtFamilies else { return nil }
+        return try await TransactionLoader.unlessTooMuch {
             let found = try await tables.untilComplete {
                 // Without a position, only the next one is asked for.
                 let facts = position.map { .after($0.description) } ?? ExportedFacts.transaction(ClickHouseTables.none)
@@ -82,8 +83,6 @@ extension ClickHouseStore {
                 }
             }
             return page?.next == nil ? page : nil
-        } catch is TransactionLoader.TooMuch {
-            return nil
         }
     }
 
@@ -91,8 +90,8 @@ extension ClickHouseStore {
     private func newest(
         _ filter: TransactionFilter, _ limit: Int, behind cursor: ListCursor?, now: Int64
     ) async throws -> RecordPage<TransactionSummary>? {
-        do {
-            return try await tables.untilComplete {
+        try await TransactionLoader.unlessTooMuch {
+            try await tables.untilComplete {
                 var (loader, count) = (try await TransactionLoader(tables), 2 * limit + 2)
                 while true {
                     let page = try await newest(filter, limit, behind: cursor, among: count, &loader, now: now)
@@ -100,8 +99,6 @@ extension ClickHouseStore {
                     count *= 8
                 }
             }
-        } catch is TransactionLoader.TooMuch {
-            return nil
         }
     }
 

@@ -24,8 +24,8 @@ extension ClickHouseStore: BrowsableStore {
     /// - Returns: `nil` if too many related facts are needed.
     private func transactionInMemory(_ key: String) async throws -> TransactionRecord? {
         let now = clock.wallMicroseconds()
-        do {
-            return try await tables.untilComplete {
+        return try await TransactionLoader.unlessTooMuch {
+            try await tables.untilComplete {
                 var loader = try await TransactionLoader(tables)
                 var ids = GUID(key).map { [$0] } ?? []
                 if ids.isEmpty, let code = SupportCode(key) {
@@ -39,8 +39,6 @@ extension ClickHouseStore: BrowsableStore {
                     }
                 }
             }
-        } catch is TransactionLoader.TooMuch {
-            return nil
         }
     }
 

@@ -64,7 +64,7 @@ final class SetQueue: Sendable {
         let wall = arrivals.map(\.atMicroseconds).max() ?? 0
         let limit = factsPerTransaction
         try await follow()
-        let found = try await unlessTooMuch { try await WorkingSet(for: arrivals, tables) }
+        let found = try await TransactionLoader.unlessTooMuch { try await WorkingSet(for: arrivals, tables) }
         let (results, changes) =
             if let found {
                 try await found.rehearse(arrivals, factsPerTransaction: limit)
@@ -75,11 +75,6 @@ final class SetQueue: Sendable {
             }
         try await write(changes, at: wall, bound: found?.installations ?? [])
         return results
-    }
-
-    /// - Returns: `nil` if a copy is cheaper.
-    private func unlessTooMuch(_ load: () async throws -> WorkingSet?) async throws -> WorkingSet? {
-        do { return try await load() } catch is TransactionLoader.TooMuch { return nil }
     }
 
     /// Later inserts get later numbers than those of other processes.
@@ -132,7 +127,7 @@ final class SetQueue: Sendable {
 
     private func rehearseErasure(_ scope: ErasureScope, at wall: Int64) async throws -> (Erasure, StoreChanges) {
         try await follow()
-        let found = try await unlessTooMuch { try await WorkingSet(erasing: scope, tables) }
+        let found = try await TransactionLoader.unlessTooMuch { try await WorkingSet(erasing: scope, tables) }
         if let found { return try await found.rehearseErasure(scope, at: wall) }
         return try await loader.current().replica.write { store throws(WaybillError) in
             try store.rehearseErasure(scope, at: wall)
@@ -145,9 +140,10 @@ final class SetQueue: Sendable {
             try await follow()
             if limits.maximumTransactionCount == nil {
                 guard let age = limits.maximumAge else { return 0 }
-                do { return try await retire(before: wall - age.microseconds, at: wall) } catch is TransactionLoader
-                    .TooMuch
-                {}
+                let count = try await TransactionLoader.unlessTooMuch {
+                    try await retire(before: wall - age.microseconds, at: wall)
+                }
+                if let count { return count }
             }
             let replica = try await loader.current().replica
             let (count, changes) = try await replica.write { store throws(WaybillError) in

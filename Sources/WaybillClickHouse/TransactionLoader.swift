@@ -8,6 +8,11 @@ struct TransactionLoader {
     /// A copy is cheaper, because too many facts are needed.
     struct TooMuch: Error {}
 
+    /// - Returns: `nil` if a copy is cheaper.
+    static func unlessTooMuch<Value>(_ load: () async throws -> Value?) async throws -> Value? {
+        do { return try await load() } catch is TooMuch { return nil }
+    }
+
     private let tables: ClickHouseTables
     private let buried: DatabaseBooks.Buried
     private var loaded: Set<GUID> = []

@@ -23,6 +23,7 @@ struct WorkingSet {
     /// - Returns: `nil` for an erasure that is not of transactions or of an installation.
     init?(erasing scope: ErasureScope, _ tables: ClickHouseTables) async throws {
         var loading = WorkingSetLoader([], tables)
+        try await loading.loadTombstones()
         switch scope {
         case .transactions(let ids): try await loading.load(Set(ids))
         case .installation(let id): try await loading.load(installation: id)

@@ -234,7 +234,7 @@ extension AnyQuestion {
 }
 
 extension AnyQuestion.Scope {
-    fileprivate init(_ filter: TransactionFilter) {
+    package init(_ filter: TransactionFilter) {
         (oneIn, useCase) = (filter.sampledOneIn, filter.useCase)
         let since = filter.sinceMicroseconds ?? .min
         times = since...max(since, filter.untilMicroseconds ?? .max)
@@ -242,7 +242,7 @@ extension AnyQuestion.Scope {
 }
 
 extension TransactionFilter {
-    fileprivate var looksAtFamilies: Bool { isFolded || conditions.contains(where: \.looksAtFamilies) }
+    package var looksAtFamilies: Bool { isFolded || conditions.contains(where: \.looksAtFamilies) }
 }
 
 extension Segmentation? {
