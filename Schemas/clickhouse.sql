@@ -1,8 +1,8 @@
 -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
 --
 -- Version 1. A version adds tables or columns, and changes none. On a cluster the engines are replicated. `facts`, `by_source`,
--- `children` and `begun` are then Distributed tables over `facts_local` and so on, by cityHash64 of source, parent or tx, and every
--- server has the other tables whole.
+-- `children`, `begun` and `transactions` are then Distributed tables over `facts_local` and so on, by cityHash64 of source, parent or
+-- tx, and every server has the other tables whole.
 -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
 -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
 -- Until parts are merged, a row appears as often as it was inserted. Read one row of each key.
@@ -66,6 +66,60 @@ CREATE TABLE begun ( -- when transactions began; a later clock of their source a
   tx FixedString(16), -- the transaction; it stays when facts are erased
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (begun_us, tx)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE transactions ( -- made of facts; the row of a transaction with the largest version counts
+  tx FixedString(16), -- the transaction
+  version Int64 CODEC(Delta, ZSTD), -- as `place`
+  gone UInt8, -- 1: it has no facts left
+  joined UInt8, -- 1: its beginner is unknown
+  source FixedString(16), -- of the leading part, as all columns before `attribute_names`
+  sequence Int64 CODEC(Delta, ZSTD), -- of the opening
+  use_case Int64, -- the code
+  at_us Int64 CODEC(Delta, ZSTD), -- of the opening
+  begun_us Int64 CODEC(Delta, ZSTD), -- when it began
+  closed Int64 CODEC(Delta, ZSTD), -- sequence of the closing; 0: open
+  closed_at_us Int64 CODEC(Delta, ZSTD), -- of the closing, as `at_us`
+  outcome UInt8, -- as in SQLite
+  timeout_us Int64, -- a duration
+  last_us Int64 CODEC(Delta, ZSTD), -- the last activity
+  has_error UInt8, -- 1: with an error
+  error_code Int64, -- of the error
+  error String CODEC(ZSTD), -- JSON: the rest of it
+  sample_ppm Int64, -- as in SQLite; -1: none
+  sample_kept UInt8, -- as in SQLite
+  slow_us Int64, -- as in SQLite; -1: none
+  installation FixedString(16), -- zeros: none
+  device String, -- of the source
+  os String, -- of the source
+  os_version String, -- of the source
+  ended_by String, -- empty: unknown
+  attribute_names Array(String) CODEC(ZSTD), -- of the latest values
+  attribute_values Array(String) CODEC(ZSTD), -- JSON objects
+  said Array(String) CODEC(ZSTD), -- names and values, for filters
+  sources Array(FixedString(16)) CODEC(ZSTD), -- of all parts, the leading one first
+  apps Array(String) CODEC(ZSTD), -- of `sources`
+  app_versions Array(String) CODEC(ZSTD), -- of `sources`
+  clock_sources Array(Int64) CODEC(ZSTD), -- indexes in `sources`, from 0
+  clock_at Array(Int64) CODEC(Delta, ZSTD), -- anchors, as `at_us`
+  clock_offsets Array(Int64) CODEC(Delta, ZSTD), -- microseconds
+  part_sources Array(Int64) CODEC(ZSTD), -- indexes in `sources`, from 0
+  part_use_cases Array(Int64) CODEC(ZSTD), -- codes
+  event_parts Array(Int64) CODEC(ZSTD), -- indexes in `part_sources`, from 0
+  event_sequences Array(Int64) CODEC(Delta, ZSTD), -- of events
+  event_at Array(Int64) CODEC(Delta, ZSTD), -- of events, as `at_us`
+  event_codes Array(Int64) CODEC(Delta, ZSTD), -- of events
+) ENGINE = ReplacingMergeTree(version)
+ORDER BY (tx)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE changed ( -- transactions with outdated rows
+  place Int64 CODEC(Delta, ZSTD), -- of the change, numbered as `arrival`
+  state UInt8, -- 0 being written, 1 written, 2 rows are made, 3 read the facts
+  transactions Array(FixedString(16)) CODEC(ZSTD), -- changed ones
+) ENGINE = ReplacingMergeTree()
+PARTITION BY intDiv(place, 442368000000)
+ORDER BY (place, state)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE installations ( -- the first secret of each installation

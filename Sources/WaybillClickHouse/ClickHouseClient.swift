@@ -54,7 +54,7 @@ struct ClickHouseClient: Sendable {
 
     func forEachRow(
         _ sql: String, _ settings: [String: String] = [:],
-        _ body: (inout RowBinaryReader) throws -> Void
+        _ body: (inout RowBinaryReader) throws -> Void, eachPiece: () async throws -> Void = {}
     ) async throws(WaybillError) {
         do {
             let response = try await send("\(sql) FORMAT RowBinary", settings, body: [])
@@ -72,6 +72,7 @@ struct ClickHouseClient: Sendable {
                     return reader.offset
                 }
                 left.removeFirst(used)
+                try await eachPiece()
             }
             guard left.isEmpty else { throw WaybillError(.store, "The answer of \(address) broke off. Try again.") }
         } catch let error as WaybillError {
@@ -191,9 +192,9 @@ private struct Refusal: Error {
     var text: String
 
     /// Whether another server may succeed: 159 timeout, 202 too many queries, 209 and 210 network, 225 no ZooKeeper,
-    /// 242 read-only table, 252 too many parts, 279 all connections failed, 285 to 287 and 319 quorum, 999 ZooKeeper.
+    /// 242 read-only table, 252 too many parts, 279 all connections failed, 285 to 287, 289 and 319 quorum, 999 ZooKeeper.
     var isOfServer: Bool {
-        code == 0 || [159, 202, 209, 210, 225, 242, 252, 279, 285, 286, 287, 319, 999].contains(code)
+        code == 0 || [159, 202, 209, 210, 225, 242, 252, 279, 285, 286, 287, 289, 319, 999].contains(code)
     }
 
     func error(_ address: ClickHouseAddress) -> WaybillError {

@@ -1,5 +1,6 @@
 #if ClickHouse
 import WaybillCore
+import WaybillQueries
 
 /// The tables. `Schemas/clickhouse.sql` has their form for a single server.
 /// A new version adds tables or columns and changes none, because collectors of two versions may run at once.
@@ -75,8 +76,8 @@ enum ClickHouseSchema {
             -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
             --
             -- Version \(version). A version adds tables or columns, and changes none. On a cluster the engines are replicated. `facts`, `by_source`,
-            -- `children` and `begun` are then Distributed tables over `facts_local` and so on, by cityHash64 of source, parent or tx, and every
-            -- server has the other tables whole.
+            -- `children`, `begun` and `transactions` are then Distributed tables over `facts_local` and so on, by cityHash64 of source, parent or
+            -- tx, and every server has the other tables whole.
             -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
             -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
             -- Until parts are merged, a row appears as often as it was inserted. Read one row of each key.
@@ -94,6 +95,9 @@ enum ClickHouseSchema {
         }
         return head + text.joined(separator: "\n")
     }
+
+    /// A day.
+    static let placesPerPartition = 24 * ArrivalPlace.perHour
 
     private static let tables = [
         Table(
@@ -159,6 +163,52 @@ enum ClickHouseSchema {
                 Column("begun_us", "Int64", codec: "Delta, ZSTD", "by the source that leads it"),
                 Column("tx", "FixedString(16)", "the transaction; it stays when facts are erased"),
             ], order: "begun_us, tx", shard: "cityHash64(tx)"),
+        Table(
+            name: "transactions", meaning: "made of facts; the row of a transaction with the largest version counts",
+            columns: [
+                Column("tx", "FixedString(16)", "the transaction"),
+                Column("version", "Int64", codec: "Delta, ZSTD", "as `place`"),
+                Column("gone", "UInt8", "1: it has no facts left"),
+                Column("joined", "UInt8", "1: its beginner is unknown"),
+                Column("source", "FixedString(16)", "of the leading part, as all columns before `attribute_names`"),
+                Column("sequence", "Int64", codec: "Delta, ZSTD", "of the opening"),
+                Column("use_case", "Int64", "the code"),
+                Column("at_us", "Int64", codec: "Delta, ZSTD", "of the opening"),
+                Column("begun_us", "Int64", codec: "Delta, ZSTD", "when it began"),
+                Column("closed", "Int64", codec: "Delta, ZSTD", "sequence of the closing; 0: open"),
+                Column("closed_at_us", "Int64", codec: "Delta, ZSTD", "of the closing, as `at_us`"),
+                Column("outcome", "UInt8", "as in SQLite"), Column("timeout_us", "Int64", "a duration"),
+                Column("last_us", "Int64", codec: "Delta, ZSTD", "the last activity"),
+                Column("has_error", "UInt8", "1: with an error"), Column("error_code", "Int64", "of the error"),
+                Column("error", "String", codec: "ZSTD", "JSON: the rest of it"),
+                Column("sample_ppm", "Int64", "as in SQLite; -1: none"), Column("sample_kept", "UInt8", "as in SQLite"),
+                Column("slow_us", "Int64", "as in SQLite; -1: none"),
+                Column("installation", "FixedString(16)", "zeros: none"), Column("device", "String", "of the source"),
+                Column("os", "String", "of the source"), Column("os_version", "String", "of the source"),
+                Column("ended_by", "String", "empty: unknown"),
+                Column("attribute_names", "Array(String)", codec: "ZSTD", "of the latest values"),
+                Column("attribute_values", "Array(String)", codec: "ZSTD", "JSON objects"),
+                Column("said", "Array(String)", codec: "ZSTD", "names and values, for filters"),
+                Column("sources", "Array(FixedString(16))", codec: "ZSTD", "of all parts, the leading one first"),
+                Column("apps", "Array(String)", codec: "ZSTD", "of `sources`"),
+                Column("app_versions", "Array(String)", codec: "ZSTD", "of `sources`"),
+                Column("clock_sources", "Array(Int64)", codec: "ZSTD", "indexes in `sources`, from 0"),
+                Column("clock_at", "Array(Int64)", codec: "Delta, ZSTD", "anchors, as `at_us`"),
+                Column("clock_offsets", "Array(Int64)", codec: "Delta, ZSTD", "microseconds"),
+                Column("part_sources", "Array(Int64)", codec: "ZSTD", "indexes in `sources`, from 0"),
+                Column("part_use_cases", "Array(Int64)", codec: "ZSTD", "codes"),
+                Column("event_parts", "Array(Int64)", codec: "ZSTD", "indexes in `part_sources`, from 0"),
+                Column("event_sequences", "Array(Int64)", codec: "Delta, ZSTD", "of events"),
+                Column("event_at", "Array(Int64)", codec: "Delta, ZSTD", "of events, as `at_us`"),
+                Column("event_codes", "Array(Int64)", codec: "Delta, ZSTD", "of events"),
+            ], order: "tx", version: "version", shard: "cityHash64(tx)"),
+        Table(
+            name: "changed", meaning: "transactions with outdated rows",
+            columns: [
+                Column("place", "Int64", codec: "Delta, ZSTD", "of the change, numbered as `arrival`"),
+                Column("state", "UInt8", "0 being written, 1 written, 2 rows are made, 3 read the facts"),
+                Column("transactions", "Array(FixedString(16))", codec: "ZSTD", "changed ones"),
+            ], order: "place, state", partition: "intDiv(place, \(placesPerPartition))"),
         Table(
             name: "installations", meaning: "the first secret of each installation",
             columns: [

@@ -28,10 +28,50 @@ extension ClickHouseStore {
         }
         // A copy numbers sources in another way than each store in memory.
         guard cursor.map({ $0 == ListCursor(behind: $0.listed, in: filter.order) }) ?? true else { return nil }
+        if let page = try await pageByRows(filter, limit, behind: cursor, now: now) { return page }
         if filter.order == .newest, let page = try await newest(filter, limit, behind: cursor, now: now) { return page }
         guard !answersOften else { return nil }
         return try await TransactionLoader.unlessTooMuch {
             try await page(filter, limit, behind: cursor, now: now)
+        }
+    }
+
+    /// Outdated rows that a list reads.
+    private static let changedLimit = 1_000
+
+    private func pageByRows(
+        _ filter: TransactionFilter, _ limit: Int, behind cursor: ListCursor?, now: Int64
+    ) async throws -> RecordPage<TransactionSummary>? {
+        guard tables.keepsRows, readsRows, let condition = ClickHouseTables.condition(filter, now: now) else {
+            return nil
+        }
+        return try await TransactionLoader.unlessTooMuch {
+            try await tables.untilComplete {
+                // Read first, because rows may be made meanwhile.
+                let changed = try await tables.changedTransactions(limit: Self.changedLimit)
+                let (value, direction) = (filter.order.sql, filter.order.isDescending ? "DESC" : "ASC")
+                let behind = cursor.map { " AND \(value) \(filter.order.isDescending ? "<" : ">") \($0.listed)" } ?? ""
+                let first = try await tables.transactions(
+                    where: "\(condition)\(behind) ORDER BY \(value) \(direction) LIMIT \(limit + 1 + changed.count)"
+                ).filter { !changed.contains($0) }.prefix(limit + 1)
+                var loader = try await TransactionLoader(tables)
+                let store = try await loader.store(listing: changed.union(first))
+                let rows = try await store.run(until: Interruption(after: readLimit, by: clock)) {
+                    memory, interruption in
+                    try memory.reader.reading(until: interruption) {
+                        try memory.reader.transactions(
+                            matching: filter, limit: limit + 1, after: cursor?.description, now: now)
+                    }
+                }.rows
+                let values = rows.map { filter.order.value(of: $0) }
+                // Ties are in the order of sources.
+                guard !rows.isEmpty || cursor != nil, filter.order == .newest || Set(values).count == values.count
+                else { return nil }
+                guard rows.count > limit else { return RecordPage(rows: rows, next: nil) }
+                guard values[limit] != values[limit - 1] else { return nil }
+                let next = ListCursor(behind: values[limit - 1], in: filter.order)
+                return RecordPage(rows: Array(rows.prefix(limit)), next: next.description)
+            }
         }
     }
 
@@ -126,6 +166,15 @@ extension ClickHouseStore {
 }
 
 extension TransactionFilter.Order {
+    /// SQL for rows: the value by which they are listed.
+    fileprivate var sql: String {
+        switch self {
+        case .newest, .oldest: "begun_us"
+        case .longest: "if(closed = 0, \(ListCursor.places.lowerBound), closed_at_us - at_us)"
+        case .shortest: "if(closed = 0, \(ListCursor.places.upperBound), closed_at_us - at_us)"
+        }
+    }
+
     /// Transactions that have not ended are last.
     fileprivate func value(of row: TransactionSummary) -> Int64 {
         switch self {

@@ -27,6 +27,8 @@ package struct ClickHouseStore: Sendable {
     var isCopyPreferred = true
     /// Whether a copy pays, as in a collector.
     package var answersOften = false
+    /// Whether questions read the rows of transactions, except in tests.
+    var readsRows = true
     let tables: ClickHouseTables
     let loader: ReplicaLoader
     let queue: SetQueue
@@ -130,10 +132,11 @@ package struct ClickHouseStore: Sendable {
 }
 
 extension ClickHouseStore {
-    /// Answers from a copy if there is one or the database is small, and from buckets otherwise.
+    /// Answers from rows if possible, else from a copy if there is one or the database is small, else from buckets.
     package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
         -> AnyAnswer
     {
+        if let answer = try await answerByRows(question, where: parameters) { return answer }
         if try await isReadInPieces(isAllRead: true),
             let answer = try await answerByBuckets(question, where: parameters)
         {
@@ -228,6 +231,7 @@ extension ClickHouseStore {
             progress(seen, total)
         }
         written += try await take(group, at: wall)
+        try await queue.keeper.run(isAlone: true)
         progress(seen + size, total)
         return written
     }
@@ -237,8 +241,9 @@ extension ClickHouseStore {
 
     private func take(_ pieces: [SourceBooks], at wall: Int64) async throws -> Int64 {
         var booked = try await tables.sources(Set(pieces.map(\.share.source.id))).mapValues { source in
-            (known: source.known, ledger: source.books.share.ledger, hasEnded: source.books.share.hasEnded)
+            (known: source.known, share: source.books.share)
         }
+        let shares = booked.mapValues(\.share)
         var changes = StoreChanges()
         for piece in pieces {
             let share = piece.share
@@ -248,7 +253,7 @@ extension ClickHouseStore {
             // Books without news are not written again.
             let isNews =
                 before.map { before in
-                    before.ledger.recorded < share.ledger.recorded || (share.hasEnded && !before.hasEnded)
+                    before.share.ledger.recorded < share.ledger.recorded || (share.hasEnded && !before.share.hasEnded)
                 } ?? true
             guard !facts.isEmpty || share.facts.isEmpty && isNews else { continue }
             let new = SequenceRanges(each: facts.lazy.map(\.sequence))
@@ -268,10 +273,12 @@ extension ClickHouseStore {
                 changes.begun.append((opened.transaction, isTrusted ? time : .max))
             }
             changes.books.append(books)
-            booked[share.source.id] = (known.union(new), share.ledger, share.hasEnded || before?.hasEnded == true)
+            var now = (known: known.union(new), share: share)
+            now.share.hasEnded = share.hasEnded || before?.share.hasEnded == true
+            booked[share.source.id] = now
         }
         guard !changes.books.isEmpty else { return 0 }
-        try await queue.take(changes, at: wall)
+        try await queue.take(changes, at: wall, known: shares)
         return changes.books.reduce(0) { $0 + Int64($1.share.facts.count) }
     }
 }

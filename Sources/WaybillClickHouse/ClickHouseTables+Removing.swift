@@ -5,7 +5,7 @@ import WaybillStore
 extension ClickHouseTables {
     struct Removal: Sendable {
         var id = GUID()
-        /// `facts`, `by_source` or `books`.
+        /// `facts`, `by_source`, `books` or `transactions`.
         var table: String
         var condition: String
     }
@@ -19,6 +19,13 @@ extension ClickHouseTables {
         }
         return removals(from: "facts", gone + removed) + removals(from: "by_source", gone + removed)
             + removals(from: "books", removed)
+    }
+
+    /// Removes rows from before a change.
+    static func removals(ofRows transactions: Set<GUID>, before place: Int64) -> [Removal] {
+        Array(transactions).inChunks(of: idsPerStatement).map { some in
+            Removal(table: "transactions", condition: "tx IN (\(list(some))) AND version < \(place)")
+        }
     }
 
     /// Notes the removals, because the next erasure must complete unfinished ones.
@@ -44,11 +51,12 @@ extension ClickHouseTables {
     /// Starts a removal on all servers, and does not wait for it.
     func begin(_ removal: Removal) async throws(WaybillError) {
         let on = cluster.map { " ON CLUSTER \($0)" } ?? ""
+        // In `transactions`, rows without a source hide older ones.
+        let marks = removal.table == "transactions" ? "" : " OR source = \(Self.literal(Self.none))"
         // A server that is down removes the rows when it is back.
         try await client.run(
             """
-            ALTER TABLE \(client.address.database).\(local(removal.table))\(on) \
-            DELETE WHERE \(removal.condition) OR source = \(Self.literal(Self.none))
+            ALTER TABLE \(client.address.database).\(local(removal.table))\(on) DELETE WHERE \(removal.condition)\(marks)
             """,
             cluster == nil ? [:] : ["distributed_ddl_task_timeout": "0"], isTriedAgain: cluster == nil)
     }
@@ -71,6 +79,11 @@ extension ClickHouseTables {
             tables.client = server
             var rows = RowBinaryWriter()
             switch removal.table {
+            case "transactions":
+                rows.guid(Self.none)
+                rows.integer(wall)
+                rows.integer(UInt8(1))
+                try await tables.insert("\(local(removal.table))(tx, version, gone)", rows)
             case "books", "by_source":
                 rows.guid(Self.none)
                 rows.integer(wall)
@@ -108,6 +121,8 @@ extension ClickHouseTables {
                     left.removeFirst()
                     continue
                 }
+                // Another process may have inserted older rows since.
+                if removal.table == "transactions", attempts % 20 == 0 { try await begin(removal) }
                 if !isCurrent, pushed.insert(removal.id).inserted { try await push(removal, at: wall) }
                 attempts -= 1
                 guard attempts > 0 else { throw WaybillError(.store, "It is under way.") }

@@ -234,8 +234,20 @@ struct ClickHouseTables: Sendable {
 
     static func list(_ ids: some Collection<GUID>) -> String { ids.map(literal).joined(separator: ", ") }
 
-    static func literal(_ id: GUID) -> String {
-        "toFixedString(unhex('\(id.description.filter { $0 != "-" })'), 16)"
+    static func literal(_ id: GUID) -> String { id.withBytes { literal(bytes: $0) } }
+
+    static func literal(_ text: String) -> String { literal(bytes: text.utf8) }
+
+    /// A function for each ID would take servers longer than reading the rows.
+    private static func literal(bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".unicodeScalars)
+        var literal = "'"
+        for byte in bytes {
+            literal += "\\x"
+            literal.unicodeScalars.append(digits[Int(byte >> 4)])
+            literal.unicodeScalars.append(digits[Int(byte & 15)])
+        }
+        return literal + "'"
     }
 
     // MARK: Writing

@@ -24,6 +24,11 @@ struct RowBinaryWriter {
         for value in values { integer(value) }
     }
 
+    mutating func array<Element>(_ elements: [Element], _ write: (inout RowBinaryWriter, Element) -> Void) {
+        count(elements.count)
+        for element in elements { write(&self, element) }
+    }
+
     private mutating func count(_ count: Int) {
         var left = UInt64(count)
         while left > 0x7F {
@@ -65,10 +70,14 @@ struct RowBinaryReader {
     mutating func array() throws(Ended) -> [Int64] {
         let count = try count()
         guard count <= (bytes.count - offset) / 8 else { throw Ended() }
-        var values: [Int64] = []
-        values.reserveCapacity(count)
-        for _ in 0..<count { values.append(try integer()) }
-        return values
+        let values = try take(8 * count)
+        return (0..<count).map { Int64(littleEndian: values.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self)) }
+    }
+
+    mutating func array<Element>(_ element: (inout RowBinaryReader) throws -> Element) throws -> [Element] {
+        var elements: [Element] = []
+        for _ in 0..<(try count()) { elements.append(try element(&self)) }
+        return elements
     }
 
     private mutating func take(_ count: Int) throws(Ended) -> UnsafeRawBufferPointer {

@@ -13,6 +13,7 @@ final class SetQueue: Sendable {
     private let turns = FairLock()
     private let waiting = Locked<[Waiting]>([])
     private let numbers = ArrivalNumbers()
+    let keeper: TransactionKeeper
 
     /// Facts and other rows, after which a group of sets is complete.
     private static let rowsPerCommit = 50_000
@@ -30,6 +31,7 @@ final class SetQueue: Sendable {
         (self.tables, self.loader) = (tables, loader)
         self.factsPerTransaction = factsPerTransaction
         self.committed = committed
+        keeper = TransactionKeeper(tables, numbers)
     }
 
     func add(_ arrival: ReceivedSet) async throws(WaybillError) -> Receipt {
@@ -73,7 +75,8 @@ final class SetQueue: Sendable {
                     try store.rehearse(arrivals, factsPerTransaction: limit)
                 }
             }
-        try await write(changes, at: wall, bound: found?.installations ?? [])
+        try await write(changes, at: wall, bound: found?.installations ?? [], known: found?.shares ?? [:])
+        keeper.wake()
         return results
     }
 
@@ -82,16 +85,38 @@ final class SetQueue: Sendable {
         numbers.follow(try await tables.lastPlaces(behind: numbers.recently))
     }
 
-    func take(_ changes: StoreChanges, at wall: Int64) async throws {
+    func take(_ changes: StoreChanges, at wall: Int64, known: [GUID: TransactionSet.Share] = [:]) async throws {
         try await turns.run {
             try await follow()
-            try await write(changes, at: wall)
+            try await write(changes, at: wall, known: known)
         }
     }
 
-    /// - Parameter bound: Installations whose secrets are stored.
-    private func write(_ changes: StoreChanges, at wall: Int64, bound: Set<GUID> = []) async throws(WaybillError) {
+    /// - Parameters:
+    ///   - bound: Installations whose secrets are stored.
+    ///   - known: What was known of the sources; `nil` if their clocks and ends are as before.
+    /// - Returns: The place of the change, and its transactions.
+    @discardableResult
+    private func write(
+        _ changes: StoreChanges, at wall: Int64, bound: Set<GUID> = [], known: [GUID: TransactionSet.Share]? = nil
+    ) async throws(WaybillError) -> (place: Int64, transactions: Set<GUID>) {
         try await tables.insertFacts(of: changes, receivedAt: wall)
+        let place = numbers.next(1)
+        let changed = try await tables.transactions(changedBy: changes, known: known)
+        if !changed.isEmpty {
+            try await tables.insert([(place: place, state: .begun, transactions: Array(changed))])
+        }
+        try await writeBooks(changes, at: wall, bound: bound)
+        // Facts may have been written meanwhile.
+        let others = try await tables.transactions(elsewhereChangedBy: changes, known: known)
+        if !changed.isEmpty || !others.isEmpty {
+            let further = Array(others.subtracting(changed))
+            try await tables.insert([(place: place, state: .written, transactions: further)])
+        }
+        return (place, changed.union(others))
+    }
+
+    private func writeBooks(_ changes: StoreChanges, at wall: Int64, bound: Set<GUID>) async throws(WaybillError) {
         if !changes.tombstones.isEmpty { try await tables.insert(changes.tombstones) }
         if !changes.names.isEmpty { try await tables.insert(changes.names, numbers.next(1)) }
         guard !changes.books.isEmpty else { return }
@@ -116,10 +141,12 @@ final class SetQueue: Sendable {
     func erase(_ scope: ErasureScope, at wall: Int64) async throws -> Erasure {
         let erasure = try await turns.run {
             let (erasure, changes) = try await rehearseErasure(scope, at: wall)
-            try await write(changes, at: wall)
-            try await tables.insert(ClickHouseTables.removals(of: changes), at: wall)
+            let (place, changed) = try await write(changes, at: wall)
+            let removals = ClickHouseTables.removals(of: changes)
+            try await tables.insert(removals + ClickHouseTables.removals(ofRows: changed, before: place), at: wall)
             return erasure
         }
+        keeper.wake()
         // Includes unfinished removals of earlier erasures. Sets are stored meanwhile.
         try await tables.removeAll(at: wall)
         return erasure
@@ -171,6 +198,7 @@ final class SetQueue: Sendable {
 
     private func retire(_ changes: StoreChanges, at wall: Int64) async throws(WaybillError) {
         try await write(changes, at: wall)
+        keeper.wake()
         for removal in ClickHouseTables.removals(of: changes) { try await tables.begin(removal) }
     }
 }
@@ -204,6 +232,8 @@ final class ArrivalNumbers: Sendable {
             return first * ArrivalPlace.writerCount + state.writer
         }
     }
+
+    var writer: Int64 { state.withLock { $0.writer } }
 
     /// The last place that was given.
     var last: Int64 { state.withLock { $0.last * ArrivalPlace.writerCount + $0.writer } }

@@ -9,6 +9,8 @@ struct WorkingSet {
     let thread: StoreThread<MemoryStore>
     /// The installations that are bound to their first secret already.
     let installations: Set<GUID>
+    /// The known sources, without facts.
+    let shares: [GUID: TransactionSet.Share]
     /// The number of all names, which is limited.
     private let nameCount: Int
     private let tables: ClickHouseTables
@@ -54,6 +56,7 @@ struct WorkingSet {
         self.tables = tables
         (thread, nameCount) = (try MemoryStore.thread(), loading.names.count { !$0.isRemoved })
         installations = Set(loading.installations.keys)
+        shares = Dictionary(loading.books.map { ($0.share.source.id, $0.share) }) { first, _ in first }
         try await thread.replay(loading.names.filter(isNeeded))
         try await thread.replay(loading.books)
         let (tombstones, installations) = (loading.tombstones, loading.installations)

@@ -34,6 +34,8 @@ public struct AnswerContext {
     let now: Int64
     /// Whether other stores have some of the transactions.
     var isPartial = false
+    /// Transactions that count instead of those in the store.
+    var rows: [TransactionRow]?
     /// For bounds; `nil` unless the question is certified.
     var owed: OwedFacts?
     var soonRead = 5_000

@@ -13,6 +13,7 @@ struct TakingTurns: ExportingStore {
     private let opening: (@Sendable () async throws -> ClickHouseStore)?
     /// Answers the same in another way.
     private let otherwise: (@Sendable (ClickHouseStore) -> ClickHouseStore)?
+    private let answersByRows: Locked<[String: Int]>?
 
     /// Two ways do not say the same.
     struct Difference: Error {
@@ -21,15 +22,18 @@ struct TakingTurns: ExportingStore {
     }
 
     /// - Parameters:
+    ///   - answersByRows: Takes how many questions of each kind were answered from the rows of transactions; nil: nobody asks.
     ///   - meanwhile: What happens to the database before each call.
     ///   - opening: Gives a new store for each call; nil: they are these.
     ///   - otherwise: Has to give the same answers and transactions, and to refuse in the same words.
     init(
-        _ stores: [ClickHouseStore], meanwhile: @escaping @Sendable () async throws -> Void = {},
+        _ stores: [ClickHouseStore], counting answersByRows: Locked<[String: Int]>? = nil,
+        meanwhile: @escaping @Sendable () async throws -> Void = {},
         opening: (@Sendable () async throws -> ClickHouseStore)? = nil,
         otherwise: (@Sendable (ClickHouseStore) -> ClickHouseStore)? = nil
     ) {
         self.stores = Locked(stores)
+        self.answersByRows = answersByRows
         (self.meanwhile, self.opening, self.otherwise) = (meanwhile, opening, otherwise)
     }
 
@@ -111,7 +115,13 @@ struct TakingTurns: ExportingStore {
     }
 
     func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
-        try await inBothWays("\(question) where \(parameters)") { try await $0.answer(question, where: parameters) }
+        let answer = try await inBothWays("\(question) where \(parameters)") {
+            try await $0.answer(question, where: parameters)
+        }
+        if let answersByRows, try await next().answerByRows(question, where: parameters) != nil {
+            answersByRows.withLock { $0["\(question.word)", default: 0] += 1 }
+        }
+        return answer
     }
 
     func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {

@@ -40,7 +40,7 @@ import WaybillTesting
         #expect(try await writer.tables.strandedParts().isEmpty == false)
         let copy = try await ClickHouseStore(address)
         var alone = copy
-        (alone.factsPerBucket, alone.isCopyPreferred) = (10, false)
+        (alone.factsPerBucket, alone.isCopyPreferred, alone.readsRows) = (10, false, false)
         var (comparedClocks, families) = (0, 0)
         for id in shop.transactions {
             let expected = try await copy.transaction("\(id)")
@@ -244,7 +244,7 @@ import WaybillTesting
             _ = try await copy.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
         }
         var alone = copy
-        (alone.factsPerBucket, alone.isCopyPreferred) = (10, false)
+        (alone.factsPerBucket, alone.isCopyPreferred, alone.readsRows) = (10, false, false)
         let questions: [AnyQuestion] = [
             .summary(SummaryQuestion()), .network(NetworkQuestion()),
             .duration(DurationQuestion(filter: TransactionFilter(), segmentation: .hour)),
@@ -313,7 +313,7 @@ import WaybillTesting
         for set in shop.sets() {
             _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
         }
-        (store.factsPerBucket, store.isCopyPreferred) = (10, false)
+        (store.factsPerBucket, store.isCopyPreferred, store.readsRows) = (10, false, false)
         try await ClickHouseClient(address).run("ALTER TABLE facts DELETE WHERE sequence = 2", ["mutations_sync": "2"])
         let (id, asked) = (shop.transactions[3], store)
         let answer = Task { try await asked.answer(.summary(SummaryQuestion()), where: []) }
@@ -344,6 +344,8 @@ import WaybillTesting
         #expect(try await collector.transactions(ListRequest()).rows.count == 4)
         #expect(try await collector.loader.hasCopy() == false)
         _ = try await collector.answer(.summary(SummaryQuestion(filter: TransactionFilter())), where: [])
+        #expect(try await collector.loader.hasCopy() == false)
+        _ = try await collector.answer(.legs(LegsQuestion(filter: TransactionFilter())), where: [])
         #expect(try await collector.loader.hasCopy(), "a collector that answers keeps one")
         await #expect(throws: QueryFailure.self) { try await store.transaction("\(GUID())") }
         await #expect(throws: QueryFailure.self) { try await store.transaction("no code") }

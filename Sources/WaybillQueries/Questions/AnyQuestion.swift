@@ -104,9 +104,13 @@ extension AnyQuestion {
     }
 
     /// `now` must be the same for all stores.
-    package func partial(from reader: StoreReader, now: Int64) throws(WaybillError) -> PartialAnswer {
+    ///
+    /// - Parameter rows: Transactions that count instead of those in the store.
+    package func partial(from reader: StoreReader, of rows: [TransactionRow]? = nil, now: Int64)
+        throws(WaybillError) -> PartialAnswer
+    {
         try reader.read { () throws(WaybillError) in
-            let context = AnswerContext(reader: reader, now: now, isPartial: true)
+            let context = AnswerContext(reader: reader, now: now, isPartial: true, rows: rows)
             return PartialAnswer(question: self, found: try asked.partial(from: context))
         }
     }
@@ -205,6 +209,42 @@ extension AnyQuestion {
             scope.oneIn = max(scope.oneIn, filter.sampledOneIn)
             return scope
         }
+    }
+
+    /// The transactions that count; `nil` if the question needs more than their rows.
+    package var rowFilter: TransactionFilter? {
+        switch self {
+        case .legs, .network, .why: return nil
+        case .errors(let question) where question.newSinceMicroseconds != nil: return nil
+        case .dropOff(let question): return question.unfinished
+        case .summary, .duration, .measure, .transitions, .funnel, .compare, .errors: break
+        }
+        guard !looksAtFamilies, case .transactions(let filter, _) = subject else { return nil }
+        return filter
+    }
+
+    /// The parts of rows that the question reads.
+    package func rowContents(_ reader: StoreReader) throws(WaybillError) -> RowContents {
+        var (points, contents): ([TransactionPoint], _) = ([], RowContents(codes: []))
+        switch self {
+        case .transitions, .dropOff: contents.codes = nil
+        case .funnel(let question) where question.isStrict: contents.codes = nil
+        case .funnel(let question): points = question.steps
+        case .duration(let question): points = [question.from, question.to]
+        case .compare(let question): points = [question.from, question.to]
+        case .measure(let question): contents.attributes = [question.attribute]
+        case .errors: (contents.attributes, contents.readsErrors, contents.readsProperties) = (["user"], true, true)
+        case .summary: (contents.readsErrors, contents.readsProperties) = (true, true)
+        case .legs, .network, .why: break
+        }
+        switch subject {
+        case .transactions(_, .attribute(let name)?): contents.attributes.insert(name)
+        case .transactions(_, let segmentation):
+            contents.readsProperties = contents.readsProperties || segmentation != nil
+        case .exchanges: break
+        }
+        for case .event(let name) in points { contents.codes?.formUnion(try reader.connection.codes(named: name)) }
+        return contents
     }
 
     private enum Subject {

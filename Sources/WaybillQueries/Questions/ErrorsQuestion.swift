@@ -168,19 +168,17 @@ extension ErrorsQuestion: FoldedQuestion {
     package func answered(_ answer: ErrorsAnswer) -> AnyAnswer { .errors(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<CollectedErrors> {
-        let sources = try SourceDirectory(context.connection)
-        let all = try TransactionCursor(filter, reading: [.times, .error], sources: sources, context)
-        let user = "SELECT \(AttributeSQL(literally: "user").latest) FROM parts p WHERE p.source = ? AND p.sequence = ?"
+        let sources = try SourceDirectory(context)
+        let all = try TransactionCursor(
+            filter, reading: [.times, .error], attribute: "user", sources: sources, context)
         let step = wholeStep
         var folded = try context.fold(all, into: CollectedErrors()) { (transactions, collected) throws(WaybillError) in
-            let said = try transactions.connection.statement(user)
             try transactions.forEach { (transaction, _) throws(WaybillError) in
                 collected.useCases[transaction.useCase, default: CollectedUseCase()].weight
                     .addWeight(transaction.weight)
                 guard let error = transaction.error else { return }
-                let detail = try said.first(transaction.source, transaction.sequence) { row in row.optionalText(0) }
                 collected.errors[error.identity, default: CollectedError(error)].add(
-                    transaction, error, user: DetailColumn(detail ?? nil).attributes["user"]?.description,
+                    transaction, error, user: transaction.attribute?.description,
                     sources.entries[transaction.source],
                     step: transaction.begun.quotientAndRemainder(flooringBy: step).quotient)
             }

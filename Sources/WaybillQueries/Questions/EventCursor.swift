@@ -61,6 +61,7 @@ struct EventCursor: TransactionRange {
     mutating func forEach(
         _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
     ) throws(WaybillError) {
+        if transactions.areMade { return try forEachMade(body) }
         // Two forward cursors, because a server's parts have another order than those of its clients.
         var leading = try PartEvents(codes, sources, "leading", connection)
         var joined = try PartEvents(codes, sources, "joined", connection)
@@ -85,6 +86,31 @@ struct EventCursor: TransactionRange {
                 {
                     events.sort { ($0.source, $0.at, $0.sequence) < ($1.source, $1.at, $1.sequence) }
                 }
+            }
+            try body(transaction, events, sources)
+        }
+    }
+
+    private mutating func forEachMade(
+        _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
+    ) throws(WaybillError) {
+        let sources = sources
+        var (events, clocks, names): ([TimePoint], [WallClock], [NameCodes]) = ([], [], [])
+        try transactions.forEachMade { (transaction, row) throws(WaybillError) in
+            events.removeAll(keepingCapacity: true)
+            clocks.removeAll(keepingCapacity: true)
+            names.removeAll(keepingCapacity: true)
+            for source in row.sources { clocks.append(WallClock(source.clock)) }
+            for part in row.parts {
+                names.append(try sources.codes(of: part.useCase, in: transaction.source + Int64(part.source)))
+            }
+            for event in row.events {
+                let source = row.parts[event.part].source
+                events.append(
+                    TimePoint(
+                        source: transaction.source + Int64(source), sequence: event.sequence, at: event.at,
+                        wall: clocks[source].wall(event.at),
+                        name: names[event.part][event.code] ?? sources.number(ofUnnamed: event.code)))
             }
             try body(transaction, events, sources)
         }

@@ -295,7 +295,7 @@ extension DropOffQuestion: FoldedQuestion {
             throw WaybillError(.setting, "A last event is one of a use case; say of which.")
         }
         let all = try EventCursor(
-            unfinished, codes: nil, reading: .times, sources: try SourceDirectory(context.connection), context)
+            unfinished, codes: nil, reading: .times, sources: try SourceDirectory(context), context)
         return try context.fold(all, into: LastEvents()) { (events, collected) throws(WaybillError) in
             var durations: [Int?: Durations] = [:]
             try events.forEachInOrder { transaction, ordered, _ in
@@ -325,7 +325,7 @@ extension DropOffQuestion: FoldedQuestion {
         return answer
     }
 
-    private var unfinished: TransactionFilter {
+    var unfinished: TransactionFilter {
         var filter = filter
         if filter.outcomes == nil { filter.conditions.append(.outcome([.abandoned, .interrupted, .timedOut])) }
         return filter

@@ -93,17 +93,14 @@ extension MeasureQuestion: FoldedQuestion {
     package func answered(_ answer: MeasureAnswer) -> AnyAnswer { .measure(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedNumbers>> {
-        let sources = try SourceDirectory(context.connection)
-        let all = try TransactionCursor(filter, segmentation: segmentation, reading: [], sources: sources, context)
-        let query =
-            "SELECT \(AttributeSQL(literally: attribute).latest) FROM parts p WHERE p.source = ? AND p.sequence = ?"
+        let sources = try SourceDirectory(context)
+        let all = try TransactionCursor(
+            filter, segmentation: segmentation, reading: [], attribute: attribute, sources: sources,
+            context)
         let folded = try context.fold(all, into: Segmented(CollectedNumbers())) {
             (transactions, collected) throws(WaybillError) in
-            let said = try transactions.connection.statement(query)
             try transactions.forEach { (transaction, _) throws(WaybillError) in
-                let detail = try said.first(transaction.source, transaction.sequence) { row in row.optionalText(0) }
-                let value = DetailColumn(detail ?? nil).attributes[attribute] as AttributeValue?
-                collected.add(transaction) { $0.add(value, transaction.weight) }
+                collected.add(transaction) { $0.add(transaction.attribute, transaction.weight) }
             }
         }
         return folded.map { $0.named(all.segmentValues) }

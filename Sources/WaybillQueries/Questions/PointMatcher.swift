@@ -48,7 +48,7 @@ struct PointMatcher {
 
     init(_ points: [TransactionPoint], of useCase: Int?, _ context: AnswerContext) throws(WaybillError) {
         self.points = points
-        sources = try SourceDirectory(context.connection)
+        sources = try SourceDirectory(context)
         var codes: Set<Int> = []
         var names: [Int?] = []
         var unknown = UnknownNames()

@@ -30,6 +30,46 @@ final class SourceDirectory {
         var useCase: Int
     }
 
+    convenience init(_ context: AnswerContext) throws(WaybillError) {
+        if let rows = context.rows {
+            try self.init(rows, context.connection)
+        } else {
+            try self.init(context.connection)
+        }
+    }
+
+    /// Numbers the sources of rows in their order.
+    private init(_ rows: [TransactionRow], _ connection: Connection) throws(WaybillError) {
+        self.connection = connection
+        let launches = try connection.launchesWithNames()
+        entries.reserveCapacity(rows.count)
+        for row in rows {
+            if row.sources.isEmpty {
+                entries[Int64(entries.count)] = Entry(
+                    id: row.opening.source, app: "", appVersion: "", device: "", os: "", osVersion: "",
+                    clock: WallClock([]), naming: -1)
+            }
+            for (index, source) in row.sources.enumerated() {
+                entries[Int64(entries.count)] = Entry(
+                    id: source.id, installation: index == 0 ? row.installation : nil, app: source.app,
+                    appVersion: source.appVersion, device: row.device, os: row.os, osVersion: row.osVersion,
+                    clock: WallClock(source.clock),
+                    naming: number(of: source.id, source.app, source.appVersion, launches))
+            }
+        }
+    }
+
+    private func number(of id: GUID, _ app: String, _ version: String, _ launches: Set<String>) -> Int {
+        var naming = Naming(app: app, version: version)
+        if !launches.isEmpty {
+            let launch = SQL.launch(version: version, source: id)
+            if launches.contains(launch) { naming.launch = launch }
+        }
+        let number = namings[naming] ?? namings.count
+        namings[naming] = number
+        return number
+    }
+
     init(_ connection: Connection) throws(WaybillError) {
         self.connection = connection
         var clocks: [Int64: [ClockAnchor]] = [:]
@@ -41,18 +81,12 @@ final class SourceDirectory {
         let launches = try connection.launchesWithNames()
         try connection.statement("SELECT id, uuid, app, app_version, device, os, os_version, installation FROM sources")
             .forEachRow { row in
-                var naming = Naming(app: row.text(2), version: row.text(3))
-                if !launches.isEmpty {
-                    let launch = SQL.launch(version: row.text(3), source: row.guid(1))
-                    if launches.contains(launch) { naming.launch = launch }
-                }
-                let number = namings[naming] ?? namings.count
-                namings[naming] = number
                 entries[row.int(0)] = Entry(
                     id: row.guid(1), installation: row.optionalGUID(7), app: row.text(2), appVersion: row.text(3),
                     device: row.text(4),
                     os: row.text(5), osVersion: row.text(6),
-                    clock: WallClock(clocks[row.int(0)] ?? []), naming: number)
+                    clock: WallClock(clocks[row.int(0)] ?? []),
+                    naming: number(of: row.guid(1), row.text(2), row.text(3), launches))
             }
     }
 
@@ -95,11 +129,15 @@ final class SourceDirectory {
 
     func number(ofUnnamed code: Int) -> Int { number(of: "event \(code)") }
 
+    func codes(named name: String) throws(WaybillError) -> Set<Int> { try connection.codes(named: name) }
+}
+
+extension Connection {
     /// Returns all codes with this name in any version of any app and use case. A code may have other names elsewhere.
     func codes(named name: String) throws(WaybillError) -> Set<Int> {
         var codes = Set(
-            try connection.statement("SELECT DISTINCT event FROM names WHERE name = ? AND event >= 0").rows(name) {
-                row in row.int(0) as Int
+            try statement("SELECT DISTINCT event FROM names WHERE name = ? AND event >= 0").rows(name) { row in
+                row.int(0) as Int
             })
         if let code = FilterCondition.code(ofUnnamed: name) { codes.insert(code) }
         return codes

@@ -143,7 +143,7 @@ extension SummaryQuestion: FoldedQuestion {
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<CountedUseCases> {
         let context = try context.certifying(.summary(self))
-        let sources = try SourceDirectory(context.connection)
+        let sources = try SourceDirectory(context)
         let all = try TransactionCursor(filter, reading: [.times, .outcome, .error], sources: sources, context)
         var folded = try context.fold(all, into: CountedUseCases()) { (transactions, collected) throws(WaybillError) in
             var counts: [UseCaseCounts] = []

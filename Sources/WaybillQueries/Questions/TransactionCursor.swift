@@ -15,6 +15,8 @@ struct TransactionCursor: TransactionRange {
         var begun: Int64 = 0
         var segment: Int?
         var weight = Weights.one
+        /// With ``Contents/error``, only of transactions with an error.
+        var attribute: AttributeValue?
     }
 
     /// The optional columns. Each costs as much time as an event.
@@ -42,6 +44,9 @@ struct TransactionCursor: TransactionRange {
     private var keys: ArraySlice<Key>
     let segmentValues: [String]
     private var joined: JoinedParts?
+    /// One for each key; `nil` to read the store.
+    private var made: ArraySlice<TransactionRow>?
+    private let attribute: String?
     private let useCase: Int?
     private let wall: Int64
     private let sampleWeight: Int64
@@ -53,21 +58,26 @@ struct TransactionCursor: TransactionRange {
 
     init(
         _ filter: TransactionFilter, segmentation: Segmentation? = nil, reading contents: Contents,
-        joinedWith codes: [Int]? = nil,
+        attribute: String? = nil, joinedWith codes: [Int]? = nil,
         sources: SourceDirectory, _ context: AnswerContext
     ) throws(WaybillError) {
         let (connection, wall) = (context.connection, context.now)
         self.connection = connection
+        self.attribute = attribute
+        made = context.rows.map { $0[...] }
         self.filter = filter
         useCase = filter.useCase
         sampleWeight = Weights.one * Int64(filter.sampledOneIn)
         self.wall = wall
-        let isWeighed = context.owed == nil ? try Fact.Sampling.isNeeded(in: connection) : false
+        var isWeighed = context.rows != nil
+        if !isWeighed, context.owed == nil { isWeighed = try Fact.Sampling.isNeeded(in: connection) }
         let contents = isWeighed ? contents.union([.times, .outcome, .weight]) : contents
         self.contents = contents
         var listed = Listed()
         var joined: JoinedParts?
-        if contents.contains(.joined), let second = context.others.first,
+        if let rows = context.rows {
+            listed = try Listed(rows, segmentation, sources, connection)
+        } else if contents.contains(.joined), let second = context.others.first,
             try Self.areMany(filter, now: wall, connection)
         {
             let found = try onThreads(2) { (number) throws(WaybillError) -> (listed: Listed?, joined: JoinedParts?) in
@@ -134,6 +144,34 @@ struct TransactionCursor: TransactionRange {
             }
             keys = keys.sorted()  // which also takes no more room than they need
         }
+
+        init(
+            _ rows: [TransactionRow], _ segmentation: Segmentation?, _ sources: SourceDirectory,
+            _ connection: Connection
+        ) throws(WaybillError) {
+            var starts: [Int64: String] = [:]
+            var source: Int64 = 0
+            for row in rows {
+                var (segment, column): (Int32, String?) = (-1, nil)
+                switch segmentation {
+                case .hour?, .day?:
+                    let hour = row.begun.quotientAndRemainder(flooringBy: 3_600_000_000).quotient
+                    if starts[hour] == nil { starts[hour] = try segmentation?.start(ofHour: hour, connection) }
+                    column = starts[hour]
+                case .ended? where row.outcome == TransactionOutcome.interrupted.rawValue:
+                    column = row.endedBy.isEmpty ? "unknown" : row.endedBy
+                case .attribute(let name)?: column = row.attributes[name]?.description
+                case nil, .ended, .app, .appVersion, .device, .os, .osVersion, .parentOutcome, .parentUseCase: break
+                }
+                if let value = segmentation?.value(in: sources.entries[source], of: column) {
+                    segment = segments[value] ?? Int32(segments.count)
+                    segments[value] = segment
+                }
+                keys.append(
+                    Key(sequence: row.opening.sequence, source: Int32(clamping: source), segment: segment))
+                source += Int64(max(1, row.sources.count))
+            }
+        }
     }
 
     private static func unknown(
@@ -176,6 +214,7 @@ struct TransactionCursor: TransactionRange {
             let (start, end) = (number * count / connections.count, (number + 1) * count / connections.count)
             range.keys = keys.dropFirst(start).prefix(end - start)
             range.joined = joined?.reading(by: connection)
+            range.made = made?.dropFirst(start).prefix(end - start)
             range.connection = connection
             return range
         }
@@ -185,18 +224,56 @@ struct TransactionCursor: TransactionRange {
     mutating func forEach(
         _ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void
     ) throws(WaybillError) {
-        if let useCase, joined == nil, contents.subtracting(.joined).isEmpty {
+        if made != nil {
+            return try forEachMade { (transaction, _) throws(WaybillError) in try body(transaction, []) }
+        }
+        if let useCase, joined == nil, attribute == nil, contents.subtracting(.joined).isEmpty {
             for key in keys { try body(Transaction(key, useCase, weight: sampleWeight), []) }
             return
         }
         var rows = try rows()
         defer { rows.stop() }
+        let said = try attribute.map { name throws(WaybillError) in
+            try connection.statement(
+                "SELECT \(AttributeSQL(literally: name).latest) FROM parts p WHERE p.source = ? AND p.sequence = ?")
+        }
         for key in keys {
             guard let row = try rows.row(from: Int64(key.source), key.sequence) else { continue }
-            let transaction = transaction(key, row)
+            var transaction = transaction(key, row)
+            if let attribute, let said, !contents.contains(.error) || transaction.error != nil {
+                let detail = try said.first(Int64(key.source), key.sequence) { row in row.optionalText(0) }
+                transaction.attribute = DetailColumn(detail ?? nil).attributes[attribute]
+            }
             if contents.contains(.weight) { weighed.add(transaction.weight) }
             try body(transaction, try joined?.parts(of: row.guid(1)) ?? [])
         }
+    }
+
+    var areMade: Bool { made != nil }
+
+    mutating func forEachMade(
+        _ body: (Transaction, TransactionRow) throws(WaybillError) -> Void
+    ) throws(WaybillError) {
+        for (key, row) in zip(keys, made ?? []) {
+            var transaction = Transaction(key, row.useCase, weight: sampleWeight)
+            (transaction.at, transaction.closing, transaction.begun) = (row.at, row.closing, row.begun)
+            transaction.outcome = TransactionOutcome(
+                stored: row.outcome, lastActivity: row.lastActivity, timeout: row.timeout, now: wall)
+            if contents.contains(.error), row.errorCode != nil {
+                let detail = row.errorDetail.isEmpty ? nil : row.errorDetail
+                transaction.error = DetailColumn(detail).error(code: row.errorCode)
+            }
+            transaction.attribute = attribute.flatMap { row.attributes[$0] }
+            if let sampling = row.sampling { weigh(&transaction, sampling) }
+            weighed.add(transaction.weight)
+            try body(transaction, row)
+        }
+    }
+
+    private func weigh(_ transaction: inout Transaction, _ sampling: Fact.Sampling) {
+        let weight = sampling.weight(
+            for: transaction.outcome, tookMicroseconds: transaction.closing.map { $0.at - transaction.at })
+        transaction.weight = weight * (sampleWeight / Weights.one)
     }
 
     private func rows() throws(WaybillError) -> RowCursor {
@@ -234,11 +311,7 @@ struct TransactionCursor: TransactionRange {
         if contents.contains(.error) {
             transaction.error = DetailColumn(row.optionalText(11)).error(code: row.optionalInt(10))
         }
-        if let sampling = FactRowReader.sampling(row, from: 12) {
-            let weight = sampling.weight(
-                for: transaction.outcome, tookMicroseconds: transaction.closing.map { $0.at - transaction.at })
-            transaction.weight = weight * (sampleWeight / Weights.one)
-        }
+        if let sampling = FactRowReader.sampling(row, from: 12) { weigh(&transaction, sampling) }
         return transaction
     }
 }
@@ -285,10 +358,22 @@ extension Segmentation {
     private static let outcomes = TransactionOutcome.allCases.map { "WHEN \($0.rawValue) THEN '\($0.name)'" }
         .joined(separator: " ")
 
+    /// The text of the hour, or of its day. `hour` counts from 1970.
+    fileprivate func start(ofHour hour: Int64, _ connection: Connection) throws(WaybillError) -> String? {
+        let time = hour.multipliedReportingOverflow(by: 3_600_000_000).partialValue
+        return try connection.statement("SELECT \(column(now: 0)) FROM (SELECT ? AS listed_us) p").first(time) { row in
+            row.optionalText(0)
+        } ?? nil
+    }
+
     fileprivate func value(in source: SourceDirectory.Entry?, column: String?) -> String? {
+        guard case .attribute(let name) = self else { return value(in: source, of: column) }
+        return DetailColumn(column).attributes[name]?.description
+    }
+
+    fileprivate func value(in source: SourceDirectory.Entry?, of column: String?) -> String? {
         switch self {
-        case .attribute(let name): DetailColumn(column).attributes[name]?.description
-        case .hour, .day, .ended, .parentOutcome, .parentUseCase: column
+        case .attribute, .hour, .day, .ended, .parentOutcome, .parentUseCase: column
         case .app: source?.app
         case .appVersion: source?.appVersion
         case .device: source?.device

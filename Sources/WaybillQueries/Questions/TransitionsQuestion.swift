@@ -52,7 +52,7 @@ extension TransitionsQuestion: FoldedQuestion {
         guard filter.useCase != nil else {
             throw WaybillError(.setting, "Events follow each other within a use case; say which.")
         }
-        let all = try EventCursor(filter, codes: nil, sources: try SourceDirectory(context.connection), context)
+        let all = try EventCursor(filter, codes: nil, sources: try SourceDirectory(context), context)
         return try context.fold(all, into: PairedDurations()) { (events, collected) throws(WaybillError) in
             var numbered = NumberedPairs()
             try events.forEachInOrder { transaction, ordered, _ in

@@ -99,7 +99,7 @@ package struct WallClock {
 }
 
 extension WallClock {
-    func anchors(dating times: [Int64]) -> [ClockAnchor] {
+    package func anchors(dating times: [Int64]) -> [ClockAnchor] {
         guard let last = anchors.indices.last else { return [] }
         var dating: Set<Int> = [0, last]
         var index = 0

@@ -1,0 +1,272 @@
+#if ClickHouse
+import Foundation
+import WaybillCore
+import WaybillQueries
+import WaybillStore
+
+/// Keeps the table `transactions` up to date.
+///
+/// Writers note changed transactions in `changed` before the change counts. Until their rows are made anew, questions read
+/// their facts.
+///
+/// If two processes make the same row, the larger version may lack facts that the other one has. So each process first
+/// notes its claim in `changed`. After its insert it looks for other new claims, and reads these transactions again. A
+/// process that claims later sees the inserted version and takes a larger one.
+final class TransactionKeeper: Sendable {
+    private let tables: ClickHouseTables
+    private let numbers: ArrivalNumbers
+    private let turns = FairLock()
+    /// Whether the background task starts soon.
+    let isAwake = Locked(false)
+
+    private static let (changeLimit, groupSize) = (1_000_000, 2_000)
+    private static let attempts = 10
+    private let lastTidy = Locked(Int64.min)
+
+    init(_ tables: ClickHouseTables, _ numbers: ArrivalNumbers) { (self.tables, self.numbers) = (tables, numbers) }
+
+    /// Makes rows in the background.
+    func wake() {
+        guard tables.keepsRows,
+            isAwake.withLock({ isAwake in
+                defer { isAwake = true }
+                return !isAwake
+            })
+        else { return }
+        Task.detached {
+            self.isAwake.withLock { $0 = false }
+            // After an error, the next change does it.
+            try? await self.run()
+        }
+    }
+
+    /// Makes all outdated rows.
+    ///
+    /// - Parameter isAlone: Whether to include the latest changes of other processes.
+    func run(isAlone: Bool = false) async throws {
+        guard tables.keepsRows else { return }
+        try await turns.run {
+            numbers.follow(try await tables.lastPlaces(behind: numbers.recently))
+            while true {
+                let others = isAlone ? Int64.max : numbers.next(1) - ArrivalPlace.perHour / 120
+                let changes = try await tables.pendingChanges(
+                    of: numbers.writer, orBefore: others, now: numbers.next(1), limit: Self.changeLimit)
+                guard !changes.isEmpty else { return try await tidy() }
+                // Servers store facts by ID, so a group reads no others.
+                let transactions = Set(changes.flatMap(\.transactions)).sorted()
+                for group in transactions.inChunks(of: Self.groupSize) { try await make(Array(group)) }
+                try await tables.insert(changes.map { (place: $0.place, state: .made, transactions: []) })
+            }
+        }
+    }
+
+    /// Deletes the changes of past days, once an hour.
+    private func tidy() async throws {
+        let now = numbers.next(1)
+        guard
+            lastTidy.withLock({ last in
+                defer { last = max(last, now - ArrivalPlace.perHour + 1) }
+                return last <= now - ArrivalPlace.perHour
+            })
+        else { return }
+        try await tables.removeChanges(before: now - 2 * ClickHouseSchema.placesPerPartition)
+    }
+
+    private func make(_ transactions: [GUID]) async throws {
+        let claim = numbers.next(1)
+        try await tables.insert([(place: claim, state: .written, transactions: transactions)])
+        // Other processes look for claims of the last hour.
+        guard numbers.next(1) - claim < ArrivalPlace.perHour / 2 else { throw CancellationError() }
+        var (left, unsettled) = (transactions, [GUID]())
+        for _ in 0..<Self.attempts where !left.isEmpty {
+            let before = try await tables.places(behind: claim - ArrivalPlace.perHour)
+            let newest = try await tables.versions(of: left).values.max() ?? 0
+            let rows = try await rows(of: left)
+            try await tables.insert(left.map { ($0, rows[$0]) }, version: max(claim, newest + 1))
+            unsettled += rows.values.filter(\.isUnsettled).map(\.id)
+            let since = try await tables.places(behind: claim - ArrivalPlace.perHour).subtracting(before)
+            let others = try await tables.transactions(changedAt: since.subtracting([claim]))
+            left = left.filter(others.contains)
+        }
+        // The rest keeps changing, and stays outdated.
+        guard left.isEmpty else { return }
+        if !unsettled.isEmpty {
+            try await tables.insert([(place: numbers.next(1), state: .unsettled, transactions: unsettled)])
+        }
+        try await tables.insert([(place: claim, state: .made, transactions: [])])
+    }
+
+    private func rows(of transactions: [GUID]) async throws -> [GUID: TransactionRow] {
+        var loading = WorkingSetLoader([], tables)
+        try await loading.loadTombstones()
+        try await loading.load(Set(transactions))
+        let made = try await WorkingSet(loading, tables) { _ in false }.thread.run { memory throws(WaybillError) in
+            try memory.reader.transactionRows()
+        }
+        return Dictionary(made.map { ($0.id, $0) }) { first, _ in first }
+    }
+}
+
+extension ClickHouseTables {
+    /// Returns the transactions that a change changes.
+    ///
+    /// - Parameter known: The sources before; `nil` if their clocks and ends are the same.
+    func transactions(changedBy changes: StoreChanges, known: [GUID: TransactionSet.Share]?)
+        async throws(WaybillError) -> Set<GUID>
+    {
+        guard keepsRows else { return [] }
+        var changed = Set(changes.tombstones.filter { !$0.isWithInstallation }.map(\.id))
+        for books in changes.books {
+            for fact in books.share.facts {
+                if let part = books.transactions[fact.part] { changed.insert(part.transaction) }
+            }
+        }
+        return changed.union(try await transactions(elsewhereChangedBy: changes, known: known))
+    }
+
+    /// Returns those that are changed by a clock, by the end of a source, or by facts that are gone.
+    func transactions(elsewhereChangedBy changes: StoreChanges, known: [GUID: TransactionSet.Share]?)
+        async throws(WaybillError) -> Set<GUID>
+    {
+        guard keepsRows else { return [] }
+        var (conditions, ended) = (changes.removedSources.map { "source = \(Self.literal($0))" }, [String]())
+        for books in changes.books {
+            let share = books.share
+            if !books.gone.isEmpty { conditions.append(Self.condition(share.source.id, books.gone)) }
+            guard let known else { continue }
+            let (source, before) = ("source = \(Self.literal(share.source.id))", known[share.source.id])
+            let offsets = Dictionary(
+                (before?.clocks ?? []).map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)
+            if let new = share.clocks.first(where: { $0.offsetMicroseconds > offsets[$0.atMicroseconds] ?? .min }) {
+                // The first anchor also dates earlier times.
+                let isFirst = offsets.keys.allSatisfy { new.atMicroseconds <= $0 }
+                conditions.append(isFirst ? source : "\(source) AND at_us >= \(new.atMicroseconds)")
+            }
+            if share.hasEnded, before?.hasEnded != true || before?.endedBy != share.endedBy { ended.append(source) }
+        }
+        var changed: Set<GUID> = []
+        for some in conditions.inChunks(of: Self.idsPerStatement) {
+            let condition = some.map { "(\($0))" }.joined(separator: " OR ")
+            changed.formUnion(try await transactions(of: condition))
+        }
+        for some in ended.inChunks(of: Self.idsPerStatement) {
+            try await client.forEachRow(
+                """
+                SELECT tx FROM by_source WHERE \(some.joined(separator: " OR ")) GROUP BY source, tx \
+                HAVING uniqExactIf(sequence, kind = 1) > uniqExactIf(sequence, kind = 4)
+                """, reading
+            ) { row in changed.insert(try row.guid()) }
+        }
+        // Facts from before their opening are stored without a transaction.
+        if changed.remove(Self.none) != nil || !ended.isEmpty {
+            for some in Array(Set(changes.books.map(\.share.source.id))).inChunks(of: Self.idsPerStatement) {
+                changed.formUnion(try await stranded(try await unplacedParts(of: some)).map(\.transaction))
+            }
+        }
+        return changed
+    }
+
+    private func unplacedParts(of sources: some Collection<GUID>) async throws(WaybillError) -> [FactID] {
+        try await client.rows(
+            """
+            SELECT source, part FROM facts WHERE tx = \(Self.literal(Self.none)) AND source IN (\(Self.list(sources))) \
+            AND part > 0 GROUP BY source, part
+            """, reading
+        ) { row in FactID(source: try row.guid(), sequence: try row.integer()) }
+    }
+
+    /// Without a quorum, a server may lack facts unnoticed.
+    var keepsRows: Bool { cluster == nil || client.address.quorum > 1 }
+
+    struct Change {
+        var place: Int64
+        var transactions: [GUID]
+    }
+
+    enum ChangeState: UInt8 {
+        case begun, written, made, unsettled
+    }
+
+    func insert(_ changes: [(place: Int64, state: ChangeState, transactions: [GUID])]) async throws(WaybillError) {
+        var rows = RowBinaryWriter()
+        for (place, state, transactions) in changes {
+            rows.integer(place)
+            rows.integer(state.rawValue)
+            rows.array(transactions) { $0.guid($1) }
+        }
+        try await insert("changed(place, state, transactions)", rows)
+    }
+
+    /// Returns the transactions with outdated rows.
+    ///
+    /// - Throws: ``TransactionLoader/TooMuch`` above the limit.
+    func changedTransactions(limit: Int) async throws -> Set<GUID> {
+        let changed = try await client.rows(
+            """
+            SELECT DISTINCT arrayJoin(transactions) FROM changed \
+            WHERE place NOT IN (SELECT place FROM changed WHERE state = \(ChangeState.made.rawValue)) LIMIT \(limit + 1)
+            """, reading
+        ) { row in try row.guid() }
+        guard changed.count <= limit else { throw TransactionLoader.TooMuch() }
+        return Set(changed)
+    }
+
+    /// Returns changes whose rows are to be made: those of a writer, older ones of all, after an hour also unfinished ones,
+    /// and after a day those with a clock far ahead.
+    fileprivate func pendingChanges(of writer: Int64, orBefore others: Int64, now: Int64, limit: Int)
+        async throws(WaybillError) -> [Change]
+    {
+        var (changes, count) = ([Int64: Set<GUID>](), 0)
+        let (made, unsettled) = (ChangeState.made.rawValue, ChangeState.unsettled.rawValue)
+        let places = "(place % \(ArrivalPlace.writerCount) = \(writer) OR place < \(others))"
+        let ready = """
+            place IN (SELECT place FROM changed WHERE state = \(ChangeState.written.rawValue) AND \(places)) \
+            OR place < \(now - ArrivalPlace.perHour)
+            """
+        let excluded = "state = \(made) OR (state = \(unsettled) AND place > \(now - 24 * ArrivalPlace.perHour))"
+        try await client.forEachRow(
+            """
+            SELECT place, transactions FROM changed \
+            WHERE place NOT IN (SELECT place FROM changed WHERE \(excluded)) AND (\(ready)) \
+            ORDER BY place
+            """, reading
+        ) { row in
+            let (place, transactions) = (try row.integer(Int64.self), try row.array { try $0.guid() })
+            guard count < limit || changes[place] != nil else { return }
+            changes[place, default: []].formUnion(transactions)
+            count += transactions.count
+        }
+        return changes.map { Change(place: $0.key, transactions: Array($0.value)) }
+    }
+
+    /// Drops days without an outdated row.
+    func removeChanges(before place: Int64) async throws(WaybillError) {
+        let days = try await client.rows(
+            """
+            SELECT intDiv(place, \(ClickHouseSchema.placesPerPartition)) AS day FROM changed \
+            WHERE place < \(place) GROUP BY day HAVING countIf(place NOT IN \
+            (SELECT place FROM changed WHERE state = \(ChangeState.made.rawValue))) = 0
+            """, reading
+        ) { row in try row.integer(Int64.self) }
+        for day in days { try await client.run("ALTER TABLE changed DROP PARTITION \(day)") }
+    }
+
+    fileprivate func places(behind place: Int64) async throws(WaybillError) -> Set<Int64> {
+        Set(
+            try await client.rows("SELECT place FROM changed WHERE place > \(place) AND state < 2", reading) { row in
+                try row.integer(Int64.self)
+            })
+    }
+
+    fileprivate func transactions(changedAt places: Set<Int64>) async throws(WaybillError) -> Set<GUID> {
+        var transactions: Set<GUID> = []
+        for some in Array(places).inChunks(of: Self.idsPerStatement) {
+            let list = some.map { "\($0)" }.joined(separator: ", ")
+            try await client.forEachRow(
+                "SELECT DISTINCT arrayJoin(transactions) FROM changed WHERE place IN (\(list))", reading
+            ) { row in transactions.insert(try row.guid()) }
+        }
+        return transactions
+    }
+}
+#endif

@@ -1,0 +1,101 @@
+#if ClickHouse
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillQueries
+
+@testable import WaybillClickHouse
+
+/// Questions that are answered from the rows of transactions.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct RowTests {
+    /// Breaks when rows are not what questions read, or what has changed since is not read besides: then it would make no
+    /// difference that either table is lost.
+    @Test(arguments: ["transactions", "changed"]) func bothTablesCount(table: String) async throws {
+        let address = try await ClickHouseEngine.shared.database()
+        let store = try await ClickHouseStore(address)
+        var shop = Shop(seed: 13)
+        for _ in 0..<5 { shop.buy() }
+        let sets = shop.sets()
+        let summary = AnyQuestion.summary(SummaryQuestion())
+        var facts = store
+        (facts.readsRows, facts.isCopyPreferred, facts.factsPerBucket) = (false, false, 10)
+        _ = try await store.add(ReceivedSet(sets[0], received: Date(timeIntervalSince1970: 1_800_000_000)))
+        try await store.queue.keeper.run(isAlone: true)
+        _ = try await store.add(ReceivedSet(sets[1], received: Date(timeIntervalSince1970: 1_800_000_000)))
+        #expect(try await store.answerByRows(summary, where: []) == facts.answer(summary, where: []))
+        try await store.queue.keeper.run(isAlone: true)
+        #expect(try await store.answerByRows(summary, where: []) == facts.answer(summary, where: []))
+        var later = shop
+        later.buy()
+        let more = later.sets().map { ReceivedSet($0, received: Date(timeIntervalSince1970: 1_800_000_000)) }
+        // It does not make rows by itself then.
+        store.queue.keeper.isAwake.withLock { $0 = true }
+        for set in more { _ = try await store.add(set) }
+        try await ClickHouseClient(address).run("TRUNCATE TABLE \(table)")
+        #expect(try await store.answerByRows(summary, where: []) != facts.answer(summary, where: []))
+    }
+
+    /// Breaks when a process that ends before it has made its rows leaves them wrong, or nobody makes them later.
+    @Test func whatAProcessLeavesIsMadeByAnother() async throws {
+        let address = try await ClickHouseEngine.shared.database()
+        let store = try await ClickHouseStore(address)
+        var shop = Shop(seed: 11)
+        for _ in 0..<10 { shop.buy() }
+        for set in shop.sets() {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
+        try await store.queue.keeper.run(isAlone: true)
+        #expect(try await store.tables.changedTransactions(limit: 100).isEmpty)
+        // As one that was killed between its claim and its rows.
+        try await store.tables.insert([(place: 1 << 41, state: .written, transactions: shop.transactions)])
+        #expect(try await store.tables.changedTransactions(limit: 100) == Set(shop.transactions))
+        let summary = AnyQuestion.summary(SummaryQuestion())
+        var facts = store
+        (facts.readsRows, facts.isCopyPreferred, facts.factsPerBucket) = (false, false, 10)
+        #expect(try await store.answer(summary, where: []) == facts.answer(summary, where: []))
+        try await ClickHouseStore(address).queue.keeper.run()
+        #expect(try await store.tables.changedTransactions(limit: 100).isEmpty)
+        #expect(try await store.answer(summary, where: []) == facts.answer(summary, where: []))
+    }
+
+    /// Breaks when changes are kept forever, or those with outdated rows are deleted.
+    @Test func changesOfPastDaysAreDeleted() async throws {
+        let tables = try await ClickHouseStore(ClickHouseEngine.shared.database()).tables
+        let day = ClickHouseSchema.placesPerPartition
+        try await tables.insert([
+            (place: 5 * day, state: .written, transactions: [GUID()]), (place: 5 * day, state: .made, transactions: []),
+            (place: 6 * day, state: .written, transactions: [GUID()]), (place: 6 * day, state: .made, transactions: []),
+            (place: 6 * day + 1, state: .written, transactions: [GUID()]),
+            (place: 7 * day, state: .written, transactions: [GUID()]), (place: 7 * day, state: .made, transactions: []),
+        ])
+        try await tables.removeChanges(before: 7 * day)
+        let left = try await tables.client.rows("SELECT DISTINCT place FROM changed ORDER BY place") { row in
+            try row.integer(Int64.self)
+        }
+        #expect(left == [6 * day, 6 * day + 1, 7 * day])
+    }
+
+    /// Breaks when what an erased transaction said stays in its row.
+    @Test func rowsOfErasedTransactionsAreRemoved() async throws {
+        let address = try await ClickHouseEngine.shared.database()
+        let store = try await ClickHouseStore(address)
+        var shop = Shop(seed: 12)
+        for _ in 0..<4 { shop.buy() }
+        for set in shop.sets() {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
+        try await store.queue.keeper.run(isAlone: true)
+        _ = try await store.erase(.transactions([shop.transactions[1]]))
+        try await store.queue.keeper.run(isAlone: true)
+        let rows = try await store.tables.client.rows(
+            "SELECT gone, length(sources) FROM transactions WHERE tx = \(ClickHouseTables.literal(shop.transactions[1]))"
+        ) { row in "\(try row.integer(UInt8.self)), \(try row.integer(UInt64.self))" }
+        #expect(Set(rows) == ["1, 0"])
+        guard case .summary(_, let answer) = try await store.answer(.summary(SummaryQuestion()), where: []) else {
+            return
+        }
+        #expect(answer.useCases.map(\.runs) == [3])
+    }
+}
+#endif
