@@ -74,14 +74,14 @@ final class TransactionKeeper: Sendable {
 
     private func make(_ transactions: [GUID]) async throws {
         let claim = numbers.next(1)
-        try await tables.insert([(place: claim, state: .written, transactions: transactions)])
-        // Other processes look for claims of the last hour.
-        guard numbers.next(1) - claim < ArrivalPlace.perHour / 2 else { throw CancellationError() }
+        try await tables.insert([(place: claim, state: .begun, transactions: transactions)])
         var (left, unsettled) = (transactions, [GUID]())
         for _ in 0..<Self.attempts where !left.isEmpty {
             let before = try await tables.places(behind: claim - ArrivalPlace.perHour)
             let newest = try await tables.versions(of: left).values.max() ?? 0
             let rows = try await rows(of: left)
+            // After an hour, another process takes the claim over.
+            guard numbers.next(1) - claim < ArrivalPlace.perHour / 2 else { throw CancellationError() }
             try await tables.insert(left.map { ($0, rows[$0]) }, version: max(claim, newest + 1))
             unsettled += rows.values.filter(\.isUnsettled).map(\.id)
             let since = try await tables.places(behind: claim - ArrivalPlace.perHour).subtracting(before)

@@ -48,7 +48,7 @@ import WaybillQueries
         try await store.queue.keeper.run(isAlone: true)
         #expect(try await store.tables.changedTransactions(limit: 100).isEmpty)
         // As one that was killed between its claim and its rows.
-        try await store.tables.insert([(place: 1 << 41, state: .written, transactions: shop.transactions)])
+        try await store.tables.insert([(place: 1 << 41, state: .begun, transactions: shop.transactions)])
         #expect(try await store.tables.changedTransactions(limit: 100) == Set(shop.transactions))
         let summary = AnyQuestion.summary(SummaryQuestion())
         var facts = store
