@@ -61,7 +61,16 @@ import WaybillQueries
 
     /// Breaks when changes are kept forever, or those with outdated rows are deleted.
     @Test func changesOfPastDaysAreDeleted() async throws {
-        let tables = try await ClickHouseStore(ClickHouseEngine.shared.database()).tables
+        try await expectDeletion(in: ClickHouseEngine.shared.database())
+    }
+
+    /// Breaks when servers of 2018 do not delete them.
+    @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func changesOfPastDaysAreDeletedOnACluster() async throws {
+        try await expectDeletion(in: ClickHouseEngine.cluster.database())
+    }
+
+    private func expectDeletion(in address: ClickHouseAddress) async throws {
+        let tables = try await ClickHouseStore(address).tables
         let day = ClickHouseSchema.placesPerPartition
         try await tables.insert([
             (place: 5 * day, state: .written, transactions: [GUID()]), (place: 5 * day, state: .made, transactions: []),
