@@ -21,9 +21,10 @@ extension ClickHouseTables {
             + removals(from: "books", removed)
     }
 
-    /// Removes rows from before a change.
+    /// Removes older rows.
     static func removals(ofRows transactions: Set<GUID>, before place: Int64) -> [Removal] {
-        Array(transactions).inChunks(of: idsPerStatement).map { some in
+        // Statements have at most 256 KB.
+        Array(transactions).inChunks(of: 2_500).map { some in
             Removal(table: "transactions", condition: "tx IN (\(list(some))) AND version < \(place)")
         }
     }

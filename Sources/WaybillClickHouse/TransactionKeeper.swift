@@ -22,8 +22,11 @@ final class TransactionKeeper: Sendable {
     private static let (changeLimit, groupSize) = (1_000_000, 2_000)
     private static let attempts = 10
     private let lastTidy = Locked(Int64.min)
+    private let factLimit: Int
 
-    init(_ tables: ClickHouseTables, _ numbers: ArrivalNumbers) { (self.tables, self.numbers) = (tables, numbers) }
+    init(_ tables: ClickHouseTables, _ numbers: ArrivalNumbers, factLimit: Int = WorkingSetLoader.factLimit) {
+        (self.tables, self.numbers, self.factLimit) = (tables, numbers, factLimit)
+    }
 
     /// Makes rows in the background.
     func wake() {
@@ -79,11 +82,12 @@ final class TransactionKeeper: Sendable {
         for _ in 0..<Self.attempts where !left.isEmpty {
             let before = try await tables.places(behind: claim - ArrivalPlace.perHour)
             let newest = try await tables.versions(of: left).values.max() ?? 0
-            let rows = try await rows(of: left)
+            let (rows, tooLarge) = try await rows(of: left)
             // After an hour, another process takes the claim over.
             guard numbers.next(1) - claim < ArrivalPlace.perHour / 2 else { throw CancellationError() }
-            try await tables.insert(left.map { ($0, rows[$0]) }, version: max(claim, newest + 1))
-            unsettled += rows.values.filter(\.isUnsettled).map(\.id)
+            try await tables.insert(
+                left.filter { !tooLarge.contains($0) }.map { ($0, rows[$0]) }, version: max(claim, newest + 1))
+            unsettled += rows.values.filter(\.isUnsettled).map(\.id) + tooLarge
             let since = try await tables.places(behind: claim - ArrivalPlace.perHour).subtracting(before)
             let others = try await tables.transactions(changedAt: since.subtracting([claim]))
             left = left.filter(others.contains)
@@ -96,14 +100,23 @@ final class TransactionKeeper: Sendable {
         try await tables.insert([(place: claim, state: .made, transactions: [])])
     }
 
-    private func rows(of transactions: [GUID]) async throws -> [GUID: TransactionRow] {
-        var loading = WorkingSetLoader([], tables)
-        try await loading.loadTombstones()
-        try await loading.load(Set(transactions))
-        let made = try await WorkingSet(loading, tables) { _ in false }.thread.run { memory throws(WaybillError) in
-            try memory.reader.transactionRows()
+    private func rows(of transactions: [GUID]) async throws -> (rows: [GUID: TransactionRow], tooLarge: Set<GUID>) {
+        var (rows, tooLarge, groups) = ([GUID: TransactionRow](), Set<GUID>(), [transactions])
+        while let group = groups.popLast() {
+            do {
+                var loading = WorkingSetLoader([], tables, factLimit: factLimit)
+                try await loading.loadTombstones()
+                try await loading.load(Set(group))
+                let set = try await WorkingSet(loading, tables) { _ in false }
+                for row in try await set.thread.run({ memory throws(WaybillError) in
+                    try memory.reader.transactionRows()
+                }) { rows[row.id] = row }
+            } catch is TransactionLoader.TooMuch {
+                if group.count == 1 { tooLarge.formUnion(group) }
+                groups += group.count == 1 ? [] : group.inChunks(of: (group.count + 1) / 2).map(Array.init)
+            }
         }
-        return Dictionary(made.map { ($0.id, $0) }) { first, _ in first }
+        return (rows, tooLarge)
     }
 }
 

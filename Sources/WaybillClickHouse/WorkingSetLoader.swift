@@ -22,7 +22,11 @@ struct WorkingSetLoader {
     /// ``Ingestion`` ignores an anchor that dates more parts anew.
     private static let redatedParts = 5_001
 
-    init(_ shares: [TransactionSet.Share], _ tables: ClickHouseTables) { (self.shares, self.tables) = (shares, tables) }
+    private let factLimit: Int
+
+    init(_ shares: [TransactionSet.Share], _ tables: ClickHouseTables, factLimit: Int = Self.factLimit) {
+        (self.shares, self.tables, self.factLimit) = (shares, tables, factLimit)
+    }
 
     init(_ books: DatabaseBooks, _ tables: ClickHouseTables) {
         self.init([], tables)
@@ -132,7 +136,7 @@ struct WorkingSetLoader {
     private mutating func loadFacts(of transactions: Set<GUID>) async throws {
         for some in Array(transactions).inChunks(of: ClickHouseTables.idsPerStatement) {
             try await tables.facts(where: "tx IN (\(ClickHouseTables.list(some)))") { row in rows[row.id] = row }
-            if rows.count > Self.factLimit { throw TransactionLoader.TooMuch() }
+            if rows.count > factLimit { throw TransactionLoader.TooMuch() }
         }
     }
 
@@ -168,7 +172,7 @@ struct WorkingSetLoader {
         try await tables.facts(where: "tx = \(ClickHouseTables.literal(ClickHouseTables.none)) AND (\(condition))") {
             row in
             rows[row.id] = row
-            if rows.count > Self.factLimit { throw TransactionLoader.TooMuch() }
+            if rows.count > factLimit { throw TransactionLoader.TooMuch() }
         }
     }
 

@@ -59,6 +59,26 @@ import WaybillQueries
         #expect(try await store.answer(summary, where: []) == facts.answer(summary, where: []))
     }
 
+    /// Breaks when transactions that are large together are not made one after the other, or one that is too large keeps
+    /// others from being made, or is left out of answers.
+    @Test(arguments: [(facts: 25, changed: 0), (facts: 0, changed: 6)])
+    func largeTransactionsAreMadeInParts(limit: (facts: Int, changed: Int)) async throws {
+        let store = try await ClickHouseStore(ClickHouseEngine.shared.database())
+        store.queue.keeper.isAwake.withLock { $0 = true }
+        var shop = Shop(seed: 14)
+        for _ in 0..<6 { shop.buy() }
+        for set in shop.sets() {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
+        let numbers = ArrivalNumbers()
+        try await TransactionKeeper(store.tables, numbers, factLimit: limit.facts).run(isAlone: true)
+        #expect(try await store.tables.changedTransactions(limit: 100).count == limit.changed)
+        guard case .summary(_, let answer) = try await store.answer(.summary(SummaryQuestion()), where: []) else {
+            return
+        }
+        #expect(answer.useCases.map(\.runs) == [6])
+    }
+
     /// Breaks when changes are kept forever, or those with outdated rows are deleted.
     @Test func changesOfPastDaysAreDeleted() async throws {
         try await expectDeletion(in: ClickHouseEngine.shared.database())
