@@ -12,7 +12,7 @@ import WaybillTesting
 
 /// The store port on ClickHouse. `WAYBILL_HISTORIES=500` plays so many histories instead of a few.
 @Suite(.timeLimit(.minutes(20)), .enabled(if: ClickHouseEngine.isThere)) struct ConformanceTests {
-    private static let count = ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 8
+    private static let count = ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 6
 
     /// Breaks when a set, an erasure, a list, a record, an answer or an export means something else in ClickHouse.
     @Test func aDatabaseConforms() async {
@@ -90,7 +90,7 @@ import WaybillTesting
 
 /// The same on two shards of two replicas.
 @Suite(.timeLimit(.minutes(20)), .enabled(if: ClickHouseEngine.isClusterThere)) struct ClusterConformanceTests {
-    private static let count = ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 4
+    private static let count = ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 3
 
     /// Breaks when replicas or shards make a difference to what is read.
     @Test func threeProcessesOnAClusterConform() async {
