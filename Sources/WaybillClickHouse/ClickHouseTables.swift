@@ -151,46 +151,8 @@ struct ClickHouseTables: Sendable {
             places.compactMap { place in ArrivalPlace.writer(of: place).map { ($0, place) } }, uniquingKeysWith: max)
     }
 
-    /// Reads books by source and arrival. `condition` is SQL.
-    func books(where condition: String, _ body: (BooksRow) throws -> Void) async throws(WaybillError) {
-        // Most sets of a source have the same share, which is decoded once.
-        var last: (json: [UInt8], share: TransactionSet.Share)?
-        try await client.forEachRow(
-            """
-            SELECT arrival, heard_us, proof, installation_proof, share, arrived, retired FROM books \
-            WHERE \(Self.isOfASource) AND (\(condition)) ORDER BY source, arrival
-            """, reading
-        ) { row in
-            let (arrival, heard) = (try row.integer(Int64.self), try row.integer(Int64.self))
-            let (proof, installationProof, json) = (try row.string(), try row.string(), try row.string())
-            let (arrived, retired) = (try row.array(), try row.array())
-            if last?.json != json { last = (json, try Self.share(json)) }
-            guard let share = last?.share else { return }
-            var books = SourceBooks(
-                share, heard: heard, proofDigest: proof.isEmpty ? nil : proof,
-                installationDigest: installationProof.isEmpty ? nil : installationProof)
-            for (number, index) in stride(from: 0, to: arrived.count - 2, by: 3).enumerated() {
-                books.arrivals.append(
-                    SourceBooks.Arrival(
-                        id: arrival + Int64(number) * ArrivalPlace.writerCount, first: arrived[index],
-                        last: arrived[index + 1], received: arrived[index + 2]))
-            }
-            for index in stride(from: 0, to: retired.count - 1, by: 2) {
-                books.retired.insert(retired[index]...max(retired[index], retired[index + 1]))
-            }
-            try body(BooksRow(arrival: arrival, books: books))
-        }
-    }
-
     /// Only removals insert rows without a source.
     static let isOfASource = "source != \(literal(none))"
-
-    private static func share(_ json: [UInt8]) throws -> TransactionSet.Share {
-        guard let share = try? TransactionSet.decode(json).sources.first else {
-            throw WaybillError(.damaged, "A row of the table books holds what is no share of a set.")
-        }
-        return share
-    }
 
     /// Reads facts by source and sequence, each once. `condition` is SQL; `nil` for all facts.
     func facts(where condition: String?, _ body: (FactRow) throws -> Void) async throws(WaybillError) {

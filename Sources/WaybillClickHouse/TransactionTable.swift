@@ -275,23 +275,26 @@ extension RowBinaryReader {
         let (ids, apps, versions) = (
             try array { try $0.guid() }, try array { try $0.text() }, try array { try $0.text() }
         )
-        row.sources = ids.indices.filter { $0 < apps.count && $0 < versions.count }.map { index in
+        let (owners, times, offsets) = (try array(), try array(), try array())
+        let (partSources, useCases) = (try array(), try array())
+        let (parts, sequences, at, codes) = (try array(), try array(), try array(), try array())
+        let places = (0..<Int64(ids.count), 0..<Int64(partSources.count))
+        guard apps.count == ids.count, versions.count == ids.count, useCases.count == partSources.count,
+            [times.count, offsets.count].allSatisfy({ $0 == owners.count }),
+            [sequences.count, at.count, codes.count].allSatisfy({ $0 == parts.count }),
+            (owners + partSources).allSatisfy(places.0.contains), parts.allSatisfy(places.1.contains)
+        else { throw WaybillError(.damaged, "The row of the transaction \(row.id) can't be read.") }
+        row.sources = ids.indices.map { index in
             TransactionRow.Source(id: ids[index], app: apps[index], appVersion: versions[index], clock: [])
         }
-        let (owners, times, offsets) = (try array(), try array(), try array())
-        for (index, owner) in owners.enumerated() where row.sources.indices.contains(Int(owner)) {
+        for (index, owner) in owners.enumerated() {
             row.sources[Int(owner)].clock.append(
                 ClockAnchor(atMicroseconds: times[index], offsetMicroseconds: offsets[index]))
         }
-        for (source, useCase) in zip(try array(), try array()) {
-            row.parts.append(TransactionRow.Part(source: Int(source), useCase: Int(useCase)))
-        }
-        let (parts, sequences, at, codes) = (try array(), try array(), try array(), try array())
-        row.events.reserveCapacity(parts.count)
-        for index in parts.indices {
-            row.events.append(
-                TransactionRow.Event(
-                    part: Int(parts[index]), sequence: sequences[index], at: at[index], code: Int(codes[index])))
+        row.parts = zip(partSources, useCases).map { TransactionRow.Part(source: Int($0), useCase: Int($1)) }
+        row.events = parts.indices.map { index in
+            TransactionRow.Event(
+                part: Int(parts[index]), sequence: sequences[index], at: at[index], code: Int(codes[index]))
         }
     }
 }

@@ -20,18 +20,17 @@ import WaybillQueries
         let summary = AnyQuestion.summary(SummaryQuestion())
         var facts = store
         (facts.readsRows, facts.isCopyPreferred, facts.factsPerBucket) = (false, false, 10)
-        _ = try await store.add(ReceivedSet(sets[0], received: Date(timeIntervalSince1970: 1_800_000_000)))
+        try await add([sets[0]], to: store)
         try await store.queue.keeper.run(isAlone: true)
-        _ = try await store.add(ReceivedSet(sets[1], received: Date(timeIntervalSince1970: 1_800_000_000)))
+        try await add([sets[1]], to: store)
         #expect(try await store.answerByRows(summary, where: []) == facts.answer(summary, where: []))
         try await store.queue.keeper.run(isAlone: true)
         #expect(try await store.answerByRows(summary, where: []) == facts.answer(summary, where: []))
         var later = shop
         later.buy()
-        let more = later.sets().map { ReceivedSet($0, received: Date(timeIntervalSince1970: 1_800_000_000)) }
         // It does not make rows by itself then.
         store.queue.keeper.isAwake.withLock { $0 = true }
-        for set in more { _ = try await store.add(set) }
+        try await add(later.sets(), to: store)
         try await ClickHouseClient(address).run("TRUNCATE TABLE \(table)")
         #expect(try await store.answerByRows(summary, where: []) != facts.answer(summary, where: []))
     }
@@ -42,9 +41,7 @@ import WaybillQueries
         let store = try await ClickHouseStore(address)
         var shop = Shop(seed: 11)
         for _ in 0..<10 { shop.buy() }
-        for set in shop.sets() {
-            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
-        }
+        try await add(shop.sets(), to: store)
         try await store.queue.keeper.run(isAlone: true)
         #expect(try await store.tables.changedTransactions(limit: 100).isEmpty)
         // As one that was killed between its claim and its rows.
@@ -67,9 +64,7 @@ import WaybillQueries
         store.queue.keeper.isAwake.withLock { $0 = true }
         var shop = Shop(seed: 14)
         for _ in 0..<6 { shop.buy() }
-        for set in shop.sets() {
-            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
-        }
+        try await add(shop.sets(), to: store)
         let numbers = ArrivalNumbers()
         try await TransactionKeeper(store.tables, numbers, factLimit: limit.facts).run(isAlone: true)
         #expect(try await store.tables.changedTransactions(limit: 100).count == limit.changed)
@@ -111,9 +106,7 @@ import WaybillQueries
         let store = try await ClickHouseStore(address)
         var shop = Shop(seed: 12)
         for _ in 0..<4 { shop.buy() }
-        for set in shop.sets() {
-            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
-        }
+        try await add(shop.sets(), to: store)
         try await store.queue.keeper.run(isAlone: true)
         _ = try await store.erase(.transactions([shop.transactions[1]]))
         try await store.queue.keeper.run(isAlone: true)
@@ -125,6 +118,12 @@ import WaybillQueries
             return
         }
         #expect(answer.useCases.map(\.runs) == [3])
+    }
+
+    private func add(_ sets: [TransactionSet], to store: ClickHouseStore) async throws {
+        for set in sets {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
     }
 }
 #endif

@@ -1,5 +1,5 @@
 package import WaybillCore
-import WaybillStore
+package import WaybillStore
 
 /// A transaction as one row of a table, with the properties that most questions read.
 package struct TransactionRow: Sendable {
@@ -213,5 +213,43 @@ extension StoreReader {
     /// Returns a row for each transaction of a store.
     package func transactionRows() throws(WaybillError) -> [TransactionRow] {
         try read { () throws(WaybillError) in try TransactionRowMaker(connection).rows() }
+    }
+}
+
+extension AnyQuestion {
+    /// The transactions that count; `nil` if the question needs more than their rows.
+    package var rowFilter: TransactionFilter? {
+        switch self {
+        case .legs, .network, .why: return nil
+        case .errors(let question) where question.newSinceMicroseconds != nil: return nil
+        case .dropOff(let question): return question.unfinished
+        case .summary, .duration, .measure, .transitions, .funnel, .compare, .errors: break
+        }
+        guard !looksAtFamilies, case .transactions(let filter, _) = subject else { return nil }
+        return filter
+    }
+
+    /// The parts of rows that the question reads.
+    package func rowContents(_ reader: StoreReader) throws(WaybillError) -> RowContents {
+        var (points, contents): ([TransactionPoint], _) = ([], RowContents(codes: []))
+        switch self {
+        case .transitions, .dropOff: contents.codes = nil
+        case .funnel(let question) where question.isStrict: contents.codes = nil
+        case .funnel(let question): points = question.steps
+        case .duration(let question): points = [question.from, question.to]
+        case .compare(let question): points = [question.from, question.to]
+        case .measure(let question): contents.attributes = [question.attribute]
+        case .errors: (contents.attributes, contents.readsErrors, contents.readsProperties) = (["user"], true, true)
+        case .summary: (contents.readsErrors, contents.readsProperties) = (true, true)
+        case .legs, .network, .why: break
+        }
+        switch subject {
+        case .transactions(_, .attribute(let name)?): contents.attributes.insert(name)
+        case .transactions(_, let segmentation):
+            contents.readsProperties = contents.readsProperties || segmentation != nil
+        case .exchanges: break
+        }
+        for case .event(let name) in points { contents.codes?.formUnion(try reader.connection.codes(named: name)) }
+        return contents
     }
 }
