@@ -86,29 +86,58 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   has_error UInt8, -- 1: with an error
   error_code Int64, -- of the error
   error String CODEC(ZSTD), -- JSON: the rest of it
-  sample_ppm Int64, -- as in SQLite; -1: none
-  sample_kept UInt8, -- as in SQLite
-  slow_us Int64, -- as in SQLite; -1: none
-  installation FixedString(16), -- zeros: none
-  device String, -- of the source
-  os String, -- of the source
-  os_version String, -- of the source
-  ended_by String, -- empty: unknown
-  attribute_names Array(String) CODEC(ZSTD), -- of the latest values
-  attribute_values Array(String) CODEC(ZSTD), -- JSON objects
+  error_identity String CODEC(ZSTD), -- domain, name or code, and innermost cause
+  attribute_names Array(String) CODEC(ZSTD), -- latest values
+  attribute_values Array(String) CODEC(ZSTD),
   said Array(String) CODEC(ZSTD), -- names and values, for filters
   sources Array(FixedString(16)) CODEC(ZSTD), -- of all parts, the leading one first
-  apps Array(String) CODEC(ZSTD), -- of `sources`
-  app_versions Array(String) CODEC(ZSTD), -- of `sources`
+  installations Array(FixedString(16)) CODEC(ZSTD), -- zeros: none
+  apps Array(String) CODEC(ZSTD), -- of `sources`, as the next ones
+  app_versions Array(String) CODEC(ZSTD),
+  devices Array(String) CODEC(ZSTD),
+  oses Array(String) CODEC(ZSTD),
+  os_versions Array(String) CODEC(ZSTD),
+  ended_by Array(String) CODEC(ZSTD), -- empty: unknown
   clock_sources Array(Int64) CODEC(ZSTD), -- indexes in `sources`, from 0
-  clock_at Array(Int64) CODEC(Delta, ZSTD), -- anchors, as `at_us`
-  clock_offsets Array(Int64) CODEC(Delta, ZSTD), -- microseconds
+  clock_at Array(Int64) CODEC(Delta, ZSTD), -- as `at_us`
+  clock_offsets Array(Int64) CODEC(Delta, ZSTD),
   part_sources Array(Int64) CODEC(ZSTD), -- indexes in `sources`, from 0
-  part_use_cases Array(Int64) CODEC(ZSTD), -- codes
+  part_use_cases Array(Int64) CODEC(ZSTD),
+  part_sequences Array(Int64) CODEC(Delta, ZSTD),
+  part_at Array(Int64) CODEC(Delta, ZSTD),
+  part_closed_at Array(Int64) CODEC(Delta, ZSTD), -- smallest number: open
+  part_cause_sources Array(FixedString(16)) CODEC(ZSTD), -- the exchange that caused it; zeros: none
+  part_causes Array(Int64) CODEC(Delta, ZSTD),
+  part_outcomes Array(Int64) CODEC(ZSTD),
+  part_timeouts Array(Int64) CODEC(ZSTD),
+  part_sample_ppm Array(Int64) CODEC(ZSTD), -- -1: none
+  part_sample_kept Array(Int64) CODEC(ZSTD),
+  part_slow Array(Int64) CODEC(ZSTD), -- -1: none
   event_parts Array(Int64) CODEC(ZSTD), -- indexes in `part_sources`, from 0
-  event_sequences Array(Int64) CODEC(Delta, ZSTD), -- of events
-  event_at Array(Int64) CODEC(Delta, ZSTD), -- of events, as `at_us`
-  event_codes Array(Int64) CODEC(Delta, ZSTD), -- of events
+  event_sequences Array(Int64) CODEC(Delta, ZSTD),
+  event_at Array(Int64) CODEC(Delta, ZSTD),
+  event_codes Array(Int64) CODEC(Delta, ZSTD),
+  exchange_parts Array(Int64) CODEC(ZSTD), -- indexes in `part_sources`, from 0
+  exchange_sequences Array(Int64) CODEC(Delta, ZSTD),
+  exchange_at Array(Int64) CODEC(Delta, ZSTD),
+  exchange_opened_us Array(Int64) CODEC(Delta, ZSTD), -- of the opening
+  exchange_roles Array(Int64) CODEC(ZSTD), -- 0 client, 1 server
+  exchange_methods Array(String) CODEC(ZSTD),
+  exchange_hosts Array(String) CODEC(ZSTD), -- a zero byte: none
+  exchange_paths Array(String) CODEC(ZSTD),
+  exchange_closed_at Array(Int64) CODEC(Delta, ZSTD), -- smallest number: open
+  exchange_first_byte Array(Int64) CODEC(Delta, ZSTD), -- smallest number: unknown
+  exchange_states Array(Int64) CODEC(ZSTD), -- 0 in progress, 1 completed, 2 failed, 3 cancelled, 4 mocked, 5 interrupted
+  exchange_statuses Array(Int64) CODEC(ZSTD), -- -1: none
+  exchange_sent Array(Int64) CODEC(Delta, ZSTD), -- -1: unknown
+  exchange_received Array(Int64) CODEC(Delta, ZSTD), -- -1: unknown
+  exchange_close_codes Array(Int64) CODEC(ZSTD), -- -1: none
+  exchange_errors Array(String) CODEC(ZSTD), -- JSON; empty: none
+  error_exchanges Array(Int64) CODEC(ZSTD), -- indexes from 1; 0: of a part or event
+  error_codes Array(Int64) CODEC(ZSTD),
+  error_domains Array(String) CODEC(ZSTD),
+  error_names Array(String) CODEC(ZSTD),
+  error_texts Array(String) CODEC(ZSTD), -- empty for underlying errors
 ) ENGINE = ReplacingMergeTree(version)
 ORDER BY (tx)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

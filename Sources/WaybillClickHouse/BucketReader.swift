@@ -58,15 +58,23 @@ extension ClickHouseTables {
                 counts[range == 0 ? starts.count - 1 : Int(clamping: range) - 1] = Int64(clamping: count)
             }
         }
-        func divided(_ ids: ClosedRange<UInt64>?, _ factCount: Int64) -> [Bucket] {
-            let shares = UInt64(clamping: factCount / (2 * count) + 1)
-            return (0..<shares).map { Bucket(ids: ids, share: ($0, shares)) }
-        }
-        var buckets = scope.isAll ? divided(nil, try await self.count(Self.noTransaction)) : []
+        var buckets = scope.isAll ? try await bucketsOutsideTransactions(ofAbout: count) : []
         for (index, (start, end)) in zip(starts, ends).enumerated() where counts[index] ?? 0 > 0 {
-            buckets += divided(start...end, counts[index] ?? 0)
+            buckets += Self.buckets(start...end, of: counts[index] ?? 0, ofAbout: count)
         }
         return buckets
+    }
+
+    func bucketsOutsideTransactions(ofAbout count: Int64) async throws(WaybillError) -> [Bucket] {
+        let factCount = try await self.count(Self.noTransaction)
+        return factCount == 0 ? [] : Self.buckets(nil, of: factCount, ofAbout: count)
+    }
+
+    private static func buckets(
+        _ ids: ClosedRange<UInt64>?, of factCount: Int64, ofAbout count: Int64
+    ) -> [Bucket] {
+        let shares = UInt64(clamping: factCount / (2 * count) + 1)
+        return (0..<shares).map { Bucket(ids: ids, share: ($0, shares)) }
     }
 
     /// SQL for the facts in transactions of a scope. `range` is SQL for some transactions, which makes it cheaper.
@@ -182,6 +190,7 @@ struct BucketReader {
     private let stranded: [FactID: StrandedPart]
     private var buckets: ArraySlice<Bucket>
     private let scope: AnyQuestion.Scope
+    private var isWhole = true
     private var isFirst = true
     private var count: Int64 = 0
 
@@ -191,6 +200,16 @@ struct BucketReader {
         // The books are read first, because facts that arrive later must not count.
         books = try await DatabaseBooks(tables, try await tables.state())
         buckets = try await tables.buckets(of: scope, ofAbout: count)[...]
+        stranded = Dictionary(
+            try await tables.strandedParts(of: scope).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Reads only facts outside of transactions.
+    init(outsideTransactions tables: ClickHouseTables, factsEach count: Int64) async throws {
+        self.tables = tables
+        (scope, isWhole) = (.all, false)
+        books = try await DatabaseBooks(tables, try await tables.state())
+        buckets = try await tables.bucketsOutsideTransactions(ofAbout: count)[...]
         stranded = Dictionary(
             try await tables.strandedParts(of: scope).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -206,6 +225,7 @@ struct BucketReader {
     /// Returns `nil` after the last bucket. Throws ``DatabaseBooks/Incomplete`` if facts in the books are missing.
     mutating func next() async throws -> StoreThread<MemoryStore>? {
         guard let bucket = buckets.popFirst() else {
+            guard isWhole else { return nil }
             guard scope.isAll else {
                 try await tables.checkFacts(of: books)
                 return nil

@@ -16,8 +16,10 @@ extension ClickHouseStore {
     /// - Returns: `nil` if only a copy can tell: for an empty page, ties, and too many changes.
     private func pageInMemory(_ request: ListRequest) async throws -> RecordPage<TransactionSummary>? {
         let now = clock.wallMicroseconds()
-        let (filter, limit) = try await BucketReader.readNames(tables) { reader in
-            (try reader.filter(request, now: now) as TransactionFilter, try request.pageSize())
+        let (filter, limit, condition) = try await BucketReader.readNames(tables) { reader in
+            let filter = try reader.filter(request, now: now) as TransactionFilter
+            let conditions = try RowConditions(of: [filter], reader, now: now)
+            return (filter, try request.pageSize(), conditions.sql(filter))
         }
         if request[.after] != nil {
             let position = try request.position()
@@ -28,7 +30,7 @@ extension ClickHouseStore {
         }
         // A copy numbers sources in another way than each store in memory.
         guard cursor.map({ $0 == ListCursor(behind: $0.listed, in: filter.order) }) ?? true else { return nil }
-        if let page = try await pageByRows(filter, limit, behind: cursor, now: now) { return page }
+        if let page = try await pageByRows(filter, condition, limit, behind: cursor, now: now) { return page }
         if filter.order == .newest, let page = try await newest(filter, limit, behind: cursor, now: now) { return page }
         guard !answersOften else { return nil }
         return try await TransactionLoader.unlessTooMuch {
@@ -40,11 +42,9 @@ extension ClickHouseStore {
     private static let changedLimit = 1_000
 
     private func pageByRows(
-        _ filter: TransactionFilter, _ limit: Int, behind cursor: ListCursor?, now: Int64
+        _ filter: TransactionFilter, _ condition: String?, _ limit: Int, behind cursor: ListCursor?, now: Int64
     ) async throws -> RecordPage<TransactionSummary>? {
-        guard tables.keepsRows, readsRows, let condition = ClickHouseTables.condition(filter, now: now) else {
-            return nil
-        }
+        guard tables.keepsRows, readsRows, let condition else { return nil }
         return try await TransactionLoader.unlessTooMuch {
             try await tables.untilComplete {
                 // Read first, because rows may be made meanwhile.

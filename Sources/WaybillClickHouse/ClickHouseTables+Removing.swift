@@ -122,8 +122,11 @@ extension ClickHouseTables {
                     left.removeFirst()
                     continue
                 }
-                // Another process may have inserted older rows since.
-                if removal.table == "transactions", attempts % 20 == 0 { try await begin(removal) }
+                // Another process may have inserted older rows since, behind the pushed one.
+                if removal.table == "transactions", attempts % 60 == 0 {
+                    try await begin(removal)
+                    pushed.remove(removal.id)
+                }
                 if !isCurrent, pushed.insert(removal.id).inserted { try await push(removal, at: wall) }
                 attempts -= 1
                 guard attempts > 0 else { throw WaybillError(.store, "It is under way.") }

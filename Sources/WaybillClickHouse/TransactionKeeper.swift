@@ -166,7 +166,8 @@ extension ClickHouseTables {
             try await client.forEachRow(
                 """
                 SELECT tx FROM by_source WHERE \(some.joined(separator: " OR ")) GROUP BY source, tx \
-                HAVING uniqExactIf(sequence, kind = 1) > uniqExactIf(sequence, kind = 4)
+                HAVING uniqExactIf(sequence, kind = 1) > uniqExactIf(sequence, kind = 4) \
+                OR uniqExactIf(sequence, kind = 5) > uniqExactIf(sequence, kind = 6)
                 """, reading
             ) { row in changed.insert(try row.guid()) }
         }

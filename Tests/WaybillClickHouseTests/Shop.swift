@@ -66,9 +66,9 @@ struct Recorder {
     var now: Int64 = 0
     private(set) var facts: [Fact] = []
 
-    init(_ app: String, _ id: GUID, of installation: GUID? = nil) {
+    init(_ app: String, version: String = "1", _ id: GUID, of installation: GUID? = nil) {
         source = SourceIdentity(
-            id: id, installation: installation, app: app, appVersion: "1", device: "x86_64", os: "Linux",
+            id: id, installation: installation, app: app, appVersion: version, device: "x86_64", os: "Linux",
             osVersion: "6.1")
     }
 

@@ -346,6 +346,9 @@ import WaybillTesting
         _ = try await collector.answer(.summary(SummaryQuestion(filter: TransactionFilter())), where: [])
         #expect(try await collector.loader.hasCopy() == false)
         _ = try await collector.answer(.legs(LegsQuestion(filter: TransactionFilter())), where: [])
+        #expect(try await collector.loader.hasCopy() == false)
+        let family = TransactionFilter([.not(.parent(.known))])
+        _ = try await collector.answer(.summary(SummaryQuestion(filter: family)), where: [])
         #expect(try await collector.loader.hasCopy(), "a collector that answers keeps one")
         await #expect(throws: QueryFailure.self) { try await store.transaction("\(GUID())") }
         await #expect(throws: QueryFailure.self) { try await store.transaction("no code") }

@@ -309,11 +309,11 @@ extension SupportCode {
     static func matches(_ guid: String, _ bytes: String) -> String { "substr(\(guid), 12) = \(bytes)" }
 }
 
-struct ErrorPattern {
-    var code: Int?
-    var text: String?
+package struct ErrorPattern {
+    package var code: Int?
+    package var text: String?
 
-    init(_ error: String) {
+    package init(_ error: String) {
         guard error != "*" else { return }
         code = error.split(separator: " ").last.flatMap { Int($0) }
         let words = code == nil ? error : error.split(separator: " ").dropLast().joined(separator: " ")

@@ -41,17 +41,13 @@ package import WaybillCore
 /// | `host:example.com` | to that host or a subdomain, `api.example.com` |
 /// | `path:/orders` | to that path or one below it, `/orders/17` |
 /// | `method:GET,HEAD` | with one of these methods |
-/// | `status:401`, `status:4xx`, `status:400-499` | with that status |
 /// | `state:failed,cancelled` | in one of these states; see ``ExchangeRecord/State`` |
-/// | `error:-1001`, `error:NSURLErrorDomain`, `error:*` | with that error or underlying error |
-/// | `took>2s`, `took<500ms` | that took longer or shorter |
 /// | `size>100kB`, `size<1MB` | with a larger or smaller response body; units are B, kB, MB, GB |
 /// | `close:1006`, `close:1002-1015` | that are WebSockets closed with that code |
-/// | `app:shop`, `version:1.2`, `device:x`, `os:"iOS 18"`, `osVersion:18.1` | recorded by such a source |
-/// | `source:0198c0de-…`, `installation:0198c0de-…` | recorded by the source with that ID, or by any source of that installation |
+/// | `status:4xx`, `error:*`, `took>2s`, `since:24h`, `until:2026-03-01` | as for transactions |
+/// | `app:`, `version:`, `device:`, `os:`, `osVersion:`, `source:`, `installation:` | recorded by such a source |
 /// | `ended:signal`, `ended:SIGSEGV` and so on | that have no end because their process ended like this |
 /// | `useCase:login`, `outcome:failed`, `event:paid`, `has:feedback`, `attribute:variant=B`, `parent:`, `root:`, `child:` | of a transaction that matches |
-/// | `since:24h`, `until:2026-03-01` | opened at or after that time, or before it |
 /// | `password`, `"wrong password"` | with that text in the method, URL, header fields, error, kept bodies, or the transaction's ID or support code |
 ///
 /// The description is the canonical text. It reads back as an equal expression.

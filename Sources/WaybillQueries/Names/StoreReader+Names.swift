@@ -198,3 +198,49 @@ extension Connection {
             })
     }
 }
+
+/// Where an event with a code has a name.
+package struct EventMeaning: Sendable {
+    package var code: Int
+    package var useCases: Set<Int>
+    /// Whether it has the name in all other use cases.
+    package var isOfOtherUseCases = false
+    /// The versions that give it the name, or, with ``isEverywhereElse``, another one.
+    package var places: [AppVersion]
+    package var isEverywhereElse: Bool
+}
+
+extension StoreReader {
+    /// Returns `nil` if there are too many, or launches of the same version have different names.
+    package func meanings(ofEvent name: String) throws(WaybillError) -> [EventMeaning]? {
+        var meanings: [EventMeaning] = []
+        let named = try connection.statement("SELECT DISTINCT use_case, event FROM names WHERE name = ? AND event >= 0")
+            .rows(name) { row in (useCase: row.int(0) as Int, code: row.int(1) as Int) }
+        guard named.count <= Self.meaningLimit else { return nil }
+        for (useCase, code) in named {
+            let places = try connection.statement(
+                "SELECT app, app_version, min(name) FROM names WHERE use_case = ? AND event = ? GROUP BY 1, 2"
+            ).rows(useCase, code) { row in
+                (place: AppVersion(app: row.text(0), version: row.text(1)), name: row.text(2))
+            }
+            guard places.count <= Self.meaningLimit, !places.contains(where: { $0.place.version.contains("\u{1}") })
+            else { return nil }
+            let isUsual = places.map(\.name).min() == name
+            meanings.append(
+                EventMeaning(
+                    code: code, useCases: [useCase],
+                    places: places.filter { ($0.name == name) != isUsual }.map(\.place), isEverywhereElse: isUsual))
+        }
+        if let code = FilterCondition.code(ofUnnamed: name) {
+            let others = try connection.statement("SELECT DISTINCT use_case FROM names WHERE event = ?").rows(code) {
+                row in row.int(0) as Int
+            }
+            meanings.append(
+                EventMeaning(
+                    code: code, useCases: Set(others), isOfOtherUseCases: true, places: [], isEverywhereElse: true))
+        }
+        return meanings
+    }
+
+    private static let meaningLimit = 100
+}

@@ -296,27 +296,27 @@ extension Mergeable {
 ///
 /// In JSON, it is one object. The member `question` names the kind, and the others are those of the answer.
 public enum AnyAnswer: Hashable, Sendable {
-    /// The number of transactions by use case, time and outcome.
+    /// To ``SummaryQuestion``.
     case summary(SummaryQuestion, SummaryAnswer)
-    /// The time between two points of transactions.
+    /// To ``DurationQuestion``.
     case duration(DurationQuestion, DurationAnswer)
-    /// The distribution of a numeric attribute.
+    /// To ``MeasureQuestion``.
     case measure(MeasureQuestion, MeasureAnswer)
-    /// The pairs of consecutive events, and the time between them.
+    /// To ``TransitionsQuestion``.
     case transitions(TransitionsQuestion, TransitionsAnswer)
-    /// The number of transactions that reach each step.
+    /// To ``FunnelQuestion``.
     case funnel(FunnelQuestion, FunnelAnswer)
-    /// The last events of unfinished transactions.
+    /// To ``DropOffQuestion``.
     case dropOff(DropOffQuestion, DropOffAnswer)
-    /// The time that transactions spend in client, network and server.
+    /// To ``LegsQuestion``.
     case legs(LegsQuestion, LegsAnswer)
-    /// The durations and results of exchanges, by host, path or method.
+    /// To ``NetworkQuestion``.
     case network(NetworkQuestion, NetworkAnswer)
-    /// The differences between two groups of transactions.
+    /// To ``CompareQuestion``.
     case compare(CompareQuestion, CompareAnswer)
-    /// The errors that transactions closed with, and which of them are new.
+    /// To ``ErrorsQuestion``.
     case errors(ErrorsQuestion, ErrorsAnswer)
-    /// What sets some transactions apart from the others.
+    /// To ``WhyQuestion``.
     case why(WhyQuestion, WhyAnswer)
 
     private var both: (question: AnyQuestion, answer: any QuestionAnswer) {

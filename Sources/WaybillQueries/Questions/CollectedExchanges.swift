@@ -248,4 +248,18 @@ extension MeasuredExchange {
             stored: row.int(20), lastActivity: row.int(23), timeout: row.int(22), now: wall)
         weight = sampling.weight(for: outcome, tookMicroseconds: row.optionalInt(21))
     }
+    init(_ exchange: TransactionRow.Exchange, of row: TransactionRow, now wall: Int64) {
+        let part = row.parts[exchange.part]
+        id = FactID(source: row.sources[part.source].id, sequence: exchange.sequence)
+        transaction = row.id
+        (role, method, host, path) = (exchange.role, exchange.method, exchange.host, exchange.path)
+        (state, opened, status, error) = (exchange.state, exchange.opened, exchange.status, exchange.error)
+        firstByteAfter = exchange.firstByteAt.map { $0 - exchange.at }
+        duration = exchange.closedAt.map { $0 - exchange.at }
+        (sentByteCount, receivedByteCount) = (exchange.sentByteCount, exchange.receivedByteCount)
+        guard let sampling = part.sampling else { return }
+        let outcome = TransactionOutcome(
+            stored: part.outcome, lastActivity: row.lastActivity, timeout: part.timeout, now: wall)
+        weight = sampling.weight(for: outcome, tookMicroseconds: part.closedAt.map { $0 - part.at })
+    }
 }

@@ -185,6 +185,21 @@ struct UndividedLegs: Mergeable {
         }
     }
 
+    /// Adds the requests of one of the sources of a transaction.
+    mutating func add(exchangesOf source: Int, in row: TransactionRow) {
+        let client = row.sources[source].id
+        for exchange in row.exchanges where exchange.role == .client && row.parts[exchange.part].source == source {
+            let cause = FactID(source: client, sequence: exchange.sequence)
+            let caused = row.parts.indices.filter { row.parts[$0].cause == cause }
+            var tied = TiedExchange(exchange, ofPart: row.parts[exchange.part].sequence)
+            // Several parts may name this exchange as their cause.
+            if caused.count == 1, let part = caused.first {
+                tied.server = row.server(part, at: place(of: row.sources[row.parts[part].source].id))
+            }
+            if tied.isSample || exchange.part == 0 && row.isChosen { exchanges.append(tied) }
+        }
+    }
+
     var isEmpty: Bool { transactions.isEmpty && exchanges.isEmpty }
 
     private mutating func place(of server: GUID) -> Int64 {
@@ -214,7 +229,52 @@ struct UndividedLegs: Mergeable {
     }
 }
 
+extension TiedExchange {
+    init(_ exchange: TransactionRow.Exchange, ofPart part: Int64) {
+        self.init(part: part, sequence: exchange.sequence, opened: exchange.at, closed: exchange.closedAt)
+        let isCompleted = exchange.state == .completed || exchange.state == .mocked
+        responded = isCompleted ? exchange.firstByteAt ?? closed : nil
+    }
+}
+
+extension TransactionRow {
+    /// The server's share in an exchange; `nil` without an end.
+    func server(_ part: Int, at source: Int64) -> TiedExchange.Server? {
+        let ends = exchanges.filter { $0.part == part && $0.role == .server }.compactMap(\.closedAt)
+        guard let answered = ends.min() ?? parts[part].closedAt else { return nil }
+        return TiedExchange.Server(
+            source: source, part: parts[part].sequence, opened: parts[part].at, answered: answered)
+    }
+}
+
 extension LegsQuestion {
+    /// Rows besides the chosen ones tell about the clocks.
+    func undivided(_ rows: [TransactionRow], _ context: AnswerContext) throws(WaybillError) -> Folded<PartialLegs> {
+        var context = context
+        context.rows = rows.filter(\.isChosen)
+        let sources = try SourceDirectory(context)
+        var all = try TransactionCursor(
+            filter, segmentation: segmentation, reading: .times, sources: sources, context)
+        let values = all.segmentValues
+        var (divided, undivided) = (NamedSegments(CollectedLegs()), [GUID: UndividedLegs]())
+        try all.forEach { transaction, _ in
+            let segment = transaction.segment.map { values[$0] }
+            if let closing = transaction.closing, let source = sources.entries[transaction.source]?.id {
+                undivided[source, default: UndividedLegs()].add(transaction, closedAt: closing.at, segment: segment)
+            } else {
+                divided.add(to: segment) { $0.withoutEnd.addWeight(transaction.weight) }
+            }
+        }
+        for row in rows where !row.exchanges.isEmpty {
+            for (index, source) in row.sources.enumerated() {
+                undivided[source.id, default: UndividedLegs()].add(exchangesOf: index, in: row)
+            }
+        }
+        return Folded(
+            collected: PartialLegs(divided: divided, undivided: undivided.filter { !$0.value.isEmpty }),
+            asked: try AskedTransactions(all, all.weights, context))
+    }
+
     func undivided(
         _ all: TransactionCursor, _ sources: SourceDirectory, _ context: AnswerContext
     ) throws(WaybillError) -> Folded<PartialLegs> {

@@ -119,6 +119,7 @@ extension LegsQuestion: FoldedQuestion {
     }
 
     func partial(from context: AnswerContext, batchCount: Int) throws(WaybillError) -> Folded<PartialLegs> {
+        if let rows = context.rows { return try undivided(rows, context) }
         let sources = try SourceDirectory(context.connection)
         let all = try TransactionCursor(
             filter, segmentation: segmentation, reading: .times, sources: sources, context)

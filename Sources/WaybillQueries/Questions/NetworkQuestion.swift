@@ -160,20 +160,26 @@ extension NetworkQuestion: FoldedQuestion {
     package func answered(_ answer: NetworkAnswer) -> AnyAnswer { .network(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> GroupedExchanges {
-        let sources = try SourceDirectory(context.connection)
         let templates = PathTemplates(templates)
         var found = GroupedExchanges(
             exampleCount: max(0, exampleCount), step: stepMicroseconds.map { max(1, $0) })
         let sampled = Int64(max(filter.sampledOneIn, transactions?.sampledOneIn ?? 1))
-        try ExchangeList(filter, of: transactions, now: context.now, context.connection).forEachRow(
-            MeasuredExchange.columns
-        ) { row in
-            var exchange = MeasuredExchange(row, sources, now: context.now)
+        func add(_ measured: MeasuredExchange) {
+            var exchange = measured
             exchange.weight *= sampled
             let key = NetworkKey(exchange, grouping, templates)
-            guard group == nil || group == key else { return }
-            found.add(exchange, key)
+            if group == nil || group == key { found.add(exchange, key) }
         }
+        if let rows = context.rows {
+            for row in rows {
+                for exchange in row.exchanges { add(MeasuredExchange(exchange, of: row, now: context.now)) }
+            }
+            return found
+        }
+        let sources = try SourceDirectory(context.connection)
+        try ExchangeList(filter, of: transactions, now: context.now, context.connection).forEachRow(
+            MeasuredExchange.columns
+        ) { row in add(MeasuredExchange(row, sources, now: context.now)) }
         guard found.isEmpty else { return found }
         found.count = try context.reader.exchangeCount()
         found.asked = try transactions.map { transactions throws(WaybillError) in

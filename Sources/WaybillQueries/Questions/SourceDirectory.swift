@@ -49,10 +49,10 @@ final class SourceDirectory {
                     id: row.opening.source, app: "", appVersion: "", device: "", os: "", osVersion: "",
                     clock: WallClock([]), naming: -1)
             }
-            for (index, source) in row.sources.enumerated() {
+            for source in row.sources {
                 entries[Int64(entries.count)] = Entry(
-                    id: source.id, installation: index == 0 ? row.installation : nil, app: source.app,
-                    appVersion: source.appVersion, device: row.device, os: row.os, osVersion: row.osVersion,
+                    id: source.id, installation: source.installation, app: source.app, appVersion: source.appVersion,
+                    device: source.device, os: source.os, osVersion: source.osVersion,
                     clock: WallClock(source.clock),
                     naming: number(of: source.id, source.app, source.appVersion, launches))
             }

@@ -159,7 +159,8 @@ struct TransactionCursor: TransactionRange {
                     if starts[hour] == nil { starts[hour] = try segmentation?.start(ofHour: hour, connection) }
                     column = starts[hour]
                 case .ended? where row.outcome == TransactionOutcome.interrupted.rawValue:
-                    column = row.endedBy.isEmpty ? "unknown" : row.endedBy
+                    let endedBy = row.sources.first?.endedBy ?? ""
+                    column = endedBy.isEmpty ? "unknown" : endedBy
                 case .attribute(let name)?: column = row.attributes[name]?.description
                 case nil, .ended, .app, .appVersion, .device, .os, .osVersion, .parentOutcome, .parentUseCase: break
                 }

@@ -148,6 +148,7 @@ extension WhyQuestion: FoldedQuestion {
         guard filter.useCase != nil else {
             throw WaybillError(.setting, "Transactions are compared with others of their use case; say which.")
         }
+        if let rows = context.rows { return try partial(of: rows, context) }
         let sources = try SourceDirectory(context.connection)
         var found = try TransactionCursor(filter, reading: [.times], sources: sources, context)
         var chosen: Set<FoundTransaction> = []
@@ -168,6 +169,30 @@ extension WhyQuestion: FoldedQuestion {
         }
         folded.collected.asked = try AskedTransactions(found, found.weights, context)
         return folded
+    }
+
+    private func partial(
+        of rows: [TransactionRow], _ context: AnswerContext
+    ) throws(WaybillError) -> Folded<CollectedTraits> {
+        var chosen = context
+        chosen.rows = rows.filter(\.isChosen)
+        var found = try TransactionCursor(filter, reading: [.times], sources: SourceDirectory(chosen), chosen)
+        try found.forEach { _, _ in }
+        var (collected, events) = (
+            CollectedTraits(),
+            try EventCursor(allFilter, codes: nil, reading: [.outcome], sources: SourceDirectory(context), context)
+        )
+        var rest = rows[...]
+        try events.forEach { transaction, points, sources in
+            guard let row = rest.popFirst(), row.isChosen || transaction.outcome != .open else { return }
+            var traits = row.traits
+            for point in points { traits.insert(WhyAnswer.Trait(.event, value: sources.names[point.name])) }
+            collected.add(traits, isChosen: row.isChosen, weight: transaction.weight)
+        }
+        collected.asked = try AskedTransactions(found, found.weights, chosen)
+        return Folded(
+            collected: collected,
+            asked: try AskedTransactions(events.transactions, events.transactions.weights, context))
     }
 
     package func answer(_ found: consuming Folded<CollectedTraits>) throws(WaybillError) -> WhyAnswer {
@@ -213,11 +238,7 @@ private struct TraitReader {
     ) throws(WaybillError) -> Set<WhyAnswer.Trait> {
         var traits: Set<WhyAnswer.Trait> = []
         if let source = sources.entries[transaction.source] {
-            let properties: [(WhyAnswer.Trait.Kind, String)] = [
-                (.app, source.app), (.version, source.appVersion), (.device, source.device), (.os, source.os),
-                (.osVersion, source.osVersion),
-            ]
-            for (kind, value) in properties where !value.isEmpty { traits.insert(WhyAnswer.Trait(kind, value: value)) }
+            traits.add((source.app, source.appVersion, source.device, source.os, source.osVersion))
         }
         let found = try parts.rows(transaction.source, transaction.sequence) { row in
             (
@@ -240,13 +261,47 @@ private struct TraitReader {
                 said.merge(attributes.map { ($0.key, $0.value) }) { first, _ in first }
             }
             try exchanges.forEachRow(part.source, part.sequence) { row in
-                let endpoint = "\(row.text(0)) \(row.optionalText(1) ?? "")\(PathTemplate(row.text(2)))"
-                traits.insert(WhyAnswer.Trait(.request, value: endpoint))
-                if row.bool(3) { traits.insert(WhyAnswer.Trait(.failedRequest, value: endpoint)) }
+                traits.addRequest((row.text(0), row.optionalText(1), row.text(2)), hasFailed: row.bool(3))
             }
         }
         for case (let name, let value?) in said {
             traits.insert(WhyAnswer.Trait(.attribute, name: name, value: value.description))
+        }
+        return traits
+    }
+}
+
+extension Set<WhyAnswer.Trait> {
+    fileprivate mutating func add(
+        _ source: (app: String, version: String, device: String, os: String, osVersion: String)
+    ) {
+        let properties: [(WhyAnswer.Trait.Kind, String)] = [
+            (.app, source.app), (.version, source.version), (.device, source.device), (.os, source.os),
+            (.osVersion, source.osVersion),
+        ]
+        for (kind, value) in properties where !value.isEmpty { insert(WhyAnswer.Trait(kind, value: value)) }
+    }
+
+    fileprivate mutating func addRequest(_ request: (method: String, host: String?, path: String), hasFailed: Bool) {
+        let endpoint = "\(request.method) \(request.host ?? "")\(PathTemplate(request.path))"
+        insert(WhyAnswer.Trait(.request, value: endpoint))
+        if hasFailed { insert(WhyAnswer.Trait(.failedRequest, value: endpoint)) }
+    }
+}
+
+extension TransactionRow {
+    fileprivate var traits: Set<WhyAnswer.Trait> {
+        var traits: Set<WhyAnswer.Trait> = []
+        if let source = sources.first {
+            traits.add((source.app, source.appVersion, source.device, source.os, source.osVersion))
+        }
+        for (name, value) in attributes {
+            traits.insert(WhyAnswer.Trait(.attribute, name: name, value: value.description))
+        }
+        for exchange in exchanges {
+            traits.addRequest(
+                (exchange.method, exchange.host, exchange.path),
+                hasFailed: exchange.state == .failed || exchange.status ?? 0 >= 400)
         }
         return traits
     }

@@ -1,0 +1,215 @@
+#if ClickHouse
+import WaybillCore
+import WaybillQueries
+
+/// Conditions as SQL: on rows of `transactions`, or on each of their exchanges.
+struct RowConditions: Sendable {
+    /// The places of the names of events in filters.
+    var events: [String: [EventMeaning]] = [:]
+    var now: Int64
+
+    /// Returns `nil` if rows lack a property in the filter.
+    func sql(_ filter: TransactionFilter) -> String? {
+        guard !filter.isFolded else { return nil }
+        let joined = filter.beginner.joined.map(String.init).joined(separator: ", ")
+        guard let sql = sql(filter.conditions, about: .transactions) else { return nil }
+        return "joined IN (\(joined)) AND \(sql)"
+    }
+
+    /// Returns `nil` if rows lack a property in the conditions.
+    func sql(_ conditions: [FilterCondition], about subject: FilterExpression.Subject) -> String? {
+        var all = ["1"]
+        for condition in conditions {
+            guard let sql = sql(of: condition, subject) else { return nil }
+            all.append("(\(sql))")
+        }
+        return all.joined(separator: " AND ")
+    }
+
+    static func outcome(now: Int64) -> String {
+        let (open, timedOut) = (TransactionOutcome.open.rawValue, TransactionOutcome.timedOut.rawValue)
+        return "toUInt8(if(outcome = \(open) AND last_us + timeout_us < \(now), \(timedOut), outcome))"
+    }
+
+    /// SQL for the index of an exchange's source, from 1.
+    static let sourceOfExchange = "part_sources[each_parts + 1] + 1"
+
+    private func sql(of condition: FilterCondition, _ subject: FilterExpression.Subject) -> String? {
+        let (isOfTransactions, literal) = (subject == .transactions, ClickHouseTables.literal as (String) -> String)
+        let source = isOfTransactions ? "1" : Self.sourceOfExchange
+        func isSame(_ column: String, _ value: String) -> String { "lower(\(column)) = lower(\(literal(value)))" }
+        func ofExchange(_ condition: (String) -> String, _ column: String) -> String {
+            isOfTransactions
+                ? "arrayExists(x -> (\(condition("x"))), exchange_\(column))" : condition("each_\(column)")
+        }
+        switch condition {
+        case .useCase(let code): return "use_case = \(code)"
+        case .outcome(let outcomes):
+            let codes = outcomes.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
+            return outcomes.isEmpty ? "1" : "\(Self.outcome(now: now)) IN (\(codes))"
+        case .sinceMicroseconds(let time): return "\(isOfTransactions ? "begun_us" : "each_opened_us") >= \(time)"
+        case .untilMicroseconds(let time): return "\(isOfTransactions ? "begun_us" : "each_opened_us") < \(time)"
+        case .event(let name): return events[name].map { $0.map(\.sql).joined(separator: " OR ") }.map(Self.hasEvent)
+        case .error(let error):
+            let owner = isOfTransactions ? nil : "each_numbers"
+            return ErrorPattern(error).sql(ofExchange: owner)
+        case .finishError(let error): return "error_identity = \(literal(error.identity.identityText))"
+        case .app(let value): return isSame("apps[\(source)]", value)
+        case .appVersion(let value): return isSame("app_versions[\(source)]", value)
+        case .device(let value): return isSame("devices[\(source)]", value)
+        case .osVersion(let value): return isSame("os_versions[\(source)]", value)
+        case .os(let value):
+            let system = "lower(concat(oses[\(source)], ' ', os_versions[\(source)], ' '))"
+            let beginnings = [" ", "."].map { "position(\(system), lower(\(literal(value + $0)))) = 1" }
+            return beginnings.joined(separator: " OR ")
+        case .source(let id): return "sources[\(source)] = \(ClickHouseTables.literal(id))"
+        case .installation(let id): return "installations[\(source)] = \(ClickHouseTables.literal(id))"
+        case .ended(let value):
+            let isSo =
+                switch value {
+                case "unknown": "ended_by[\(source)] = ''"
+                case "signal": "ended_by[\(source)] LIKE 'SIG%'"
+                default: "ended_by[\(source)] = \(literal(value))"
+                }
+            let isInterrupted =
+                isOfTransactions
+                ? "outcome = \(TransactionOutcome.interrupted.rawValue)"
+                : "each_states = \(ExchangeRecord.State.interrupted.code)"
+            return "\(isInterrupted) AND \(isSo)"
+        case .sampled(.chosen): return "part_sample_ppm[1] >= 0 AND NOT part_sample_kept[1]"
+        case .sampled(.unchosen): return "part_sample_ppm[1] >= 0 AND part_sample_kept[1]"
+        case .sampled(.none): return "part_sample_ppm[1] < 0"
+        case .oneIn(let count): return "substring(tx, 13, 4) < unhex('\(GUID.sampleBound(oneIn: count))')"
+        case .tookMoreThan(let duration): return "\(took(subject)) > \(duration.microseconds)"
+        case .tookLessThan(let duration): return "\(took(subject)) < \(duration.microseconds)"
+        case .attribute(let name, let value):
+            let said = SaidAttributes.texts(of: name, matching: value).map { "has(said, \(literal($0)))" }
+            return said.joined(separator: " OR ")
+        case .status(let range):
+            return ofExchange({ "\($0) BETWEEN \(range.lowerBound) AND \(range.upperBound)" }, "statuses")
+        case .exchange(let state): return ofExchange({ "\($0) = \(state.code)" }, "states")
+        case .state(let states):
+            let codes = states.map { "\($0.code)" }.sorted().joined(separator: ", ")
+            return states.isEmpty ? "1" : ofExchange({ "\($0) IN (\(codes))" }, "states")
+        case .host(let host):
+            return ofExchange(
+                { "\(isSame($0, host)) OR endsWith(lower(\($0)), lower(\(literal("." + host))))" }, "hosts")
+        case .path(let path):
+            let whole = "/" + path.drop { $0 == "/" }
+            let below = whole.hasSuffix("/") ? whole : "\(whole)/"
+            return ofExchange(
+                { "\($0) = \(literal(whole)) OR startsWith(\($0), \(literal(below)))" }, "paths")
+        case .method(let methods):
+            let all = methods.sorted().map { "lower(\(literal($0)))" }.joined(separator: ", ")
+            return ofExchange({ "lower(\($0)) IN (\(all))" }, "methods")
+        case .receivedMoreThan(let count): return ofExchange({ "\($0) > \(count)" }, "received")
+        case .receivedLessThan(let count):
+            return ofExchange({ "\($0) >= 0 AND \($0) < \(count)" }, "received")
+        case .closeCode(let range):
+            return ofExchange({ "\($0) BETWEEN \(range.lowerBound) AND \(range.upperBound)" }, "close_codes")
+        case .not(let condition): return sql(of: condition, subject).map { "NOT (\($0))" }
+        case .text, .parent, .root, .child: return nil
+        }
+    }
+
+    private func took(_ subject: FilterExpression.Subject) -> String {
+        subject == .transactions
+            ? "closed != 0 AND closed_at_us - at_us"
+            : "each_closed_at != \(ClickHouseTables.missing) AND each_closed_at - each_at"
+    }
+
+    private static func hasEvent(_ condition: String) -> String {
+        // Servers of 2018 read no column that only a lambda names.
+        let named = ["part_use_cases", "part_sources", "apps", "app_versions"].map { "notEmpty(\($0)) AND " }.joined()
+        return "\(named)arrayExists((c, p) -> (\(condition.isEmpty ? "0" : condition)), event_codes, event_parts)"
+    }
+}
+
+extension EventMeaning {
+    /// On the code `c` of an event, and the part `p` that it is of.
+    fileprivate var sql: String {
+        let useCases = useCases.sorted().map { "\($0)" }.joined(separator: ", ")
+        var conditions = ["c = \(code)"]
+        if !useCases.isEmpty {
+            conditions.append("part_use_cases[p + 1] \(isOfOtherUseCases ? "NOT IN" : "IN") (\(useCases))")
+        }
+        if !places.isEmpty {
+            let source = "part_sources[p + 1] + 1"
+            let list = places.map { ClickHouseTables.literal("\($0.app)\n\($0.version)") }.joined(separator: ", ")
+            let place = "concat(apps[\(source)], '\\n', app_versions[\(source)])"
+            conditions.append("\(isEverywhereElse ? "NOT " : "")has([\(list)], \(place))")
+        } else if !isEverywhereElse {
+            conditions.append("0")
+        }
+        return "(\(conditions.joined(separator: " AND ")))"
+    }
+}
+
+extension ErrorPattern {
+    /// - Parameter owner: SQL for the index of an exchange, from 1; `nil` for any error of the transaction.
+    fileprivate func sql(ofExchange owner: String?) -> String {
+        var conditions = owner.map { ["e = \($0)"] } ?? []
+        if let code { conditions.append("c = \(code)") }
+        if let text {
+            let word = "lower(\(ClickHouseTables.literal(text)))"
+            let places = ["d", "n", "t"].map { "position(lower(\($0)), \(word)) > 0" }
+            conditions.append(
+                "(\(places.joined(separator: " OR ")) OR n != '' AND endsWith(lower(concat(d, ' ', n)), \(word)))")
+        }
+        return """
+            \(owner.map { "\($0) > 0 AND " } ?? "")arrayExists((e, c, d, n, t) -> \(conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")), \
+            error_exchanges, error_codes, error_domains, error_names, error_texts)
+            """
+    }
+}
+
+extension ExchangeRecord.State {
+    var code: UInt8 {
+        switch self {
+        case .inProgress: 0
+        case .completed: 1
+        case .failed: 2
+        case .cancelled: 3
+        case .mocked: 4
+        case .interrupted: 5
+        }
+    }
+
+    init?(code: Int64) {
+        guard let state = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = state
+    }
+}
+
+/// The texts in the column `said`. Equal numbers have the same text.
+enum SaidAttributes {
+    static func texts(of said: [(name: String, value: AttributeValue)]) -> [String] {
+        var texts: Set<String> = []
+        for (name, value) in said {
+            texts.insert(text(name))
+            switch value {
+            case .string(let text): texts.insert(self.text(name, "=", text))
+            case .bool(let isTrue): texts.insert(text(name, "=", isTrue ? "true" : "false"))
+            case .integer(let number): texts.insert(text(name, "#", "\(number)"))
+            case .double(let number): texts.insert(text(name, "#", Self.number(number)))
+            }
+        }
+        return texts.sorted()
+    }
+
+    static func texts(of name: String, matching value: String?) -> [String] {
+        guard let value else { return [text(name)] }
+        var texts = [text(name, "=", value)]
+        if value.utf8.allSatisfy({ "+-.0123456789eE".utf8.contains($0) }), let number = Double(value) {
+            texts.append(text(name, "#", Int64(value).map { "\($0)" } ?? Self.number(number)))
+        }
+        return texts
+    }
+
+    private static func text(_ name: String, _ kind: String = "", _ value: String = "") -> String {
+        "\(name.utf8.count):\(name)\(kind)\(value)"
+    }
+
+    private static func number(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+}
+#endif

@@ -1,0 +1,200 @@
+package import WaybillCore
+import WaybillStore
+
+/// Makes the rows of a store's transactions.
+struct TransactionRowMaker {
+    private let connection: Connection
+    private let directory: SourceDirectory
+    private var sources: [Int64: (attributes: Attributes, hasEnded: Bool, endedBy: String)] = [:]
+
+    init(_ connection: Connection) throws(WaybillError) {
+        self.connection = connection
+        directory = try SourceDirectory(connection)
+        try connection.statement("SELECT id, attributes, ended, ended_by FROM sources").forEachRow { row in
+            sources[row.int(0)] = (
+                Attributes(columnText: row.optionalText(1)), row.bool(2), row.optionalText(3) ?? ""
+            )
+        }
+    }
+
+    func rows() throws(WaybillError) -> [TransactionRow] {
+        try connection.statement(
+            """
+            SELECT p.source, p.sequence, p.guid, p.joined, p.listed_us, p.closed, p.error_code, p.closed_detail, \
+            \(SQL.lastActivity(guid: "p.guid")) FROM parts p WHERE p.listed_us IS NOT NULL
+            """
+        ).rows { row in leadingPart(row) }.map { (found) throws(WaybillError) in try complete(found.row, found.source) }
+    }
+
+    private func leadingPart(_ row: Row) -> (row: TransactionRow, source: Int64) {
+        let source: Int64 = row.int(0)
+        var made = TransactionRow(
+            id: row.guid(2),
+            opening: FactID(source: directory.entries[source]?.id ?? row.guid(2), sequence: row.int(1)))
+        (made.isJoined, made.begun, made.lastActivity) = (row.bool(3), row.int(4), row.int(8))
+        made.closing = row.isNull(5) ? nil : (row.int(5), 0)
+        made.errorCode = row.optionalInt(6)
+        if made.errorCode != nil {
+            var detail = DetailColumn(row.optionalText(7))
+            detail.attributes = [:]
+            made.errorDetail = detail.text ?? ""
+        }
+        return (made, source)
+    }
+
+    private struct FoundPart {
+        var source: Int64
+        var part: TransactionRow.Part
+        var errorCode: Int64?
+        var opened, closed: String?
+    }
+
+    private static let parts = """
+        SELECT p.source, p.sequence, p.use_case, p.at_us, p.closed_at_us, p.cause_source, p.cause, p.outcome, \
+        p.timeout_us, p.error_code, p.opened_detail, p.closed_detail, \(FactRowReader.samplingColumns) \
+        FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ? \
+        ORDER BY p.listed_us IS NULL, s.uuid, p.sequence
+        """
+    private static let exchanges = """
+        SELECT sequence, at_us, role, method, host, path, closed_at_us, first_byte_us, state, status, sent_bytes, \
+        received_bytes, error_code, closed_detail FROM exchanges WHERE source = ? AND part = ? ORDER BY sequence
+        """
+
+    private func complete(_ leading: TransactionRow, _ source: Int64) throws(WaybillError) -> TransactionRow {
+        var row = leading
+        let parts = try connection.statement(Self.parts).rows(row.id) { row in
+            var part = TransactionRow.Part(source: 0, useCase: row.int(2))
+            (part.sequence, part.at, part.closedAt) = (row.int(1), row.int(3), row.optionalInt(4))
+            if let source = row.optionalGUID(5), !row.isNull(6) {
+                part.cause = FactID(source: source, sequence: row.int(6))
+            }
+            (part.outcome, part.timeout) = (row.int(7), row.int(8))
+            part.sampling = FactRowReader.sampling(row, from: 12)
+            return FoundPart(
+                source: row.int(0), part: part, errorCode: row.optionalInt(9), opened: row.optionalText(10),
+                closed: row.optionalText(11))
+        }
+        var (numbers, times, said) = ([Int64: Int](), [[Int64]](), Said())
+        for found in parts {
+            var part = found.part
+            part.source = numbers[found.source] ?? numbers.count
+            if numbers.updateValue(part.source, forKey: found.source) == nil { times.append([]) }
+            if row.parts.isEmpty { times[part.source] += [part.at] + (part.closedAt.map { [$0] } ?? []) }
+            row.parts.append(part)
+            let closed = found.closed.map { DetailColumn($0) }
+            row.add((closed ?? DetailColumn(nil)).error(code: found.errorCode))
+            var details: [DetailColumn] = []
+            try connection.statement(
+                "SELECT sequence, at_us, code, detail FROM events WHERE source = ? AND part = ? ORDER BY after"
+            ).forEachRow(found.source, part.sequence) { event in
+                if let detail = event.optionalText(3).map({ DetailColumn($0) }) {
+                    details.append(detail)
+                    row.add(detail.error(code: detail.errorCode))
+                }
+                let (at, code): (Int64, Int) = (event.int(1), event.int(2))
+                // Changes of attributes are rows of the same table, with negative codes.
+                guard code >= 0 else { return }
+                times[part.source].append(at)
+                row.events.append(
+                    TransactionRow.Event(part: row.parts.count - 1, sequence: event.int(0), at: at, code: code))
+            }
+            try connection.statement(Self.exchanges).forEachRow(found.source, part.sequence) { exchange in
+                if let at = add(exchange, of: found.source, to: &row) { times[part.source].append(at) }
+            }
+            said.add(([closed] + details.reversed() + [found.opened.map { DetailColumn($0) }]).compactMap(\.self))
+            said.add(sources[found.source]?.attributes ?? [:])
+        }
+        if let part = row.parts.first {
+            (row.useCase, row.at, row.outcome, row.timeout) = (part.useCase, part.at, part.outcome, part.timeout)
+            row.sampling = part.sampling
+            row.closing?.at = part.closedAt ?? part.at
+        }
+        row.isUnsettled = directory.wall(row.at, in: source) != row.begun
+        (row.attributes, row.said) = (said.latest, said.all)
+        row.events.sort {
+            (row.parts[$0.part].source, $0.at, $0.sequence) < (row.parts[$1.part].source, $1.at, $1.sequence)
+        }
+        row.sources = numbers.sorted { $0.value < $1.value }.compactMap { id, number in
+            directory.entries[id].map { described(id, $0, dating: times[number]) }
+        }
+        return row
+    }
+
+    private func described(_ id: Int64, _ entry: SourceDirectory.Entry, dating times: [Int64]) -> TransactionRow.Source
+    {
+        var source = TransactionRow.Source(id: entry.id)
+        (source.installation, source.app, source.appVersion) = (entry.installation, entry.app, entry.appVersion)
+        (source.device, source.os, source.osVersion) = (entry.device, entry.os, entry.osVersion)
+        source.endedBy = sources[id]?.endedBy ?? ""
+        source.clock = entry.clock.anchors(dating: times)
+        return source
+    }
+
+    /// Returns the time of an exchange; `nil` if its opening has not arrived.
+    private func add(_ exchange: Row, of source: Int64, to row: inout TransactionRow) -> Int64? {
+        let closed = exchange.optionalText(13).map { DetailColumn($0) } ?? DetailColumn(nil)
+        let error = closed.error(code: exchange.optionalInt(12))
+        guard let method = exchange.optionalText(3) else {
+            row.add(error)
+            return nil
+        }
+        let at: Int64 = exchange.int(1)
+        var made = TransactionRow.Exchange(
+            part: row.parts.count - 1, sequence: exchange.int(0), at: at, opened: directory.wall(at, in: source),
+            role: ExchangeRole(rawValue: exchange.int(2)) ?? .client, method: method, host: exchange.optionalText(4),
+            path: exchange.text(5),
+            state: ExchangeRecord.State(
+                exchange.optionalInt(8).flatMap(ExchangeState.init(rawValue:)), isMocked: closed.transfer.isMocked,
+                hasSourceEnded: sources[source]?.hasEnded == true))
+        (made.closedAt, made.firstByteAt) = (exchange.optionalInt(6), exchange.optionalInt(7))
+        (made.status, made.sentByteCount) = (exchange.optionalInt(9), exchange.optionalInt(10))
+        (made.receivedByteCount, made.closeCode) = (exchange.optionalInt(11), closed.transfer.webSocket?.closeCode)
+        made.error = error
+        row.exchanges.append(made)
+        row.add(error, ofExchange: row.exchanges.count - 1)
+        return at
+    }
+
+    /// The first detail that sets or removes an attribute decides.
+    private struct Said {
+        var latest: Attributes = [:]
+        var all: [(name: String, value: AttributeValue)] = []
+        private var names: Set<String> = []
+
+        mutating func add(_ details: [DetailColumn]) {
+            for detail in details {
+                add(detail.attributes)
+                names.formUnion(detail.removed)
+            }
+        }
+
+        mutating func add(_ said: Attributes) {
+            for (name, value) in said {
+                all.append((name, value))
+                if names.insert(name).inserted { latest[name] = value }
+            }
+        }
+    }
+}
+
+extension StoreReader {
+    /// Returns a row for each transaction of a store.
+    package func transactionRows() throws(WaybillError) -> [TransactionRow] {
+        try read { () throws(WaybillError) in try TransactionRowMaker(connection).rows() }
+    }
+}
+
+extension TransactionRow {
+    fileprivate mutating func add(_ error: RecordedError?, ofExchange exchange: Int? = nil) {
+        guard let error else { return }
+        errors.append(
+            FoundError(
+                exchange: exchange, code: error.code, domain: error.domain, name: error.name ?? "",
+                text: error.text ?? ""))
+        for cause in error.underlying {
+            errors.append(
+                FoundError(exchange: exchange, code: cause.code, domain: cause.domain, name: cause.name ?? "", text: "")
+            )
+        }
+    }
+}

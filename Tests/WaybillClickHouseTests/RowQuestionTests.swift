@@ -1,0 +1,188 @@
+#if ClickHouse
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillQueries
+import WaybillTesting
+
+@testable import WaybillClickHouse
+
+/// Questions and lists by rows, beside the same by facts.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct RowQuestionTests {
+    private static let filters = [
+        "", "event:sent", "-event:paid", #"event:"event 3""#, "-event:other", "status:2xx", "-status:404",
+        "exchange:failed", "-exchange:interrupted", "exchange:mocked", "exchange:in_progress", "error:*", "-error:*",
+        "error:nsurl", "error:-1001", #"error:"LoginError 7""#, "error:rejected", "-error:PROXY", "took>2ms",
+        "attribute:variant=B", "app:CLIENT", "version:2", "ended:signal", "sampled:chosen", "-os:Linux", "oneIn:2",
+    ]
+    private static let exchangeFilters = [
+        "", "host:example.com", "-host:api.example.com", "path:/orders", "-path:/orders/7", "method:get,put",
+        "state:completed,failed", "-state:mocked", "status:400-599", "took>3ms", "-took<2ms", "size>100B", "size<101B",
+        "-size>100B", "close:1006", "-close:1000-1005", "error:*", "-error:*", "error:proxy", "error:-1001",
+        "app:server", "-app:server", "version:2", "os:linux", "-device:arm64", "ended:signal", "outcome:failed",
+        "-outcome:failed", "event:sent", "attribute:variant=A", "sampled:unchosen", "oneIn:2", "useCase:1",
+    ]
+
+    private static var questions: [AnyQuestion] {
+        get throws {
+            let transactions = try filters.map { text in
+                TransactionFilter(text.isEmpty ? [] : [try FilterCondition(text)])
+            }
+            let exchanges = try exchangeFilters.map { text in
+                ExchangeFilter(text.isEmpty ? [] : [try FilterCondition(text, about: .exchanges)])
+            }
+            return transactions.map { .summary(SummaryQuestion(filter: $0)) }
+                + transactions.map { .legs(LegsQuestion(filter: $0)) }
+                + transactions.map { .network(NetworkQuestion(transactions: $0)) }
+                + exchanges.map { .network(NetworkQuestion(filter: $0, grouping: .method, exampleCount: 2)) }
+                + transactions.map { filter in
+                    .why(WhyQuestion(filter: TransactionFilter(filter.conditions + [.useCase(1)])))
+                } + [
+                    .why(WhyQuestion(filter: TransactionFilter([.useCase(1), .outcome([.failed])]))),
+                    .legs(LegsQuestion(filter: TransactionFilter(), segmentation: .appVersion)),
+                    .legs(LegsQuestion(filter: TransactionFilter(), segmentation: .attribute("variant"))),
+                ]
+        }
+    }
+
+    /// Breaks when rows lack what a question or a filter reads, or servers understand a filter in another way.
+    @Test func rowsAnswerAsFacts() async throws { try await expectSameAnswers(ClickHouseEngine.shared) }
+
+    /// Breaks when servers of 2018 need other SQL.
+    @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func rowsAnswerAsFactsOnACluster() async throws {
+        try await expectSameAnswers(ClickHouseEngine.cluster)
+    }
+
+    private func expectSameAnswers(_ engine: ClickHouseEngine) async throws {
+        let clock = ManualClock(wallMicroseconds: 1_800_000_100_000_000)
+        let store = try await ClickHouseStore(engine.database(), clock: clock)
+        store.queue.keeper.isAwake.withLock { $0 = true }
+        var errands = Errands(seed: 15)
+        for _ in 0..<80 { errands.run() }
+        try await add(errands.sets(endedBy: nil), to: store)
+        try await store.queue.keeper.run(isAlone: true)
+        for _ in 0..<6 { errands.run() }
+        try await add(errands.sets(endedBy: .signal("SIGSEGV")), to: store)
+        try await store.queue.keeper.run(isAlone: true)
+        for _ in 0..<4 { errands.run() }
+        try await add(errands.sets(endedBy: .signal("SIGSEGV")), to: store)
+        #expect(try await !store.tables.changedTransactions(limit: 100).isEmpty)
+        var facts = store
+        (facts.readsRows, facts.isCopyPreferred) = (false, true)
+        var (byRows, empty) = (0, 0)
+        for question in try Self.questions {
+            let expected = try await facts.answer(question, where: [])
+            let answer = try await store.answerByRows(question, where: [])
+            #expect(answer == nil || answer == expected, "\(question)")
+            #expect(answer != nil || expected.whyEmpty != nil, "\(question)")
+            if answer == nil { empty += 1 } else { byRows += 1 }
+        }
+        print("\(byRows) questions by rows, \(empty) empty")
+        #expect(byRows > 100)
+    }
+
+    private func add(_ sets: [TransactionSet], to store: ClickHouseStore) async throws {
+        for set in sets {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_100)))
+        }
+    }
+}
+
+/// Two versions of a client with different names, and a server, with exchanges of all kinds.
+private struct Errands {
+    private var random: RandomNumbers
+    private var clients: [Recorder]
+    private var server: Recorder
+
+    init(seed: Int) {
+        random = RandomNumbers(seed: seed)
+        clients = [
+            Recorder("client", version: "1", random.guid()), Recorder("client", version: "2", random.guid()),
+        ]
+        server = Recorder("server", version: "9", random.guid())
+    }
+
+    mutating func run() {
+        let (id, index) = (random.guid(), Int.random(in: 0...1, using: &random))
+        var client = clients[index]
+        client.now += Int64.random(in: 0...40_000, using: &random)
+        var opened = Fact.Opened(transaction: id, useCase: 1)
+        opened.attributes = ["variant": .string(random.oneIn(2) ? "A" : "B")]
+        if random.oneIn(3) {
+            opened.sampling = Fact.Sampling(perMillion: 250_000, isChosen: random.oneIn(2), slowMicroseconds: 5_000)
+        }
+        let part = client.add(.opened(opened))
+        for code in 1...3 where random.oneIn(2) { client.add(.event(Fact.Event(code: code)), part: part) }
+        if random.oneIn(4) { exchange(of: &client, part: 0) }
+        for _ in 0..<Int.random(in: 0...2, using: &random) { exchange(of: &client, part: part, in: id) }
+        let error = RecordedError(domain: "LoginError", code: 7, name: random.oneIn(2) ? "rejected" : nil)
+        if !random.oneIn(6) {
+            let hasFailed = random.oneIn(3)
+            client.add(
+                .closed(Fact.Closed(outcome: hasFailed ? .failed : .succeeded, error: hasFailed ? error : nil)),
+                part: part)
+        }
+        clients[index] = client
+    }
+
+    private mutating func exchange(of client: inout Recorder, part: Int64, in transaction: GUID? = nil) {
+        let hosts: [String?] = ["api.example.com", "CDN.example.com", "example.org", nil]
+        let opened = Fact.ExchangeOpened(
+            method: ["GET", "POST", "put"][Int.random(in: 0...2, using: &random)], scheme: "https",
+            host: hosts[Int.random(in: 0...3, using: &random)],
+            path: random.oneIn(2) ? "/orders/\(Int.random(in: 1...9, using: &random))" : "/items")
+        let exchange = client.add(.exchangeOpened(opened), part: part)
+        if let transaction, random.oneIn(2) {
+            server.now = max(server.now, client.now + 900_000)
+            let joined = server.add(
+                .opened(
+                    Fact.Opened(
+                        transaction: transaction, useCase: 1, isJoined: true,
+                        cause: FactID(source: client.source.id, sequence: exchange))))
+            var received = opened
+            received.role = .server
+            let answered = server.add(.exchangeOpened(received), part: joined)
+            server.add(.event(Fact.Event(code: 1)), part: joined)
+            server.now += Int64.random(in: 100...2_000, using: &random)
+            server.add(
+                .exchangeClosed(Fact.ExchangeClosed(exchange: answered, state: .completed, status: 200)), part: joined)
+            server.add(.closed(Fact.Closed(outcome: .succeeded)), part: joined)
+            client.now = max(client.now, server.now - 900_000)
+        }
+        client.now += Int64.random(in: 100...4_000, using: &random)
+        var closed = Fact.ExchangeClosed(exchange: exchange, state: .completed)
+        switch Int.random(in: 0...5, using: &random) {
+        case 0: return
+        case 1:
+            closed.state = .failed
+            closed.error = RecordedError(
+                domain: "NSURLErrorDomain", code: -1001,
+                underlying: [RecordedError.Underlying(domain: "Proxy", code: 5, name: "refused")], text: "It took long")
+        case 2: closed.state = .cancelled
+        case 3: (closed.status, closed.transfer.isMocked) = (200, true)
+        case 4:
+            closed.status = 101
+            closed.transfer.webSocket = Fact.WebSocket(closeCode: random.oneIn(2) ? 1000 : 1006)
+        default:
+            closed.status = [200, 404, 503][Int.random(in: 0...2, using: &random)]
+            closed.firstByteAtMicroseconds = client.now
+            (closed.sentByteCount, closed.receivedByteCount) = (10, Int64.random(in: 0...200, using: &random))
+        }
+        client.add(.exchangeClosed(closed), part: part)
+    }
+
+    /// - Parameter endedBy: How the first client ended; `nil` while it runs.
+    mutating func sets(endedBy: SourceEnd?) -> [TransactionSet] {
+        var shares = (clients + [server]).map { $0.share($0.facts) }
+        (shares[0].hasEnded, shares[0].endedBy) = (endedBy != nil, endedBy)
+        let names = [["sent", "paid"], ["paid", "sent"], ["seen"]]
+        for index in shares.indices {
+            shares[index].names = names[index].enumerated().map { code, name in
+                RecordedName(useCase: 1, event: code + 1, name: name)
+            }
+        }
+        return shares.map { TransactionSet(id: random.guid(), sources: [$0]) }
+    }
+}
+#endif
