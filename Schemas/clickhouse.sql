@@ -87,9 +87,11 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   error_code Int64, -- of the error
   error String CODEC(ZSTD), -- JSON: the rest of it
   error_identity String CODEC(ZSTD), -- domain, name or code, and innermost cause
+  parent FixedString(16), -- zeros: none
   attribute_names Array(String) CODEC(ZSTD), -- latest values
   attribute_values Array(String) CODEC(ZSTD),
   said Array(String) CODEC(ZSTD), -- names and values, for filters
+  texts Array(String) CODEC(ZSTD), -- for searches
   sources Array(FixedString(16)) CODEC(ZSTD), -- of all parts, the leading one first
   installations Array(FixedString(16)) CODEC(ZSTD), -- zeros: none
   apps Array(String) CODEC(ZSTD), -- of `sources`, as the next ones

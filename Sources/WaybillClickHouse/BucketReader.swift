@@ -204,7 +204,6 @@ struct BucketReader {
             try await tables.strandedParts(of: scope).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Reads only facts outside of transactions.
     init(outsideTransactions tables: ClickHouseTables, factsEach count: Int64) async throws {
         self.tables = tables
         (scope, isWhole) = (.all, false)

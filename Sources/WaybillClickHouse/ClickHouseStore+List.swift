@@ -16,10 +16,9 @@ extension ClickHouseStore {
     /// - Returns: `nil` if only a copy can tell: for an empty page, ties, and too many changes.
     private func pageInMemory(_ request: ListRequest) async throws -> RecordPage<TransactionSummary>? {
         let now = clock.wallMicroseconds()
-        let (filter, limit, condition) = try await BucketReader.readNames(tables) { reader in
+        let (filter, limit, conditions) = try await BucketReader.readNames(tables) { reader in
             let filter = try reader.filter(request, now: now) as TransactionFilter
-            let conditions = try RowConditions(of: [filter], reader, now: now)
-            return (filter, try request.pageSize(), conditions.sql(filter))
+            return (filter, try request.pageSize(), try RowConditions(of: [filter], reader, now: now))
         }
         if request[.after] != nil {
             let position = try request.position()
@@ -30,7 +29,7 @@ extension ClickHouseStore {
         }
         // A copy numbers sources in another way than each store in memory.
         guard cursor.map({ $0 == ListCursor(behind: $0.listed, in: filter.order) }) ?? true else { return nil }
-        if let page = try await pageByRows(filter, condition, limit, behind: cursor, now: now) { return page }
+        if let page = try await pageByRows(filter, conditions, limit, behind: cursor, now: now) { return page }
         if filter.order == .newest, let page = try await newest(filter, limit, behind: cursor, now: now) { return page }
         guard !answersOften else { return nil }
         return try await TransactionLoader.unlessTooMuch {
@@ -38,24 +37,14 @@ extension ClickHouseStore {
         }
     }
 
-    /// Outdated rows that a list reads.
-    private static let changedLimit = 1_000
-
     private func pageByRows(
-        _ filter: TransactionFilter, _ condition: String?, _ limit: Int, behind cursor: ListCursor?, now: Int64
+        _ filter: TransactionFilter, _ conditions: RowConditions, _ limit: Int, behind cursor: ListCursor?, now: Int64
     ) async throws -> RecordPage<TransactionSummary>? {
-        guard tables.keepsRows, readsRows, let condition else { return nil }
+        guard tables.keepsRows, readsRows, let condition = conditions.sql(filter) else { return nil }
         return try await TransactionLoader.unlessTooMuch {
             try await tables.untilComplete {
-                // Read first, because rows may be made meanwhile.
-                let changed = try await tables.changedTransactions(limit: Self.changedLimit)
-                let (value, direction) = (filter.order.sql, filter.order.isDescending ? "DESC" : "ASC")
-                let behind = cursor.map { " AND \(value) \(filter.order.isDescending ? "<" : ">") \($0.listed)" } ?? ""
-                let first = try await tables.transactions(
-                    where: "\(condition)\(behind) ORDER BY \(value) \(direction) LIMIT \(limit + 1 + changed.count)"
-                ).filter { !changed.contains($0) }.prefix(limit + 1)
-                var loader = try await TransactionLoader(tables)
-                let store = try await loader.store(listing: changed.union(first))
+                let (store, changed) = try await memory(
+                    listing: condition, filter.order, limit: limit + 1, behind: cursor)
                 let rows = try await store.run(until: Interruption(after: readLimit, by: clock)) {
                     memory, interruption in
                     try memory.reader.reading(until: interruption) {
@@ -64,8 +53,18 @@ extension ClickHouseStore {
                     }
                 }.rows
                 let values = rows.map { filter.order.value(of: $0) }
+                if rows.isEmpty, cursor == nil {
+                    guard let found = try await emptyReason(filter, conditions, besides: changed) else { return nil }
+                    var page = RecordPage<TransactionSummary>(rows: [], next: nil)
+                    page.whyEmpty = try await read(memory(of: changed)) { reader in
+                        var reason = try EmptyReason(filter, found, reader)
+                        reason.merge(try reader.emptyReason(filter, now: now, isPartial: true))
+                        return reason.sentence
+                    }
+                    return page
+                }
                 // Ties are in the order of sources.
-                guard !rows.isEmpty || cursor != nil, filter.order == .newest || Set(values).count == values.count
+                guard filter.order == .newest || Set(values).count == values.count
                 else { return nil }
                 guard rows.count > limit else { return RecordPage(rows: rows, next: nil) }
                 guard values[limit] != values[limit - 1] else { return nil }
@@ -166,12 +165,12 @@ extension ClickHouseStore {
 }
 
 extension TransactionFilter.Order {
-    /// SQL for rows: the value by which they are listed.
-    fileprivate var sql: String {
+    /// SQL for the listed value.
+    var sql: String {
         switch self {
         case .newest, .oldest: "begun_us"
-        case .longest: "if(closed = 0, \(ListCursor.places.lowerBound), closed_at_us - at_us)"
-        case .shortest: "if(closed = 0, \(ListCursor.places.upperBound), closed_at_us - at_us)"
+        case .longest: "if(closed = 0, toInt64(\(ListCursor.places.lowerBound)), closed_at_us - at_us)"
+        case .shortest: "if(closed = 0, toInt64(\(ListCursor.places.upperBound)), closed_at_us - at_us)"
         }
     }
 

@@ -1,14 +1,9 @@
 #if ClickHouse
 package import WaybillCore
 package import WaybillQueries
-package import WaybillStore
+import WaybillStore
 
 extension ClickHouseStore: BrowsableStore {
-    package func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value
-    {
-        try await reading { try await $0.read(body) }
-    }
-
     package func version() async throws -> Int64 {
         let state = try await tables.state()
         return state.lastArrival &+ Int64(bitPattern: state.bookCount) &+ Int64(bitPattern: state.tombstoneCount)

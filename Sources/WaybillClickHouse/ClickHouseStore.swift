@@ -6,7 +6,7 @@ import WaybillStore
 
 /// A store in a ClickHouse database, which any number of processes can use at once.
 ///
-/// It answers like ``WaybillQueries/SQLiteStore``, from a copy in SQLite or bucket by bucket.
+/// It answers like ``WaybillQueries/SQLiteStore``, mostly from a row of each transaction.
 ///
 /// ## Usage
 ///
@@ -105,8 +105,8 @@ package struct ClickHouseStore: Sendable {
 
     func isReadInPieces(isAllRead: Bool = false) async throws -> Bool {
         if isAllRead, answersOften { return false }
-        if isCopyPreferred, try await loader.hasCopy() { return false }
-        return try await tables.count("1") > factsPerBucket
+        guard isCopyPreferred else { return true }
+        return try await !loader.hasCopy()
     }
 
     func reading<Value>(_ body: (SQLiteStore) async throws -> Value) async throws -> Value {
@@ -132,7 +132,7 @@ package struct ClickHouseStore: Sendable {
 }
 
 extension ClickHouseStore {
-    /// Answers from rows if possible, else from a copy if there is one or the database is small, else from buckets.
+    /// Answers from rows if possible, else from a copy if there is one, else from buckets.
     package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
         -> AnyAnswer
     {
@@ -236,7 +236,6 @@ extension ClickHouseStore {
         return written
     }
 
-    /// The size of a write.
     private static let (factsPerWrite, sourcesPerWrite): (Int64, Int) = (50_000, 1_000)
 
     private func take(_ pieces: [SourceBooks], at wall: Int64) async throws -> Int64 {

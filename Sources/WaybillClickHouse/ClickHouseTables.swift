@@ -177,7 +177,6 @@ struct ClickHouseTables: Sendable {
         }
     }
 
-    /// Reads the facts that rows of books name.
     func facts(of rows: [BooksRow], _ body: (FactRow) throws -> Void) async throws(WaybillError) {
         let sources = rows.filter { !$0.books.arrivals.isEmpty }.map { row in
             Self.condition(row.books.share.source.id, SequenceRanges(row.books.arrivals.map { $0.first...$0.last }))

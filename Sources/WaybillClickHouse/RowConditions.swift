@@ -6,6 +6,8 @@ import WaybillQueries
 struct RowConditions: Sendable {
     /// The places of the names of events in filters.
     var events: [String: [EventMeaning]] = [:]
+    /// The codes whose names have the texts in filters; the event is -1 for a use case.
+    var mentions: [String: [(useCase: Int, event: Int)]] = [:]
     var now: Int64
 
     /// Returns `nil` if rows lack a property in the filter.
@@ -108,8 +110,31 @@ struct RowConditions: Sendable {
         case .closeCode(let range):
             return ofExchange({ "\($0) BETWEEN \(range.lowerBound) AND \(range.upperBound)" }, "close_codes")
         case .not(let condition): return sql(of: condition, subject).map { "NOT (\($0))" }
-        case .text, .parent, .root, .child: return nil
+        case .text(let text): return isOfTransactions ? mention(of: text) : nil
+        case .parent(.transaction(let id)): return "parent = \(ClickHouseTables.literal(id))"
+        case .parent(.supportCode(let code)): return Self.has(code, "parent")
+        case .parent, .root, .child: return nil
         }
+    }
+
+    private func mention(of text: String) -> String? {
+        guard let named = mentions[text] else { return nil }
+        let word = "lower(\(ClickHouseTables.literal(text)))"
+        var places = [
+            "position(UUIDNumToString(tx), \(word)) > 0", "arrayExists(t -> (position(t, \(word)) > 0), texts)",
+        ]
+        let useCases = named.filter { $0.event < 0 }.map { "\($0.useCase)" }
+        if !useCases.isEmpty { places.append("use_case IN (\(useCases.joined(separator: ", ")))") }
+        let events = named.filter { $0.event >= 0 }.map { "c = \($0.event) AND part_use_cases[p + 1] = \($0.useCase)" }
+        if !events.isEmpty { places.append("(\(Self.hasEvent(events.joined(separator: " OR "))))") }
+        if let code = SupportCode(text) { places.append(Self.has(code, "tx")) }
+        return places.joined(separator: " OR ")
+    }
+
+    private static func has(_ code: SupportCode, _ column: String) -> String {
+        // The last five of sixteen bytes.
+        let tail = GUID(high: 0, low: code.tail).description.filter { $0 != "-" }.suffix(10)
+        return "substring(\(column), 12, 5) = unhex('\(tail)')"
     }
 
     private func took(_ subject: FilterExpression.Subject) -> String {

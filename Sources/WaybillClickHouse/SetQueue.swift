@@ -94,7 +94,7 @@ final class SetQueue: Sendable {
 
     /// - Parameters:
     ///   - bound: Installations whose secrets are stored.
-    ///   - known: What was known of the sources; `nil` if their clocks and ends are as before.
+    ///   - known: The sources before; `nil` if their clocks and ends are as before.
     /// - Returns: The place of the change, and its transactions.
     @discardableResult
     private func write(
@@ -235,7 +235,6 @@ final class ArrivalNumbers: Sendable {
 
     var writer: Int64 { state.withLock { $0.writer } }
 
-    /// The last place that was given.
     var last: Int64 { state.withLock { $0.last * ArrivalPlace.writerCount + $0.writer } }
 
     /// An hour before the last place that is known, the longest time that a place may take to arrive.

@@ -6,12 +6,10 @@ import WaybillStore
 
 /// Keeps the table `transactions` up to date.
 ///
-/// Writers note changed transactions in `changed` before the change counts. Until their rows are made anew, questions read
-/// their facts.
+/// Writers note changed transactions in `changed` before the change counts. Until then, questions read their facts.
 ///
-/// If two processes make the same row, the larger version may lack facts that the other one has. So each process first
-/// notes its claim in `changed`. After its insert it looks for other new claims, and reads these transactions again. A
-/// process that claims later sees the inserted version and takes a larger one.
+/// If two processes make the same row, the larger version may lack facts. So each process first notes its claim. After its
+/// insert, it reads the transactions of other new claims again. A later claim takes a larger version.
 final class TransactionKeeper: Sendable {
     private let tables: ClickHouseTables
     private let numbers: ArrivalNumbers

@@ -81,10 +81,12 @@ extension RowBinaryWriter {
         integer(row.errorCode ?? 0)
         string(row.errorDetail)
         string(DetailColumn(row.errorDetail).error(code: row.errorCode)?.identity.identityText ?? "")
+        guid(row.parent ?? ClickHouseTables.none)
         let attributes = row.attributes.sorted { $0.key < $1.key }
         array(attributes.map(\.key)) { $0.string($1) }
         array(attributes.map(\.value)) { $0.string(Attributes(["": $1]).columnText ?? "") }
         array(SaidAttributes.texts(of: row.said)) { $0.string($1) }
+        array(row.texts) { $0.string($1) }
         sources(row.sources)
         parts(row.parts)
         array(row.events.map { Int64($0.part) })
@@ -277,7 +279,7 @@ extension RowBinaryReader {
         }
     }
 
-    /// Reads a transaction with one exchange, and with what questions about exchanges read of its part and source.
+    /// Reads a transaction with one exchange, its part and its source.
     mutating func exchange() throws -> TransactionRow {
         let (id, lastActivity, source) = (try guid(), try integer(Int64.self), try guid())
         var row = TransactionRow(id: id, opening: FactID(source: source, sequence: 0))

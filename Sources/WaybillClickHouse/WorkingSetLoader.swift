@@ -28,8 +28,9 @@ struct WorkingSetLoader {
         (self.shares, self.tables, self.factLimit) = (shares, tables, factLimit)
     }
 
-    init(_ books: DatabaseBooks, _ tables: ClickHouseTables) {
+    init(_ books: DatabaseBooks, _ tables: ClickHouseTables, keepsArrivals: Bool = false) {
         self.init([], tables)
+        firstArrival = keepsArrivals ? .min : nil
         (names, tombstones) = (books.names, books.tombstones)
         place(books.sources, Set(books.sources.keys))
     }
@@ -166,6 +167,8 @@ struct WorkingSetLoader {
         let source = ClickHouseTables.literal(share.source.id)
         try await loadUnplaced(where: "source = \(source) AND sequence >= \(first) AND part = 0")
     }
+
+    mutating func loadOutsideTransactions() async throws { try await loadUnplaced(where: "part = 0") }
 
     /// Loads facts that are stored without a transaction. `condition` is SQL.
     private mutating func loadUnplaced(where condition: String) async throws {

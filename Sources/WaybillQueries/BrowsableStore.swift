@@ -6,10 +6,47 @@ package import WaybillStore
 package protocol BrowsableStore: RecordStore {
     var clock: any TransactionClock { get }
 
-    func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value
+    func read<Value: Sendable>(
+        _ scope: ReadScope, _ body: @escaping @Sendable (StoreReader) throws -> Value
+    ) async throws -> Value
 
     /// Returns a number that differs after each change.
     func version() async throws -> Int64
+
+    /// Returns the number of a list's rows over time; `nil` for an empty list. It counts from the newest step back, until
+    /// the budget ends.
+    ///
+    /// - Parameter borders: Returns the borders of the steps for the first and the last time.
+    func volume(
+        _ request: ListRequest, of subject: ListRequest.Subject, within budget: Duration,
+        borders: @escaping @Sendable (ClosedRange<Int64>) -> [Int64]
+    ) async throws -> ListVolume?
+
+    /// Returns the first and the last time of exchanges, whatever the conditions besides times; `nil` without any.
+    func exchangeTimes(_ request: ListRequest) async throws -> ClosedRange<Int64>?
+}
+
+/// The part of a store that a read needs. A database loads no more than that.
+package enum ReadScope: Sendable {
+    case all
+    case names
+    /// The sources with their clocks and ledgers, without their facts.
+    case sources
+    case transactions([GUID])
+    /// The first transactions of a list.
+    case listed(TransactionFilter, limit: Int)
+    /// A transaction, and those before and after it in its source.
+    case neighbors(GUID)
+    /// An exchange `<source>:<sequence>`, with its transaction.
+    case exchange(String)
+}
+
+extension BrowsableStore {
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (StoreReader) throws -> Value
+    ) async throws -> Value {
+        try await read(.all, body)
+    }
 }
 
 extension BrowsableStore {
@@ -58,13 +95,13 @@ extension BrowsableStore {
     }
 
     package func exchange(_ key: String) async throws -> ExchangeRecord {
-        try await read { reader in try reader.exchange(key: key) }
+        try await read(.exchange(key)) { reader in try reader.exchange(key: key) }
     }
 
     package func bodies(of exchanges: [FactID], limit: Int) async throws -> (
         bodies: [FactID: ExchangeBodies], isCut: Bool
     ) {
-        try await read { reader in try reader.bodies(of: exchanges, limit: limit) }
+        try await read(.names) { reader in try reader.bodies(of: exchanges, limit: limit) }
     }
 
     package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
@@ -80,7 +117,7 @@ extension BrowsableStore {
 
     package func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
         let (limit, cursor) = (try request.pageSize(), request[.cursor])
-        return try await read { reader in
+        return try await read(.names) { reader in
             try QueryFailure.ofCursor { try reader.nameConflicts(limit: limit, after: cursor) }
         }
     }
@@ -110,7 +147,7 @@ extension BrowsableStore {
     }
 
     package func source(_ key: String) async throws -> SourceRecord {
-        try await read { reader in
+        try await read(.sources) { reader in
             let ids = try GUID(key).map { [$0] } ?? reader.sources(withCode: key)
             guard ids.count < 2 else {
                 let some = ids.prefix(5).map(\.description).joined(separator: ", ")
@@ -124,50 +161,49 @@ extension BrowsableStore {
     }
 
     package func apps(limit: Int) async throws -> [String] {
-        try await read { reader in try reader.apps(limit: limit) }
+        try await read(.sources) { reader in try reader.apps(limit: limit) }
     }
 
     /// Returns the recorded names; if there are very many, those of use cases with transactions.
-    package func names() async throws -> [RecordedName] { try await read { reader in try reader.names() } }
+    package func names() async throws -> [RecordedName] { try await read(.names) { reader in try reader.names() } }
 
-    /// Returns the recorded names, at least those in `words`.
     package func names(including words: [String]) async throws -> [RecordedName] {
-        try await read { reader in try reader.names(including: words) }
+        try await read(.names) { reader in try reader.names(including: words) }
     }
 
     package func nameConflictCount() async throws -> Int {
-        try await read { reader in try reader.nameConflictCount() }
+        try await read(.names) { reader in try reader.nameConflictCount() }
     }
 
     package func firstStarts() async throws -> [AppVersion: Date] {
-        try await read { reader in try reader.firstStarts().mapValues(Date.init(microseconds:)) }
+        try await read(.sources) { reader in try reader.firstStarts().mapValues(Date.init(microseconds:)) }
     }
 
     package func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
-        try await read { reader in try reader.errorCounts(of: transactions) }
+        try await read(.transactions(transactions)) { reader in try reader.errorCounts(of: transactions) }
     }
 
     package func neighbors(of transaction: GUID) async throws -> (
         before: TransactionSummary?, after: TransactionSummary?
     ) {
         let now = clock.wallMicroseconds()
-        return try await read { reader in try reader.neighbors(of: transaction, now: now) }
+        return try await read(.neighbors(transaction)) { reader in try reader.neighbors(of: transaction, now: now) }
     }
 
     package func delivery(hours: Int) async throws -> DeliveryState {
         let now = clock.wallMicroseconds()
-        return try await read { reader in try reader.delivery(now: now, hours: hours) }
+        return try await read(.sources) { reader in try reader.delivery(now: now, hours: hours) }
     }
 
     package func quarantined(limit: Int) async throws -> [QuarantinedFact] {
-        try await read { reader in try reader.quarantined(limit: limit) }
+        try await read(.names) { reader in try reader.quarantined(limit: limit) }
     }
 
     package func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
         let now = clock.wallMicroseconds()
-        return try await read { reader in
-            let filter = TransactionFilter(useCase.map { [.useCase($0)] } ?? [])
-            return try reader.seenValues(filter, limit: limit, now: now)
+        let filter = TransactionFilter(useCase.map { [.useCase($0)] } ?? [])
+        return try await read(.listed(filter, limit: limit)) { reader in
+            try reader.seenValues(filter, limit: limit, now: now)
         }
     }
 }

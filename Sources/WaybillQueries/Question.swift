@@ -8,7 +8,6 @@ package import WaybillStore
 /// ``FunnelQuestion``, ``DropOffQuestion``, ``LegsQuestion``, ``NetworkQuestion``, ``CompareQuestion``,
 /// ``ErrorsQuestion`` and ``WhyQuestion``.
 public protocol Question<Answer>: Hashable, Sendable, Codable {
-    /// The type of the answer.
     associatedtype Answer: QuestionAnswer
 
     /// Answers the question from one state of a store.
@@ -71,6 +70,13 @@ package protocol FoldedQuestion: Question {
 package protocol Mergeable: Sendable {
     /// The order of merges must not matter.
     mutating func merge(_ other: consuming Self)
+
+    /// Adds why there are no others, and the number of other exchanges. Most have no use for it.
+    mutating func add(_ reason: EmptyReason, exchangeCount: Int)
+}
+
+extension Mergeable {
+    package mutating func add(_ reason: EmptyReason, exchangeCount: Int) {}
 }
 
 extension Dictionary where Value: Mergeable {

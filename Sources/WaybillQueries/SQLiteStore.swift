@@ -67,8 +67,9 @@ package struct SQLiteStore: Sendable {
         try lists.open()
     }
 
-    package func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value
-    {
+    package func read<Value: Sendable>(
+        _ scope: ReadScope, _ body: @escaping @Sendable (StoreReader) throws -> Value
+    ) async throws -> Value {
         try await lists.run(for: asker, within: readLimit, by: clock, body)
     }
 

@@ -29,6 +29,7 @@ QUESTIONS = {
     "dropoff": ["--use-case", "login"],
     "legs": ["--use-case", "login"],
     "network": [],
+    "why": ["--use-case", "login", "--outcome", "failed"],
     "compare": ["--use-case", "login", "--by", "variant", "--a", "A", "--b", "B"],
 }
 # `recent` is `summary` of the last twentieth of the time.

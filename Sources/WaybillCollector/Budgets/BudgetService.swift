@@ -72,7 +72,7 @@ package struct BudgetService: Service {
     }
 
     private func post(_ changed: [CheckedLimit], of project: Project, _ watch: inout BudgetWatch) async throws {
-        let owing = try await project.store.read { try $0.owingSourceCount() }
+        let owing = try await project.store.read(.sources) { try $0.owingSourceCount() }
         do {
             try await webhook.post(
                 collector.redactor.redacted(

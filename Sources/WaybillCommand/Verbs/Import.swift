@@ -10,7 +10,6 @@ import WaybillQueries
 struct Import: AsyncParsableCommand {
     /// The suffix of files that `Delivery.files(in:)` writes.
     static let suffix = ".waybill-set.v\(TransactionSet.version).json"
-    /// The suffix of former versions.
     static let formerSuffix = ".waybill-set.json"
 
     static let configuration = CommandConfiguration(

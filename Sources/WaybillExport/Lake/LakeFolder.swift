@@ -91,7 +91,6 @@ package final class LakeFolder: Lake {
 package protocol Lake: Sendable {
     func place(of name: String) -> String
 
-    /// Returns the names in a folder, without the folder's own.
     func names(in folder: String) async throws -> [String]
 
     func bytes(of name: String) async throws -> [UInt8]?

@@ -202,7 +202,6 @@ struct ClosedPart {
     var opened: Entry<Fact.Opened>
     var closed: Entry<Fact.Closed>
     var events: [Event] = []
-    /// The ended exchanges.
     var exchanges: [Exchange] = []
     /// The beginner's part, if this one joined without a known exchange; `nil` if it has not arrived.
     var beginner: FactID?

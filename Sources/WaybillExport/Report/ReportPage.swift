@@ -118,7 +118,6 @@ package struct OutcomeBar {
     }
 }
 
-/// The assets of a report.
 package enum ReportAssets {
     /// The CSS begins with the colors that the inspector uses, too.
     package static let style = PackageResources.report_css

@@ -79,7 +79,6 @@ extension ClosedRange<Int64> {
 }
 
 extension Waterfall {
-    /// The bars, and those of a run in its place.
     var unfolded: [Bar] { bars.flatMap { $0.kind == .run ? $0.members : [$0] } }
 
     /// Part of a waterfall, in microseconds since it began.

@@ -83,6 +83,15 @@ extension StoreReader {
             : "None of the \(count) exchanges here passes the filter."
     }
 
+    /// Whether a clock far ahead changes the order of exchanges.
+    package func hasExchangesFarAhead() throws(WaybillError) -> Bool {
+        try connection.integer(
+            """
+            SELECT EXISTS(SELECT 1 FROM exchanges l JOIN sources s ON s.id = l.source WHERE l.method IS NOT NULL \
+            AND \(SQL.wall("l.at_us", source: "l.source")) - s.heard_us > \(LeadingParts.farthestMicroseconds))
+            """) != 0
+    }
+
     package func exchangeCount() throws(WaybillError) -> Int {
         try connection.integer("SELECT count(*) FROM exchanges WHERE method IS NOT NULL")
     }

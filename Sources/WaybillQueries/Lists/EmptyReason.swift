@@ -13,7 +13,7 @@ package struct EmptyReason: Sendable {
         case nothing
     }
 
-    static let namedUseCases = 20
+    package static let namedUseCases = 20
 
     let filter: TransactionFilter
     var step = Step.nothing
@@ -148,6 +148,80 @@ extension Int {
     }
 }
 
+extension EmptyReason {
+    fileprivate static func steps(of filter: TransactionFilter) -> [(Step, [FilterCondition])] {
+        let indexed: [(Step, [FilterCondition])] = [
+            (.useCase, filter.useCase.map { [.useCase($0)] } ?? []),
+            (.outcomes, filter.conditions.filter { if case .outcome = $0 { true } else { false } }),
+            (.time, filter.conditions.filter { $0.isIndexed && !$0.isOfTransaction }),
+        ]
+        return [(.beginner, [])] + indexed.filter { !$0.1.isEmpty }
+            + filter.terms.enumerated().map { (.term($0.offset), [$0.element]) }
+    }
+
+    /// What a database knows of its rows: how many pass, and why none does.
+    package struct Found: Sendable {
+        /// The numbers of transactions that pass ``EmptyReason/filters(of:)``.
+        package var passing: [Int] = []
+        package var isAny = false
+        package var areJoined = false
+        /// Of those before the times.
+        package var newest = Int64.min
+        package var useCases: Set<Int> = []
+        /// The attributes in conditions that some transaction has.
+        package var attributes: Set<String> = []
+        /// The values of an attribute that no transaction passes.
+        package var values: [String: Int]?
+
+        package init() {}
+    }
+
+    /// Each filter includes those before it.
+    package static func filters(of filter: TransactionFilter) -> [TransactionFilter] {
+        var passed = TransactionFilter()
+        passed.beginner = filter.beginner
+        return steps(of: filter).map { _, conditions in
+            passed.conditions += conditions
+            return passed
+        }
+    }
+
+    /// The filter whose latest transaction is named if none is in time; `nil` without times.
+    package static func filterBeforeTimes(_ filter: TransactionFilter) -> TransactionFilter? {
+        zip(steps(of: filter), [TransactionFilter()] + filters(of: filter)).first { $0.0.0 == .time }?.1
+    }
+
+    /// The attribute that no transaction passes, and the filter before it.
+    package static func attribute(
+        _ filter: TransactionFilter, passing: [Int]
+    ) -> (name: String, before: TransactionFilter)? {
+        let filters = filters(of: filter)
+        guard let index = passing.firstIndex(of: 0), index > 0, case .term(let term) = steps(of: filter)[index].0,
+            case .attribute(let name, _) = filter.terms[term]
+        else { return nil }
+        return (name, filters[index - 1])
+    }
+
+    package init(_ filter: TransactionFilter, _ found: Found, _ reader: StoreReader) throws(WaybillError) {
+        self.init(filter)
+        let names = NameTable(reader.connection)
+        if let useCase = filter.useCase { useCaseName = try names.knownUseCase(useCase) }
+        (isAny, areJoined, newest) = (found.isAny, found.areJoined, found.newest)
+        (attributes, values) = (found.attributes, found.values)
+        guard let index = found.passing.firstIndex(of: 0) else {
+            count = found.passing.last ?? 0
+            return
+        }
+        step = Self.steps(of: filter)[index].0
+        if step > .useCase { count = found.passing[index - 1] }
+        isAttributeLookedFor = Self.attribute(filter, passing: found.passing) != nil
+        guard step == .useCase else { return }
+        for code in found.useCases.sorted().prefix(Self.namedUseCases) {
+            useCases.updateValue(try names.knownUseCase(code), forKey: code)
+        }
+    }
+}
+
 extension StoreReader {
     package func whyEmpty(_ filter: TransactionFilter, now wall: Int64, budget: SearchBudget? = nil)
         throws(WaybillError)
@@ -182,7 +256,7 @@ extension StoreReader {
         let filter = reason.filter
         var passed = TransactionFilter()
         passed.beginner = filter.beginner
-        for (step, conditions) in steps(of: filter) {
+        for (step, conditions) in EmptyReason.steps(of: filter) {
             if case .term = step, budget?.isOver() == true {
                 reason.step = .unlooked
                 return
@@ -216,16 +290,6 @@ extension StoreReader {
             return
         }
         reason.count = try count(passed, now: wall)
-    }
-
-    private func steps(of filter: TransactionFilter) -> [(EmptyReason.Step, [FilterCondition])] {
-        let indexed: [(EmptyReason.Step, [FilterCondition])] = [
-            (.useCase, filter.useCase.map { [.useCase($0)] } ?? []),
-            (.outcomes, filter.conditions.filter { if case .outcome = $0 { true } else { false } }),
-            (.time, filter.conditions.filter { $0.isIndexed && !$0.isOfTransaction }),
-        ]
-        return [(.beginner, [])] + indexed.filter { !$0.1.isEmpty }
-            + filter.terms.enumerated().map { (.term($0.offset), [$0.element]) }
     }
 
     private func find(

@@ -13,10 +13,6 @@ package struct ListVolume: Hashable, Sendable {
 }
 
 extension BrowsableStore {
-    /// Returns the number of a list's rows over time; `nil` for an empty list. It counts from the newest step back, until
-    /// the budget ends.
-    ///
-    /// - Parameter borders: Returns the borders of the steps for the first and the last time.
     package func volume(
         _ request: ListRequest, of subject: ListRequest.Subject, within budget: Duration,
         borders: @escaping @Sendable (ClosedRange<Int64>) -> [Int64]
@@ -31,16 +27,10 @@ extension BrowsableStore {
         }
     }
 
-    /// Returns the first and the last time of exchanges, whatever the conditions besides times; `nil` without any.
     package func exchangeTimes(_ request: ListRequest) async throws -> ClosedRange<Int64>? {
         try await read(request) { (reader, filter: ExchangeFilter, now) in
             try reader.read { () throws(WaybillError) in
-                let timed = ExchangeFilter(
-                    [
-                        filter.sinceMicroseconds.map { .sinceMicroseconds($0) },
-                        filter.untilMicroseconds.map { .untilMicroseconds($0) },
-                    ].compactMap(\.self))
-                return try ExchangeList(timed, now: now, newest: reader.newestExchanges, reader.connection)
+                try ExchangeList(filter.byTime, now: now, newest: reader.newestExchanges, reader.connection)
                     .times(SearchBudget.lasting(.seconds(1)))
             }
         }
@@ -109,7 +99,8 @@ extension StoreReader {
 }
 
 extension ListVolume {
-    fileprivate init(_ times: ClosedRange<Int64>, _ borders: (ClosedRange<Int64>) -> [Int64]) {
+    /// Counts nothing yet.
+    package init(_ times: ClosedRange<Int64>, _ borders: (ClosedRange<Int64>) -> [Int64]) {
         self.times = times
         self.borders = borders(times)
         counts = Array(repeating: nil, count: max(0, self.borders.count - 1))
@@ -158,6 +149,12 @@ extension ListVolume {
             guard complete == borders[steps.lowerBound] else { return }
             end = steps.lowerBound
         }
+    }
+}
+
+extension ExchangeFilter {
+    package var byTime: ExchangeFilter {
+        ExchangeFilter(conditions.filter { $0.isIndexed && !$0.isOfTransaction })
     }
 }
 

@@ -120,6 +120,13 @@ extension StoreReader {
         WHERE p.guid = ?1 AND \(SQL.hasFailed("l")))
         """
 
+    /// Returns the opening of the leading part; `nil` without one.
+    package func leader(of transaction: GUID) throws(WaybillError) -> FactID? {
+        try connection.statement(
+            "SELECT s.uuid, p.sequence FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ? AND p.listed_us IS NOT NULL"
+        ).first(transaction) { row in FactID(source: row.guid(0), sequence: row.int(1)) }
+    }
+
     package func neighbors(
         of transaction: GUID, now wall: Int64
     ) throws(WaybillError) -> (before: TransactionSummary?, after: TransactionSummary?) {

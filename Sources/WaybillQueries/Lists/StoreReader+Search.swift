@@ -57,7 +57,7 @@ extension StoreReader {
         matching filter: TransactionFilter, limit: Int, now wall: Int64
     ) throws(WaybillError) -> RecordPage<TransactionSummary>? {
         var named: [GUID] = []
-        for text in filter.texts {
+        for text in filter.searched {
             if let id = GUID(text) { named.append(id) }
             if let code = SupportCode(text) {
                 named += try transactionIDs(with: code, limit: ListRequest.limits.upperBound)
@@ -83,7 +83,7 @@ struct FoundLeaders {
 extension TransactionFilter {
     var isSearch: Bool { self != byIndex }
 
-    var byIndex: TransactionFilter {
+    package var byIndex: TransactionFilter {
         var filter = self
         filter.isFolded = false
         filter.conditions = conditions.compactMap { condition in
@@ -97,7 +97,7 @@ extension TransactionFilter {
         return filter
     }
 
-    fileprivate var texts: [String] {
+    fileprivate var searched: [String] {
         conditions.compactMap { condition in if case .text(let text) = condition { text } else { nil } }
     }
 }

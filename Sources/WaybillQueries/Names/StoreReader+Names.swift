@@ -126,7 +126,6 @@ extension StoreReader {
         return rows.reduce(into: [:]) { starts, row in starts[row.version] = row.start }
     }
 
-    /// `1.9` precedes `1.10`.
     private func precedes(_ left: String, _ right: String) -> Bool {
         left.compare(right, options: .numeric) == .orderedAscending
     }
@@ -203,7 +202,6 @@ extension Connection {
 package struct EventMeaning: Sendable {
     package var code: Int
     package var useCases: Set<Int>
-    /// Whether it has the name in all other use cases.
     package var isOfOtherUseCases = false
     /// The versions that give it the name, or, with ``isEverywhereElse``, another one.
     package var places: [AppVersion]
@@ -240,6 +238,16 @@ extension StoreReader {
                     code: code, useCases: Set(others), isOfOtherUseCases: true, places: [], isEverywhereElse: true))
         }
         return meanings
+    }
+
+    /// Returns the codes with a name that contains a text; the event is -1 for a use case. `nil` if there are too many.
+    package func codes(mentioning text: String) throws(WaybillError) -> [(useCase: Int, event: Int)]? {
+        let found = try connection.statement(
+            "SELECT DISTINCT use_case, event FROM names WHERE name LIKE ? ESCAPE '\\' LIMIT ?"
+        ).rows(SQL.pattern(containing: text), Self.meaningLimit + 1) { row in
+            (useCase: row.int(0) as Int, event: row.int(1) as Int)
+        }
+        return found.count > Self.meaningLimit ? nil : found
     }
 
     private static let meaningLimit = 100

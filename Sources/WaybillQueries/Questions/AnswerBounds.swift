@@ -64,7 +64,6 @@ extension AnswerBounds.Row {
         return "\(measure): worst case: \(limits). \(verdict)"
     }
 
-    /// The number with its unit.
     package func text(_ number: Double) -> String {
         let whole = Int64(exactly: number.rounded())?.bounded ?? 0
         return switch unit {

@@ -250,7 +250,7 @@ extension TransactionFilter {
 }
 
 extension Segmentation? {
-    fileprivate var isByParent: Bool {
+    var isByParent: Bool {
         switch self {
         case .parentOutcome, .parentUseCase: true
         case nil, .attribute, .hour, .day, .ended, .app, .appVersion, .device, .os, .osVersion: false
@@ -275,6 +275,11 @@ package struct PartialAnswer: Sendable {
             throw WaybillError(.setting, "Partial answers to different questions cannot be put together.")
         }
         found.merge(any: other.found)
+    }
+
+    /// Adds why there are no other transactions, and the number of other exchanges.
+    package mutating func add(_ reason: EmptyReason, exchangeCount: Int) {
+        found.add(reason, exchangeCount: exchangeCount)
     }
 
     package consuming func answer() throws -> AnyAnswer {

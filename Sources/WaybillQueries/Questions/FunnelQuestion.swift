@@ -351,6 +351,11 @@ package struct Folded<Collected: Mergeable>: Mergeable {
         asked.merge(other.asked)
     }
 
+    package mutating func add(_ reason: EmptyReason, exchangeCount: Int) {
+        collected.add(reason, exchangeCount: exchangeCount)
+        asked.add(reason)
+    }
+
     consuming func map<Other>(_ change: (consuming Collected) -> Other) -> Folded<Other> {
         Folded<Other>(collected: change(collected), asked: asked)
     }

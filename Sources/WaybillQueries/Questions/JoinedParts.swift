@@ -1,7 +1,6 @@
 import WaybillCore
 import WaybillStore
 
-/// The joined parts of transactions.
 struct JoinedParts {
     struct Part: Equatable {
         var source: Int64

@@ -240,6 +240,11 @@ package struct GroupedExchanges: Mergeable {
         if asked == nil { asked = more } else { asked?.merge(more) }
     }
 
+    package mutating func add(_ reason: EmptyReason, exchangeCount: Int) {
+        count += exchangeCount
+        asked?.count(reason)
+    }
+
     /// Moves the groups beyond the limit to `other`.
     private mutating func prune() {
         guard groups.count > NetworkQuestion.groupLimit else { return }

@@ -136,7 +136,8 @@ package struct AskedTransactions: Mergeable {
         self.weights = weights
         attribute = transactions.unknownAttribute
         owed = context.owed
-        if count == 0 { reason = try context.emptyReason(transactions.filter) }
+        // Others explain why no row counts.
+        if count == 0, context.rows == nil { reason = try context.emptyReason(transactions.filter) }
     }
 
     init(counting filter: TransactionFilter, _ context: AnswerContext) throws(WaybillError) {
@@ -152,6 +153,16 @@ package struct AskedTransactions: Mergeable {
         if count > 0 { reason = nil }
         events.merge(other.events)
         attribute.merge(other.attribute)
+    }
+
+    mutating func add(_ more: EmptyReason) { if count == 0 { reason?.merge(more) } }
+
+    /// Counts those of other stores, too.
+    mutating func count(_ more: EmptyReason) {
+        add(more)
+        guard more.step == .nothing else { return }
+        count += more.count
+        if count > 0 { reason = nil }
     }
 
     var weighing: Weighing? { weights.weighing }

@@ -7,7 +7,7 @@ package struct TransactionRow: Sendable {
     /// The opening of the leading part.
     package var opening: FactID
     package var isJoined = false
-    /// Whether its begin time may change without new facts, because its clock is far ahead.
+    /// Whether its times may change without new facts, because a clock is far ahead.
     package var isUnsettled = false
     package var useCase = 0
     package var at: Int64 = 0
@@ -21,6 +21,7 @@ package struct TransactionRow: Sendable {
     /// The details of the closing, as in a store; empty without an error.
     package var errorDetail = ""
     package var sampling: Fact.Sampling?
+    package var parent: GUID?
     /// The latest values, as ``Segmentation/attribute(_:)`` describes.
     package var attributes: Attributes = [:]
     /// All attributes of parts, events and sources, some of them several times.
@@ -34,6 +35,8 @@ package struct TransactionRow: Sendable {
     package var exchanges: [Exchange] = []
     /// Errors of parts, events and exchanges, and the underlying ones.
     package var errors: [FoundError] = []
+    /// The searchable texts, in lowercase, except names and IDs.
+    package var texts: [String] = []
     /// Whether the transaction counts; see ``RowSelection/others``.
     package var isChosen = true
 
@@ -141,7 +144,6 @@ package struct RowContents: Sendable {
 
 /// The rows that a question reads.
 package struct RowSelection: Sendable {
-    /// The transactions that count.
     package var transactions: TransactionFilter
     /// The exchanges that count, a row for each; `nil` for a row of each transaction.
     package var exchanges: [FilterCondition]?
@@ -155,14 +157,31 @@ package struct RowSelection: Sendable {
         case exchangesOutsideTransactions
     }
 
+    fileprivate init(
+        transactions: TransactionFilter, exchanges: [FilterCondition]? = nil, others: Others = .none
+    ) {
+        (self.transactions, self.exchanges, self.others) = (transactions, exchanges, others)
+    }
+
+    package init(_ filter: ExchangeFilter) {
+        // Exchanges are shown whoever began their transaction.
+        var ofTransactions = TransactionFilter(filter.conditions.filter(\.isOfTransaction))
+        ofTransactions.beginner = .any
+        self.init(
+            transactions: ofTransactions, exchanges: filter.conditions.filter { !$0.isOfTransaction },
+            others: ofTransactions.conditions.isEmpty ? .exchangesOutsideTransactions : .none)
+    }
+
     package var filters: [TransactionFilter] {
         if case .matching(let filter) = others { [transactions, filter] } else { [transactions] }
     }
 }
 
 extension TransactionFilter {
-    /// The names of events in its conditions.
     package var events: Set<String> { Set(conditions.compactMap(\.event)) }
+
+    /// The texts in its conditions.
+    package var texts: Set<String> { Set(conditions.compactMap(\.text)) }
 }
 
 extension FilterCondition {
@@ -171,12 +190,18 @@ extension FilterCondition {
         if case .not(let condition) = self { return condition.event }
         return nil
     }
+
+    fileprivate var text: String? {
+        if case .text(let text) = self { return text }
+        if case .not(let condition) = self { return condition.text }
+        return nil
+    }
 }
 
 extension AnyQuestion {
     /// Returns `nil` if the question needs more than rows.
     package var rowSelection: RowSelection? {
-        guard !looksAtFamilies else { return nil }
+        if case .transactions(_, let segmentation) = subject, segmentation.isByParent { return nil }
         switch (self, subject) {
         case (.errors(let question), _) where question.newSinceMicroseconds != nil: return nil
         case (.dropOff(let question), _): return RowSelection(transactions: question.unfinished)
@@ -184,16 +209,17 @@ extension AnyQuestion {
         case (.why(let question), _):
             return RowSelection(transactions: question.filter, others: .matching(question.allFilter))
         case (_, .transactions(let filter, _)): return RowSelection(transactions: filter)
-        case (_, .exchanges(let filter, let transactions)):
-            let ofTransactions = filter.conditions.filter(\.isOfTransaction)
-            guard transactions == nil || ofTransactions.isEmpty else { return nil }
-            var own = TransactionFilter(ofTransactions)
-            // Exchanges are shown whoever began their transaction.
-            own.beginner = .any
-            return RowSelection(
-                transactions: transactions ?? own, exchanges: filter.conditions.filter { !$0.isOfTransaction },
-                others: transactions == nil && ofTransactions.isEmpty ? .exchangesOutsideTransactions : .none)
+        case (_, .exchanges(let filter, nil)): return RowSelection(filter)
+        case (_, .exchanges(let filter, let transactions?)):
+            guard !filter.conditions.contains(where: \.isOfTransaction) else { return nil }
+            return RowSelection(transactions: transactions, exchanges: filter.conditions)
         }
+    }
+
+    package var namesNoAttribute: Bool {
+        if case .measure = self { return false }
+        if case .transactions(_, .attribute) = subject { return false }
+        return true
     }
 
     /// The parts of rows that the question reads.

@@ -5,14 +5,14 @@ import WaybillStore
 struct TransactionRowMaker {
     private let connection: Connection
     private let directory: SourceDirectory
-    private var sources: [Int64: (attributes: Attributes, hasEnded: Bool, endedBy: String)] = [:]
+    private var sources: [Int64: (attributes: Attributes, hasEnded: Bool, endedBy: String, heard: Int64?)] = [:]
 
     init(_ connection: Connection) throws(WaybillError) {
         self.connection = connection
         directory = try SourceDirectory(connection)
-        try connection.statement("SELECT id, attributes, ended, ended_by FROM sources").forEachRow { row in
+        try connection.statement("SELECT id, attributes, ended, ended_by, heard_us FROM sources").forEachRow { row in
             sources[row.int(0)] = (
-                Attributes(columnText: row.optionalText(1)), row.bool(2), row.optionalText(3) ?? ""
+                Attributes(columnText: row.optionalText(1)), row.bool(2), row.optionalText(3) ?? "", row.optionalInt(4)
             )
         }
     }
@@ -21,7 +21,7 @@ struct TransactionRowMaker {
         try connection.statement(
             """
             SELECT p.source, p.sequence, p.guid, p.joined, p.listed_us, p.closed, p.error_code, p.closed_detail, \
-            \(SQL.lastActivity(guid: "p.guid")) FROM parts p WHERE p.listed_us IS NOT NULL
+            \(SQL.lastActivity(guid: "p.guid")), p.parent FROM parts p WHERE p.listed_us IS NOT NULL
             """
         ).rows { row in leadingPart(row) }.map { (found) throws(WaybillError) in try complete(found.row, found.source) }
     }
@@ -33,7 +33,7 @@ struct TransactionRowMaker {
             opening: FactID(source: directory.entries[source]?.id ?? row.guid(2), sequence: row.int(1)))
         (made.isJoined, made.begun, made.lastActivity) = (row.bool(3), row.int(4), row.int(8))
         made.closing = row.isNull(5) ? nil : (row.int(5), 0)
-        made.errorCode = row.optionalInt(6)
+        (made.errorCode, made.parent) = (row.optionalInt(6), row.optionalGUID(9))
         if made.errorCode != nil {
             var detail = DetailColumn(row.optionalText(7))
             detail.attributes = [:]
@@ -57,7 +57,7 @@ struct TransactionRowMaker {
         """
     private static let exchanges = """
         SELECT sequence, at_us, role, method, host, path, closed_at_us, first_byte_us, state, status, sent_bytes, \
-        received_bytes, error_code, closed_detail FROM exchanges WHERE source = ? AND part = ? ORDER BY sequence
+        received_bytes, error_code, closed_detail, opened_detail FROM exchanges WHERE source = ? AND part = ? ORDER BY sequence
         """
 
     private func complete(_ leading: TransactionRow, _ source: Int64) throws(WaybillError) -> TransactionRow {
@@ -74,19 +74,22 @@ struct TransactionRowMaker {
                 source: row.int(0), part: part, errorCode: row.optionalInt(9), opened: row.optionalText(10),
                 closed: row.optionalText(11))
         }
-        var (numbers, times, said) = ([Int64: Int](), [[Int64]](), Said())
+        var (numbers, times, said, texts) = ([Int64: Int](), [[Int64]](), Said(), Set<String>())
         for found in parts {
             var part = found.part
             part.source = numbers[found.source] ?? numbers.count
             if numbers.updateValue(part.source, forKey: found.source) == nil { times.append([]) }
             if row.parts.isEmpty { times[part.source] += [part.at] + (part.closedAt.map { [$0] } ?? []) }
             row.parts.append(part)
+            try add(found.opened, to: &texts)
+            try add(found.closed, to: &texts)
             let closed = found.closed.map { DetailColumn($0) }
             row.add((closed ?? DetailColumn(nil)).error(code: found.errorCode))
             var details: [DetailColumn] = []
             try connection.statement(
                 "SELECT sequence, at_us, code, detail FROM events WHERE source = ? AND part = ? ORDER BY after"
-            ).forEachRow(found.source, part.sequence) { event in
+            ).forEachRow(found.source, part.sequence) { (event) throws(WaybillError) in
+                try add(event.optionalText(3), to: &texts)
                 if let detail = event.optionalText(3).map({ DetailColumn($0) }) {
                     details.append(detail)
                     row.add(detail.error(code: detail.errorCode))
@@ -98,7 +101,11 @@ struct TransactionRowMaker {
                 row.events.append(
                     TransactionRow.Event(part: row.parts.count - 1, sequence: event.int(0), at: at, code: code))
             }
-            try connection.statement(Self.exchanges).forEachRow(found.source, part.sequence) { exchange in
+            try connection.statement(Self.exchanges).forEachRow(found.source, part.sequence) {
+                (exchange) throws(WaybillError) in
+                texts.insert(((exchange.optionalText(4) ?? "") + (exchange.optionalText(5) ?? "")).lowercasedASCII)
+                try add(exchange.optionalText(13), to: &texts)
+                try add(exchange.optionalText(14), to: &texts)
                 if let at = add(exchange, of: found.source, to: &row) { times[part.source].append(at) }
             }
             said.add(([closed] + details.reversed() + [found.opened.map { DetailColumn($0) }]).compactMap(\.self))
@@ -109,8 +116,8 @@ struct TransactionRowMaker {
             row.sampling = part.sampling
             row.closing?.at = part.closedAt ?? part.at
         }
-        row.isUnsettled = directory.wall(row.at, in: source) != row.begun
-        (row.attributes, row.said) = (said.latest, said.all)
+        row.isUnsettled = row.isUnsettled || directory.wall(row.at, in: source) != row.begun
+        (row.attributes, row.said, row.texts) = (said.latest, said.all, texts.sorted())
         row.events.sort {
             (row.parts[$0.part].source, $0.at, $0.sequence) < (row.parts[$1.part].source, $1.at, $1.sequence)
         }
@@ -118,6 +125,22 @@ struct TransactionRowMaker {
             directory.entries[id].map { described(id, $0, dating: times[number]) }
         }
         return row
+    }
+
+    /// Adds what a search finds in a detail, as ``ConditionSQL`` does.
+    private func add(_ detail: String?, to texts: inout Set<String>) throws(WaybillError) {
+        guard let detail else { return }
+        try connection.statement(
+            """
+            SELECT CAST(j.atom AS TEXT), CASE WHEN j.path = '$.attributes' \
+            THEN j.key || '=' || CASE j.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE j.atom END END, \
+            j.path LIKE '$.websocket.messages%' \
+            FROM json_tree(CASE WHEN json_valid(?1) THEN ?1 END) j WHERE j.atom IS NOT NULL
+            """
+        ).forEachRow(detail) { row in
+            if !row.bool(2) { texts.insert(row.text(0).lowercasedASCII) }
+            if let said = row.optionalText(1) { texts.insert(said.lowercasedASCII) }
+        }
     }
 
     private func described(_ id: Int64, _ entry: SourceDirectory.Entry, dating times: [Int64]) -> TransactionRow.Source
@@ -150,6 +173,9 @@ struct TransactionRowMaker {
         (made.status, made.sentByteCount) = (exchange.optionalInt(9), exchange.optionalInt(10))
         (made.receivedByteCount, made.closeCode) = (exchange.optionalInt(11), closed.transfer.webSocket?.closeCode)
         made.error = error
+        if LeadingParts.listed(begun: made.opened, heard: sources[source]?.heard) != made.opened {
+            row.isUnsettled = true
+        }
         row.exchanges.append(made)
         row.add(error, ofExchange: row.exchanges.count - 1)
         return at
@@ -178,7 +204,6 @@ struct TransactionRowMaker {
 }
 
 extension StoreReader {
-    /// Returns a row for each transaction of a store.
     package func transactionRows() throws(WaybillError) -> [TransactionRow] {
         try read { () throws(WaybillError) in try TransactionRowMaker(connection).rows() }
     }
@@ -196,5 +221,12 @@ extension TransactionRow {
                 FoundError(exchange: exchange, code: cause.code, domain: cause.domain, name: cause.name ?? "", text: "")
             )
         }
+    }
+}
+
+extension String {
+    /// Only ASCII letters change, as with SQLite's LIKE.
+    fileprivate var lowercasedASCII: String {
+        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 }

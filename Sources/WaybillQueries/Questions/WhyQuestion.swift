@@ -360,6 +360,8 @@ package struct CollectedTraits: Mergeable {
         if asked == nil { asked = more } else { asked?.merge(more) }
     }
 
+    package mutating func add(_ reason: EmptyReason, exchangeCount: Int) { asked?.add(reason) }
+
     package func answer(limit: Int) -> WhyAnswer {
         let all = Weights.count(chosen.weight.addingWeight(others.weight))
         let compared = weights.filter { _, weights in

@@ -120,7 +120,6 @@ struct SpanTree {
         return true
     }
 
-    /// The waiting spans, by the span that they wait for.
     mutating func waiting() throws(WaybillError) -> [SpanID: [SpanID]] {
         var waiting: [SpanID: [SpanID]] = [:]
         for id in nodes.keys {

@@ -130,7 +130,6 @@ struct ChangedRows {
         }
     }
 
-    /// Returns the recorded changes with later arrivals, whose facts come from `fact`.
     func changes(behind arrival: Int64, _ fact: (FactID) -> Fact?) throws(WaybillError) -> StoreChanges {
         var changes = StoreChanges()
         let rows = try connection.statement(

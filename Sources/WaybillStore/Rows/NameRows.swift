@@ -9,7 +9,6 @@ package struct NameRows {
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// A version of an app, with all of its launches.
     package struct AppVersion: Hashable, Sendable {
         package var app: String
         package var version: String

@@ -15,7 +15,6 @@ package enum SQL {
         "(SELECT max(\(wall("a.last_at_us", source: "a.source"))) FROM parts a WHERE a.guid = \(guid))"
     }
 
-    /// The outcome of a leading part, with timeouts.
     package static func outcome(_ part: String, now: String) -> String {
         """
         (CASE WHEN \(part).outcome = \(TransactionOutcome.open.rawValue) \

@@ -211,7 +211,6 @@ enum ErrorOrderArgument: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// A sample, as `1/100`.
 struct SampleArgument: ExpressibleByArgument {
     let term: String
 
