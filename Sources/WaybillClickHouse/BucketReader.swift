@@ -132,7 +132,27 @@ extension ClickHouseTables {
     }
 
     func facts(strandedOf parts: [FactID], _ body: (FactRow) throws -> Void) async throws(WaybillError) {
-        try await unplacedFacts(parts, by: "part", body)
+        let some = try await unplacedParts(of: Set(parts.map(\.source)))
+        guard !some.isEmpty else { return }
+        try await unplacedFacts(Array(Set(parts).intersection(some)), by: "part", body)
+    }
+
+    private func unplacedParts(of sources: Set<GUID>) async throws(WaybillError) -> [FactID] {
+        var parts: [FactID] = []
+        for some in Array(sources).inChunks(of: Self.idsPerStatement) {
+            parts += try await client.rows(
+                """
+                SELECT source, part FROM facts WHERE \(Self.noTransaction) AND source IN (\(Self.list(some))) \
+                AND part > 0 GROUP BY source, part
+                """, reading
+            ) { row in FactID(source: try row.guid(), sequence: try row.integer()) }
+        }
+        return parts
+    }
+
+    /// Returns the parts of sources whose facts are stored without a transaction.
+    func strandedParts(of sources: Set<GUID>) async throws(WaybillError) -> [StrandedPart] {
+        try await stranded(try await unplacedParts(of: sources))
     }
 
     /// Passes on facts that are stored without a transaction. `column` is `sequence`, or `part` for all of a part.
@@ -190,27 +210,22 @@ struct BucketReader {
     private let stranded: [FactID: StrandedPart]
     private var buckets: ArraySlice<Bucket>
     private let scope: AnyQuestion.Scope
-    private var isWhole = true
+    private let isWhole: Bool
     private var isFirst = true
     private var count: Int64 = 0
 
-    init(_ tables: ClickHouseTables, factsEach count: Int64, of scope: AnyQuestion.Scope = .all) async throws {
+    /// - Parameter scope: `nil` for facts outside of transactions.
+    init(_ tables: ClickHouseTables, factsEach count: Int64, of scope: AnyQuestion.Scope?) async throws {
         self.tables = tables
-        self.scope = scope
+        (self.scope, isWhole) = (scope ?? .all, scope != nil)
         // The books are read first, because facts that arrive later must not count.
         books = try await DatabaseBooks(tables, try await tables.state())
-        buckets = try await tables.buckets(of: scope, ofAbout: count)[...]
+        buckets =
+            if let scope { try await tables.buckets(of: scope, ofAbout: count)[...] } else {
+                try await tables.bucketsOutsideTransactions(ofAbout: count)[...]
+            }
         stranded = Dictionary(
-            try await tables.strandedParts(of: scope).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    init(outsideTransactions tables: ClickHouseTables, factsEach count: Int64) async throws {
-        self.tables = tables
-        (scope, isWhole) = (.all, false)
-        books = try await DatabaseBooks(tables, try await tables.state())
-        buckets = try await tables.bucketsOutsideTransactions(ofAbout: count)[...]
-        stranded = Dictionary(
-            try await tables.strandedParts(of: scope).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            try await tables.strandedParts(of: self.scope).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     static func readNames<Value: Sendable>(

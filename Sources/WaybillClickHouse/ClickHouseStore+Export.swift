@@ -8,7 +8,7 @@ import WaybillStore
 extension ClickHouseStore: ExportingStore {
     package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         // Spans are aligned by the clocks of further transactions.
-        if format != .otlp, case .of(let request) = facts, try await isReadInPieces(),
+        if format != .otlp, case .of(let request) = facts, isReadInPieces(),
             let export = try await exportByBuckets(request, as: format)
         {
             return export
@@ -51,7 +51,7 @@ extension ClickHouseStore: ExportingStore {
 
     /// Returns a store with the exported facts. Its owner must live as long.
     private func store(for facts: ExportedFacts) async throws -> (owner: any Sendable, SQLiteStore) {
-        if try await isReadInPieces() {
+        if isReadInPieces() {
             let found = try await TransactionLoader.unlessTooMuch {
                 try await tables.untilComplete { try await WorkingSet(exporting: facts, tables) }
             }

@@ -9,7 +9,7 @@ extension ClickHouseStore {
     package func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
         TransactionSummary
     > {
-        if try await isReadInPieces(), let page = try await pageInMemory(request) { return page }
+        if isReadInPieces(), let page = try await pageInMemory(request) { return page }
         return try await reading { try await $0.transactions(request, within: budget) }
     }
 

@@ -12,7 +12,7 @@ extension ClickHouseStore: BrowsableStore {
     package func add(_ set: ReceivedSet) async throws -> Receipt { try await queue.add(set) }
 
     package func transaction(_ key: String) async throws -> TransactionRecord {
-        if try await isReadInPieces(), let transaction = try await transactionInMemory(key) { return transaction }
+        if isReadInPieces(), let transaction = try await transactionInMemory(key) { return transaction }
         return try await reading { try await $0.transaction(key) }
     }
 
@@ -72,7 +72,7 @@ extension ClickHouseStore: BrowsableStore {
     }
 
     package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
-        guard try await isReadInPieces(isAllRead: true) else {
+        guard isReadInPieces(isAllRead: true) else {
             return try await reading { try await $0.sources(request) }
         }
         let books = try await tables.untilComplete { try await DatabaseBooks(tables, try await tables.state()) }

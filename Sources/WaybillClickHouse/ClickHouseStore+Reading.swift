@@ -18,7 +18,7 @@ extension ClickHouseStore {
 
     /// - Returns: `nil` if there is a copy, or if `read` needs too much.
     func unlessCopied<Value>(_ read: () async throws -> Value) async throws -> Value? {
-        if isCopyPreferred, try await loader.hasCopy() { return nil }
+        if isCopyPreferred, loader.hasCopy { return nil }
         return try await TransactionLoader.unlessTooMuch { try await tables.untilComplete(read) }
     }
 

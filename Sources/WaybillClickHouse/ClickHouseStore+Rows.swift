@@ -55,8 +55,10 @@ extension ClickHouseStore {
             try await tables.transactions(
                 where: reading.condition, reading: contents, isChosen: reading.isChosen, now: now, eachGroup: add)
         }
-        if case .exchangesOutsideTransactions = reading.others {
-            var outside = try await BucketReader(outsideTransactions: tables, factsEach: factsPerBucket)
+        if case .exchangesOutsideTransactions = reading.others,
+            try await !tables.bucketsOutsideTransactions(ofAbout: factsPerBucket).isEmpty
+        {
+            var outside = try await BucketReader(tables, factsEach: factsPerBucket, of: nil)
             while let some = try await outside.next(until: interruption, { reader in try partial(reader, of: nil) }) {
                 try all.merge(some)
             }
@@ -83,6 +85,8 @@ extension ClickHouseStore {
     func emptyReason(
         _ filter: TransactionFilter, _ conditions: RowConditions, besides changed: Set<GUID>
     ) async throws -> EmptyReason.Found? {
+        // Statements have at most 256 KB.
+        guard changed.count <= Self.changedInLists else { throw TransactionLoader.TooMuch() }
         var others = filter
         others.beginner = .unknown
         let attributes = filter.terms.compactMap { if case .attribute(let name, _) = $0 { name } else { nil } }

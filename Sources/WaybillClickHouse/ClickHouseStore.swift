@@ -103,10 +103,9 @@ package struct ClickHouseStore: Sendable {
         return number >= 20
     }
 
-    func isReadInPieces(isAllRead: Bool = false) async throws -> Bool {
+    func isReadInPieces(isAllRead: Bool = false) -> Bool {
         if isAllRead, answersOften { return false }
-        guard isCopyPreferred else { return true }
-        return try await !loader.hasCopy()
+        return !isCopyPreferred || !loader.hasCopy
     }
 
     func reading<Value>(_ body: (SQLiteStore) async throws -> Value) async throws -> Value {
@@ -137,7 +136,7 @@ extension ClickHouseStore {
         -> AnyAnswer
     {
         if let answer = try await answerByRows(question, where: parameters) { return answer }
-        if try await isReadInPieces(isAllRead: true),
+        if isReadInPieces(isAllRead: true),
             let answer = try await answerByBuckets(question, where: parameters)
         {
             return answer

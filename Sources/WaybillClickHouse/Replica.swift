@@ -47,8 +47,12 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
     private let tables: ClickHouseTables
     private let clock: any TransactionClock
     private let turns = FairLock()
+    /// Readers must not wait for a copy that is being made.
+    private let copied = Locked(false)
 
-    private var replica: Replica?
+    private var replica: Replica? {
+        didSet { copied.withLock { $0 = replica != nil } }
+    }
     private var state = ClickHouseTables.State()
     /// The copy has all rows of books up to here, and `recent` behind it.
     private var seen: Int64 = 0
@@ -74,7 +78,7 @@ final class ReplicaLoader: @unchecked Sendable {  // right because only `current
         }
     }
 
-    func hasCopy() async throws -> Bool { try await turns.run { replica != nil } }
+    var hasCopy: Bool { copied.withLock { $0 } }
 
     /// An hour of arrival numbers: a writer may wait that long between taking a number and inserting.
     private static let overlap = ArrivalPlace.perHour

@@ -171,20 +171,10 @@ extension ClickHouseTables {
         }
         // Facts from before their opening are stored without a transaction.
         if changed.remove(Self.none) != nil || !ended.isEmpty {
-            for some in Array(Set(changes.books.map(\.share.source.id))).inChunks(of: Self.idsPerStatement) {
-                changed.formUnion(try await stranded(try await unplacedParts(of: some)).map(\.transaction))
-            }
+            let sources = Set(changes.books.map(\.share.source.id))
+            changed.formUnion(try await strandedParts(of: sources).map(\.transaction))
         }
         return changed
-    }
-
-    private func unplacedParts(of sources: some Collection<GUID>) async throws(WaybillError) -> [FactID] {
-        try await client.rows(
-            """
-            SELECT source, part FROM facts WHERE tx = \(Self.literal(Self.none)) AND source IN (\(Self.list(sources))) \
-            AND part > 0 GROUP BY source, part
-            """, reading
-        ) { row in FactID(source: try row.guid(), sequence: try row.integer()) }
     }
 
     /// Without a quorum, a server may lack facts unnoticed.

@@ -8,6 +8,7 @@ package import WaybillStore
 /// ``FunnelQuestion``, ``DropOffQuestion``, ``LegsQuestion``, ``NetworkQuestion``, ``CompareQuestion``,
 /// ``ErrorsQuestion`` and ``WhyQuestion``.
 public protocol Question<Answer>: Hashable, Sendable, Codable {
+    /// The type of the answer.
     associatedtype Answer: QuestionAnswer
 
     /// Answers the question from one state of a store.

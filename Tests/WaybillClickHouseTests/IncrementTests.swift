@@ -92,7 +92,7 @@ import WaybillTesting
         #expect(try await retire(.seconds(200_000)) == 0)
         #expect(try await retire(.seconds(1_000)) > 0)
         #expect(try await retire(.seconds(1_000)) == 0)
-        #expect(try await !store.loader.hasCopy())
+        #expect(!store.loader.hasCopy)
         #expect(try await store.transactions(ListRequest()).rows.map(\.id) == next.transactions)
         await #expect(throws: QueryFailure.self) { try await store.transaction("\(old[0])") }
         for set in shop.sets() {

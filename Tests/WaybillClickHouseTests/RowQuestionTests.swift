@@ -158,7 +158,7 @@ import WaybillTesting
         for exchange in try await collector.exchanges(ListRequest(limit: 9)).rows {
             try await expectSame("exchange") { try await $0.exchange(exchange.id.description) }
         }
-        #expect(try await !collector.loader.hasCopy())
+        #expect(!collector.loader.hasCopy)
     }
 
     private func add(_ sets: [TransactionSet], to store: ClickHouseStore) async throws {

@@ -36,7 +36,7 @@ import WaybillTesting
             let receipt = try await writer.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
             #expect(receipt.rejections.isEmpty)
         }
-        #expect(try await !writer.loader.hasCopy(), "taking in needs none")
+        #expect(!writer.loader.hasCopy, "taking in needs none")
         #expect(try await writer.tables.strandedParts().isEmpty == false)
         let copy = try await ClickHouseStore(address)
         var alone = copy
@@ -50,7 +50,7 @@ import WaybillTesting
             if let family = expected.family, !family.above.isEmpty, !family.below.isEmpty { families += 1 }
         }
         #expect(comparedClocks > 0 && families > 0)
-        #expect(try await alone.loader.hasCopy() == copy.loader.hasCopy())
+        #expect(alone.loader.hasCopy == copy.loader.hasCopy)
         for question in [
             AnyQuestion.legs(LegsQuestion(filter: TransactionFilter())), .network(NetworkQuestion()),
             .summary(SummaryQuestion(filter: TransactionFilter())),
@@ -127,7 +127,7 @@ import WaybillTesting
         other.add(.opened(Fact.Opened(transaction: GUID(), useCase: 1)))
         #expect(try await add(other, IdentityProof()).refusedSources.map(\.source) == [other.source.id])
         #expect(try await add(other, secret).acceptedCount == 1)
-        #expect(try await !store.loader.hasCopy())
+        #expect(!store.loader.hasCopy)
     }
 
     /// Breaks when a list of the newest needs a copy; or when it leaves out or repeats a transaction: one on the border of
@@ -156,7 +156,7 @@ import WaybillTesting
             let expected = try await copy.transactions(request).rows
             #expect(rows == expected)
             #expect(rows.count > 7)
-            #expect(try await !alone.loader.hasCopy())
+            #expect(!alone.loader.hasCopy)
         }
         var shop = Shop(seed: 5)
         for number in 0..<40 {
@@ -217,11 +217,11 @@ import WaybillTesting
         #expect(try await command.erase(.transactions([shop.transactions[3]])).transactionCount == 1)
         try await expectSame()
         #expect(try await command.names().contains { $0.name == "requestSent" })
-        #expect(try await !command.loader.hasCopy())
+        #expect(!command.loader.hasCopy)
         _ = try await command.loader.current()
         let other = try await ClickHouseStore(address)
         #expect(try await other.erase(.installation(installation)).factCount > 0)
-        #expect(try await !other.loader.hasCopy(), "an erasure needs none")
+        #expect(!other.loader.hasCopy, "an erasure needs none")
         #expect(try await !command.names().contains { $0.name == "requestSent" }, "nothing is left of its version")
         try await expectSame()
         #expect(try await reader.retire(RetirementLimits(maximumTransactionCount: 5)) > 0)
@@ -338,19 +338,19 @@ import WaybillTesting
         store.factsPerBucket = 10
         _ = try await store.answer(.summary(SummaryQuestion(filter: TransactionFilter())), where: [])
         _ = try await store.transaction("\(shop.transactions[0])")
-        #expect(try await store.loader.hasCopy() == false)
+        #expect(store.loader.hasCopy == false)
         var collector = try await ClickHouseStore(address)
         (collector.factsPerBucket, collector.answersOften) = (10, true)
         try await collector.check()
         #expect(try await collector.transactions(ListRequest()).rows.count == 4)
-        #expect(try await collector.loader.hasCopy() == false)
+        #expect(collector.loader.hasCopy == false)
         _ = try await collector.answer(.summary(SummaryQuestion(filter: TransactionFilter())), where: [])
-        #expect(try await collector.loader.hasCopy() == false)
+        #expect(collector.loader.hasCopy == false)
         _ = try await collector.answer(.legs(LegsQuestion(filter: TransactionFilter())), where: [])
-        #expect(try await collector.loader.hasCopy() == false)
+        #expect(collector.loader.hasCopy == false)
         let family = TransactionFilter([.not(.parent(.known))])
         _ = try await collector.answer(.summary(SummaryQuestion(filter: family)), where: [])
-        #expect(try await collector.loader.hasCopy(), "a collector that answers keeps one")
+        #expect(collector.loader.hasCopy, "a collector that answers keeps one")
         await #expect(throws: QueryFailure.self) { try await store.transaction("\(GUID())") }
         await #expect(throws: QueryFailure.self) { try await store.transaction("no code") }
         #expect(try await store.transactions(ListRequest()).rows.count == 4)
@@ -390,9 +390,9 @@ import WaybillTesting
         #expect(try await factCount(.of(ListRequest())) == shop.factCount)
         #expect(try await factCount(.after(first.cursor)) == 0)
         #expect(try await (1..<shop.factCount).contains(factCount(.transaction(shop.transactions[0]))))
-        #expect(try await store.loader.hasCopy() == false)
+        #expect(store.loader.hasCopy == false)
         #expect(try await store.exchanges(ListRequest()).rows.isEmpty == false)
-        #expect(try await store.loader.hasCopy() == false)
+        #expect(store.loader.hasCopy == false)
     }
 }
 #endif
