@@ -134,6 +134,7 @@ struct ErrorsParameters {
 
     private subscript(name: String) -> String? { own.last { $0.name == name }?.value }
 
+    /// `now` and `step` are in microseconds.
     func question(step: Int64, now: Int64) throws(QueryFailure) -> ErrorsQuestion {
         let (since, sort) = (self[Self.newSince] ?? Self.usualNewSince, self[Self.sort] ?? "")
         guard let time = TimeExpression.microseconds(since, now: now) else {
