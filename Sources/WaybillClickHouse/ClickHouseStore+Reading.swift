@@ -88,12 +88,10 @@ extension ClickHouseStore {
     private func memory(besides id: GUID) async throws -> StoreThread<MemoryStore> {
         let now = clock.wallMicroseconds()
         var loader = try await TransactionLoader(tables)
+        let thread = try await loader.store(listing: [id])
+        guard let leader = try await thread.run({ memory in try memory.reader.leader(of: id) }) else { return thread }
         var count = 10
         while true {
-            let thread = try await loader.store(listing: [id])
-            guard let leader = try await thread.run({ memory in try memory.reader.leader(of: id) }) else {
-                return thread
-            }
             let (before, after) = try await tables.openings(around: leader, limit: count)
             let more = try await loader.store(listing: Set(before + after))
             let found = try await more.run { (memory) throws in try memory.reader.neighbors(of: id, now: now) }

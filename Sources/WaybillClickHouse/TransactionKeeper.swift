@@ -6,7 +6,7 @@ import WaybillStore
 
 /// Keeps the table `transactions` up to date.
 ///
-/// Writers note changed transactions in `changed` before the change counts. Until then, questions read their facts.
+/// Writers note transactions in `changed` before the change counts. Until rows are made, questions read facts.
 ///
 /// If two processes make the same row, the larger version may lack facts. So each process first notes its claim. After its
 /// insert, it reads the transactions of other new claims again. A later claim takes a larger version.
