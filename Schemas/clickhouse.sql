@@ -100,6 +100,7 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   oses Array(String) CODEC(ZSTD),
   os_versions Array(String) CODEC(ZSTD),
   ended_by Array(String) CODEC(ZSTD), -- empty: unknown
+  source_ranks Array(Int64) CODEC(ZSTD), -- their first `arrival`, which sorts ties
   clock_sources Array(Int64) CODEC(ZSTD), -- indexes in `sources`, from 0
   clock_at Array(Int64) CODEC(Delta, ZSTD), -- as `at_us`
   clock_offsets Array(Int64) CODEC(Delta, ZSTD),
@@ -135,6 +136,7 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   exchange_received Array(Int64) CODEC(Delta, ZSTD), -- -1: unknown
   exchange_close_codes Array(Int64) CODEC(ZSTD), -- -1: none
   exchange_errors Array(String) CODEC(ZSTD), -- JSON; empty: none
+  exchange_texts Array(String) CODEC(ZSTD), -- for searches
   error_exchanges Array(Int64) CODEC(ZSTD), -- indexes from 1; 0: of a part or event
   error_codes Array(Int64) CODEC(ZSTD),
   error_domains Array(String) CODEC(ZSTD),

@@ -266,6 +266,36 @@ struct BucketReader {
         }
     }
 
+    /// Loads all into one store. Throws `.refused` above a limit of facts.
+    static func all(_ tables: ClickHouseTables, limit: Int64) async throws -> StoreThread<MemoryStore> {
+        let reader = try await BucketReader(tables, factsEach: factCount, of: .all)
+        let sources = reader.books.sources.values.sorted { $0.first < $1.first }
+        let expected = sources.reduce(0) { $0 + $1.expected.count }
+        guard expected <= limit else {
+            throw tables.tooMuch
+        }
+        let thread = try MemoryStore.thread()
+        try await thread.replay(reader.books.names)
+        try await thread.replay(sources.map(\.head))
+        var count: Int64 = 0
+        for bucket in reader.buckets { count += try await reader.load(bucket, into: thread) }
+        guard count == expected else { throw DatabaseBooks.Incomplete() }
+        try await thread.replay(
+            sources.map { source in
+                var books = source.books
+                books.share.clocks = []
+                return books
+            })
+        let (tombstones, last) = (reader.books.tombstones, reader.books.state.lastArrival)
+        let ranks = reader.books.sources.mapValues(\.first)
+        try await thread.run { memory throws(WaybillError) in
+            memory.ranks = ranks
+            try memory.store.replay(tombstones)
+            try memory.store.advanceArrivals(to: last)
+        }
+        return thread
+    }
+
     private func load(_ bucket: Bucket, into thread: StoreThread<MemoryStore>) async throws -> Int64 {
         let (stream, batches) = AsyncThrowingStream<[SourceBooks], any Error>.makeStream()
         async let written: Void = Self.write(stream, to: thread)

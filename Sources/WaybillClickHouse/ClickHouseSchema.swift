@@ -24,6 +24,8 @@ enum ClickHouseSchema {
         /// The column that selects the newest of equal keys; `nil` if such rows are identical.
         var version: String?
         var partition: String?
+        /// Partitions that are dropped. Servers of 2018 read nothing with a quorum after that.
+        var droppedPartition: String?
         /// The expression that selects the shard; `nil` if every server has all rows.
         var shard: String?
 
@@ -52,6 +54,7 @@ enum ClickHouseSchema {
         private func suffix(_ isCurrent: Bool) -> String {
             // Acknowledged rows must be on disk. Servers before version 20 lack this setting.
             let settings = isCurrent ? "\nSETTINGS fsync_after_insert = 1, fsync_part_directory = 1" : ""
+            let partition = partition ?? (isCurrent ? droppedPartition : nil)
             return (partition.map { "\nPARTITION BY \($0)" } ?? "") + "\nORDER BY (\(order))" + settings
         }
     }
@@ -195,6 +198,7 @@ enum ClickHouseSchema {
                 Column("oses", "Array(String)", codec: "ZSTD", ""),
                 Column("os_versions", "Array(String)", codec: "ZSTD", ""),
                 Column("ended_by", "Array(String)", codec: "ZSTD", "empty: unknown"),
+                Column("source_ranks", "Array(Int64)", codec: "ZSTD", "their first `arrival`, which sorts ties"),
                 Column("clock_sources", "Array(Int64)", codec: "ZSTD", "indexes in `sources`, from 0"),
                 Column("clock_at", "Array(Int64)", codec: "Delta, ZSTD", "as `at_us`"),
                 Column("clock_offsets", "Array(Int64)", codec: "Delta, ZSTD", ""),
@@ -234,6 +238,7 @@ enum ClickHouseSchema {
                 Column("exchange_received", "Array(Int64)", codec: "Delta, ZSTD", "-1: unknown"),
                 Column("exchange_close_codes", "Array(Int64)", codec: "ZSTD", "-1: none"),
                 Column("exchange_errors", "Array(String)", codec: "ZSTD", "JSON; empty: none"),
+                Column("exchange_texts", "Array(String)", codec: "ZSTD", "for searches"),
                 Column("error_exchanges", "Array(Int64)", codec: "ZSTD", "indexes from 1; 0: of a part or event"),
                 Column("error_codes", "Array(Int64)", codec: "ZSTD", ""),
                 Column("error_domains", "Array(String)", codec: "ZSTD", ""),
@@ -246,7 +251,7 @@ enum ClickHouseSchema {
                 Column("place", "Int64", codec: "Delta, ZSTD", "of the change, numbered as `arrival`"),
                 Column("state", "UInt8", "0 being written, 1 written, 2 rows are made, 3 read the facts"),
                 Column("transactions", "Array(FixedString(16))", codec: "ZSTD", "changed ones"),
-            ], order: "place, state", partition: "intDiv(place, \(placesPerPartition))"),
+            ], order: "place, state", droppedPartition: "intDiv(place, \(placesPerPartition))"),
         Table(
             name: "installations", meaning: "the first secret of each installation",
             columns: [

@@ -7,16 +7,16 @@ import WaybillStore
 extension ClickHouseStore {
     package func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord>
     {
-        let found = try await unlessCopied { try await page(request, exchangeReading(request)) }
+        let found = try await unlessTooMuch { try await page(request, exchangeReading(request)) }
         if let found { return found }
-        return try await reading { try await $0.exchanges(request, within: budget) }
+        return try await pageOfAll(request) { try await $0.exchanges($1, within: budget) }
     }
 
     package func volume(
         _ request: ListRequest, of subject: ListRequest.Subject, within budget: Duration,
         borders: @escaping @Sendable (ClosedRange<Int64>) -> [Int64]
     ) async throws -> ListVolume? {
-        let found = try await unlessCopied {
+        let found = try await unlessTooMuch {
             subject == .exchanges
                 ? try await volume(exchangeReading(request), borders)
                 : try await volumeOfTransactions(request, borders)
@@ -26,7 +26,7 @@ extension ClickHouseStore {
     }
 
     package func exchangeTimes(_ request: ListRequest) async throws -> ClosedRange<Int64>? {
-        let found = try await unlessCopied {
+        let found = try await unlessTooMuch {
             let reading = try await exchangeReading(request)
             let (thread, changed) = try await memory(reading)
             return try await times(reading, thread, besides: changed)
@@ -42,26 +42,24 @@ extension ClickHouseStore {
         var now: Int64
         /// SQL for transactions, for each of their exchanges, and for the times alone.
         var transactions, exchanges, times: String
-        var readsOthers: Bool
+        var readsOthers, looksAtFamilies: Bool
     }
 
     private func exchangeReading(_ request: ListRequest) async throws -> ExchangeReading {
-        guard tables.keepsRows, readsRows else { throw TransactionLoader.TooMuch() }
+        guard usesRows else { throw TransactionLoader.TooMuch() }
         let now = clock.wallMicroseconds()
-        return try await BucketReader.readNames(tables) { reader in
-            let filter = try reader.filter(request, now: now) as ExchangeFilter
-            let selection = RowSelection(filter)
-            let conditions = try RowConditions(of: selection.filters, reader, now: now)
-            guard let transactions = conditions.sql(selection.transactions),
-                let exchanges = conditions.sql(selection.exchanges ?? [], about: .exchanges),
-                let times = conditions.sql(filter.byTime.conditions, about: .exchanges)
-            else { throw TransactionLoader.TooMuch() }
-            var readsOthers = false
-            if case .exchangesOutsideTransactions = selection.others { readsOthers = true }
-            return ExchangeReading(
-                filter: filter, now: now, transactions: transactions, exchanges: exchanges, times: times,
-                readsOthers: readsOthers)
+        let filter = try await BucketReader.readNames(tables) { reader in
+            try reader.filter(request, now: now) as ExchangeFilter
         }
+        let selection = RowSelection(filter)
+        let conditions = try await conditions(of: selection.filters, now: now)
+        var readsOthers = false
+        if case .exchangesOutsideTransactions = selection.others { readsOthers = true }
+        return ExchangeReading(
+            filter: filter, now: now, transactions: conditions.sql(selection.transactions),
+            exchanges: conditions.sql(selection.exchanges ?? [], about: .exchanges),
+            times: conditions.sql(filter.byTime.conditions, about: .exchanges),
+            readsOthers: readsOthers, looksAtFamilies: selection.transactions.looksAtFamilies)
     }
 
     /// Loads the exchanges outside of transactions and those of outdated rows, with further transactions.
@@ -69,11 +67,12 @@ extension ClickHouseStore {
         _ reading: ExchangeReading, besides listed: (Set<GUID>) async throws -> [GUID] = { _ in [] }
     ) async throws -> (StoreThread<MemoryStore>, changed: Set<GUID>) {
         // Read first, because rows may be made meanwhile.
-        let changed = try await tables.changedTransactions(limit: Self.changedInLists)
+        let changed = try await outdated(withFamilies: reading.looksAtFamilies)
         var loading = WorkingSetLoader([], tables, factLimit: Self.factsOfExchanges)
         try await loading.loadTombstones()
         if reading.readsOthers { try await loading.loadOutsideTransactions() }
-        try await loading.load(changed.union(try await listed(changed)))
+        let all = changed.union(try await listed(changed))
+        try await loading.load(reading.looksAtFamilies ? try await families(of: all) : all)
         let thread = try await WorkingSet(loading, tables) { _ in true }.thread
         guard try await !thread.run({ (memory) throws in try memory.reader.hasExchangesFarAhead() }) else {
             throw TransactionLoader.TooMuch()
@@ -83,39 +82,42 @@ extension ClickHouseStore {
 
     private static let factsOfExchanges = 200_000
 
-    /// Can't continue from the cursor of a copy, or end between exchanges of the same microsecond.
+    /// Returns the number of exchanges outside of transactions.
+    func exchangeCountOutside() async throws -> Int {
+        var loading = WorkingSetLoader([], tables, factLimit: Self.factsOfExchanges)
+        try await loading.loadTombstones()
+        try await loading.loadOutsideTransactions()
+        try await loading.load([])
+        return try await read(WorkingSet(loading, tables) { _ in false }.thread) { try $0.exchangeCount() }
+    }
+
     private func page(_ request: ListRequest, _ reading: ExchangeReading) async throws -> RecordPage<ExchangeRecord> {
         let limit = try request.pageSize()
         let cursor = try request[.cursor].map { text in try QueryFailure.ofCursor { try ListCursor(text) } }
-        guard cursor.map({ $0 == ListCursor(behind: $0.listed, in: .newest) }) ?? true else {
-            throw TransactionLoader.TooMuch()
-        }
-        let behind = cursor.map { " AND each_opened_us < \($0.listed)" } ?? ""
+        let columns = ["each_opened_us", "source_ranks[\(RowConditions.sourceOfExchange)]", "each_sequences"]
+        let behind = cursor.map { " AND \(Self.isBehind($0, columns))" } ?? ""
         let (thread, changed) = try await memory(reading) { changed in
             try await tables.transactions(
                 ofExchanges: """
                     WHERE gone = 0 AND \(reading.transactions) AND \(reading.exchanges)\(behind)\(ClickHouseTables.notAmong(changed)) \
-                    ORDER BY each_opened_us DESC LIMIT \(limit + 1)
+                    ORDER BY \(columns.map { "\($0) DESC" }.joined(separator: ", ")) LIMIT \(limit + 1)
                     """)
         }
         let (filter, now) = (reading.filter, reading.now)
-        var page = try await read(thread) { reader in
-            try reader.exchanges(matching: filter, limit: limit + 1, after: cursor?.description, now: now)
+        var page = try await thread.run(until: Interruption(after: readLimit, by: clock)) { memory, interruption in
+            try memory.reader.reading(until: interruption) {
+                let place = try cursor.map(memory.local)
+                let page = try memory.reader.exchanges(
+                    matching: filter, limit: limit, after: place?.description, now: now)
+                return try memory.global(page)
+            }
         }
-        page.next = nil
         if page.rows.isEmpty, cursor == nil {
             let count = try await thread.run { (memory) throws in try memory.reader.exchangeCount() }
-            // Without the others, only a copy knows how many there are.
-            guard reading.readsOthers else { throw TransactionLoader.TooMuch() }
-            page.whyEmpty = StoreReader.whyNone(of: count + (try await tables.exchangeCount(besides: changed)))
+            let others = reading.readsOthers ? 0 : try await exchangeCountOutside()
+            page.whyEmpty = StoreReader.whyNone(
+                of: count + others + (try await tables.exchangeCount(besides: changed)))
         }
-        guard page.rows.count > limit else { return page }
-        let (last, next) = (
-            page.rows[limit - 1].exchange.openedMicroseconds, page.rows[limit].exchange.openedMicroseconds
-        )
-        guard next < last else { throw TransactionLoader.TooMuch() }
-        page.rows.removeLast()
-        page.next = ListCursor(behind: last, in: .newest).description
         return page
     }
 
@@ -169,15 +171,14 @@ extension ClickHouseStore {
     private func volumeOfTransactions(
         _ request: ListRequest, _ borders: @Sendable (ClosedRange<Int64>) -> [Int64]
     ) async throws -> ListVolume? {
-        guard tables.keepsRows, readsRows else { throw TransactionLoader.TooMuch() }
+        guard usesRows else { throw TransactionLoader.TooMuch() }
         let now = clock.wallMicroseconds()
-        let (filter, all, indexed) = try await BucketReader.readNames(tables) { reader in
-            let filter = try reader.filter(request, now: now) as TransactionFilter
-            let conditions = try RowConditions(of: [filter], reader, now: now)
-            return (filter, conditions.sql(filter), conditions.sql(filter.byIndex))
+        let filter = try await BucketReader.readNames(tables) { reader in
+            try reader.filter(request, now: now) as TransactionFilter
         }
-        guard let all, let indexed else { throw TransactionLoader.TooMuch() }
-        let changed = try await tables.changedTransactions(limit: Self.changedInLists)
+        let conditions = try await conditions(of: [filter], now: now)
+        let (all, indexed) = (conditions.sql(filter), conditions.sql(filter.byIndex))
+        let changed = try await outdated(withFamilies: filter.looksAtFamilies)
         let thread = try await memory(of: changed)
         let (byIndex, limit) = (filter.byIndex, changed.count + 1)
         let (inMemory, timed) = try await read(thread) { reader in

@@ -2,36 +2,30 @@
 package import Foundation
 import WaybillCore
 package import WaybillExport
-import WaybillQueries
+package import WaybillQueries
 import WaybillStore
 
 extension ClickHouseStore: ExportingStore {
     package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
-        // Spans are aligned by the clocks of further transactions.
-        if format != .otlp, case .of(let request) = facts, isReadInPieces(),
-            let export = try await exportByBuckets(request, as: format)
-        {
-            return export
-        }
-        let (owner, store) = format == .otlp ? try await current() : try await store(for: facts)
-        let export = try await store.export(facts, as: format)
+        if case .of(let request) = facts { return try await export(request, as: format) }
+        let owner = try await memory(for: facts, withClocks: format == .otlp)
+        let export = try await sqlite(owner).export(facts, as: format)
         return ExportStream(cursor: export.cursor) {
             defer { withExtendedLifetime(owner) {} }
             return try await export.next()
         }
     }
 
-    /// - Returns: `nil` if parents or children matter, which may be in different buckets.
-    private func exportByBuckets(_ request: ListRequest, as format: TextFormat) async throws -> ExportStream? {
+    private func export(_ request: ListRequest, as format: TextFormat) async throws -> ExportStream {
         let now = clock.wallMicroseconds()
         var filter = try await BucketReader.readNames(tables) { reader in
             try reader.filter(request, now: now) as TransactionFilter
         }
         filter.order = .newest
-        guard !filter.looksAtFamilies else { return nil }
-        let scope = AnyQuestion.Scope(filter)
+        let (chosen, request) = (filter, ListRequest(matching: filter))
+        // The books are read first, because facts that arrive later are not part of it.
         let buckets = try await tables.untilComplete {
-            let buckets = try await BucketReader(tables, factsEach: factsPerBucket, of: scope)
+            let buckets = try await BucketReader(tables, factsEach: factsPerBucket, of: AnyQuestion.Scope(chosen))
             try await tables.checkFacts(of: buckets.books)
             return buckets
         }
@@ -39,30 +33,125 @@ extension ClickHouseStore: ExportingStore {
         cursor.advance(
             to: buckets.books.state.lastArrival,
             over: buckets.books.sources.values.flatMap { $0.books.arrivals.map(\.id) })
-        let export = BucketExport(buckets, ListRequest(matching: filter), format, self)
+        guard format == .otlp || filter.looksAtFamilies else {
+            let export = BucketExport(buckets, request, format, self)
+            return ExportStream(cursor: cursor.description) { try await export.next() }
+        }
+        // Families and the clocks of a transaction may be in several buckets.
+        guard usesRows else {
+            let owner = try await everything()
+            let export = try await sqlite(owner).export(.of(request), as: format)
+            return ExportStream(cursor: export.cursor) {
+                defer { withExtendedLifetime(owner) {} }
+                return try await export.next()
+            }
+        }
+        let ids = try await transactions(matching: chosen, now: now)
+        let export = ChosenExport(ids, format, self)
         return ExportStream(cursor: cursor.description) { try await export.next() }
     }
 
-    package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
-        let (owner, store) = try await store(for: facts)
-        defer { withExtendedLifetime(owner) {} }
-        return try await store.copy(facts, to: file)
-    }
-
-    /// Returns a store with the exported facts. Its owner must live as long.
-    private func store(for facts: ExportedFacts) async throws -> (owner: any Sendable, SQLiteStore) {
-        if isReadInPieces() {
-            let found = try await TransactionLoader.unlessTooMuch {
-                try await tables.untilComplete { try await WorkingSet(exporting: facts, tables) }
-            }
-            if let thread = found?.thread { return (thread, try await sqlite(thread)) }
+    /// Returns the transactions that pass a filter, in the order of their IDs.
+    private func transactions(matching filter: TransactionFilter, now: Int64) async throws -> [GUID] {
+        let conditions = try await conditions(of: [filter], now: now)
+        let found = try await unlessTooMuch {
+            let changed = try await outdated(withFamilies: filter.looksAtFamilies)
+            let matching = try await read(memory(of: changed)) { reader in
+                try reader.transactions(among: changed, matching: filter, limit: changed.count, after: nil, now: now)
+            }.rows
+            let rows = try await tables.transactions(where: "\(conditions.sql(filter)) ORDER BY tx")
+            return (rows.filter { !changed.contains($0) } + matching.map(\.id)).sorted()
         }
-        return try await current()
+        guard let found else { throw tables.tooMuch }
+        return found
     }
 
+    package func export(
+        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
+    ) async throws -> (factCount: Int, note: String?) {
+        try await exportByPages(exchanges, as: document, to: put)
+    }
+
+    package func report(_ request: ListRequest) async throws -> TransactionReport {
+        try await reportByPages(request)
+    }
+
+    package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
+        let owner = try await memory(for: facts, withClocks: false)
+        defer { withExtendedLifetime(owner) {} }
+        return try await sqlite(owner).copy(facts, to: file)
+    }
+
+    private func memory(for facts: ExportedFacts, withClocks: Bool) async throws -> StoreThread<MemoryStore> {
+        let tables = tables
+        let found = try await unlessTooMuch {
+            try await WorkingSet(exporting: facts, tables) { transactions in
+                guard withClocks else { return transactions }
+                var loader = try await TransactionLoader(tables)
+                return try await loader.related(to: transactions)
+            }
+        }
+        if let found { return found.thread }
+        return try await everything()
+    }
+
+    func everything() async throws -> StoreThread<MemoryStore> {
+        try await tables.untilComplete { try await BucketReader.all(tables, limit: factLimit) }
+    }
+
+    /// Returns a store whose thread must live as long.
     func sqlite(_ thread: StoreThread<MemoryStore>) async throws -> SQLiteStore {
         let place = try await thread.run { memory throws(WaybillError) in memory.place }
         return adapted(try SQLiteStore(place, clock: clock))
+    }
+
+    /// Loads some transactions with those that their spans refer to.
+    fileprivate func memory(relatedTo transactions: Set<GUID>) async throws -> StoreThread<MemoryStore> {
+        try await tables.untilComplete {
+            var loader = try await TransactionLoader(tables)
+            return try await loader.store(of: Array(transactions))
+        }
+    }
+}
+
+/// Exports transactions in groups, each with its families and clocks.
+private actor ChosenExport {
+    private var groups: [Set<GUID>]
+    private let format: TextFormat
+    private let store: ClickHouseStore
+    private var current: (owner: StoreThread<MemoryStore>, lines: ExportStream)?
+    private var isBegun = false
+
+    private static let groupSize = 200
+
+    init(_ transactions: [GUID], _ format: TextFormat, _ store: ClickHouseStore) {
+        groups = transactions.inChunks(of: Self.groupSize).map(Set.init).reversed()
+        (self.format, self.store) = (format, store)
+    }
+
+    func next() async throws -> ExportStream.Piece? {
+        while true {
+            if let piece = try await current?.lines.next() { return piece }
+            guard let group = groups.popLast() else { break }
+            try await begin(group)
+        }
+        current = nil
+        defer { isBegun = true }
+        return isBegun || format.header.isEmpty ? nil : ExportStream.Piece(bytes: format.header)
+    }
+
+    private func begin(_ group: Set<GUID>) async throws {
+        do {
+            let owner = try await store.memory(relatedTo: group)
+            let lines = try await store.sqlite(owner).export(.some(group), as: format)
+            current = (owner, lines)
+            // Each begins with the header, alone.
+            if !format.header.isEmpty, isBegun { _ = try await lines.next() }
+            isBegun = true
+        } catch is TransactionLoader.TooMuch {
+            guard group.count > 1 else { throw store.tables.tooMuch }
+            groups += Array(group).inChunks(of: (group.count + 1) / 2).map(Set.init)
+        }
     }
 }
 
@@ -101,16 +190,19 @@ private actor BucketExport {
 }
 
 extension WorkingSet {
-    /// Returns `nil` for exports of many transactions. Throws ``DatabaseBooks/Incomplete`` if a server lacks facts.
-    init?(exporting facts: ExportedFacts, _ tables: ClickHouseTables, withChildren: Bool = false) async throws {
+    /// Throws ``DatabaseBooks/Incomplete`` if a server lacks facts.
+    init(
+        exporting facts: ExportedFacts, _ tables: ClickHouseTables,
+        relatives: (Set<GUID>) async throws -> Set<GUID> = { $0 }
+    ) async throws {
         var loading = WorkingSetLoader([], tables)
         let last = try await tables.state().lastArrival
         // A cursor has all places of the last hour.
         var (first, conditions) = (last - ArrivalPlace.perHour, [String]())
         let isExported: (SourceBooks.Arrival) -> Bool
         switch facts {
-        case .of: return nil
-        case .transaction: isExported = { _ in false }
+        case .of: throw TransactionLoader.TooMuch()
+        case .some: isExported = { _ in false }
         case .since(let time):
             let start = time.microseconds
             conditions.append("heard_us >= \(start)")
@@ -144,10 +236,10 @@ extension WorkingSet {
             throw TransactionLoader.TooMuch()
         }
         loading.firstArrival = conditions.count == 1 ? first : .min
-        if case .transaction(let id) = facts {
-            try await loading.load([id], besides: sources)
+        if case .some(let ids) = facts {
+            try await loading.load(relatives(ids), besides: sources)
         } else {
-            try await loading.load(of: arrived, areOpenings: false, withChildren: withChildren, besides: sources)
+            try await loading.load(of: arrived, areOpenings: false, besides: sources, relatives: relatives)
         }
         for (id, ranges) in arrived {
             for range in ranges.ranges {

@@ -12,29 +12,18 @@ extension ClickHouseStore: BrowsableStore {
     package func add(_ set: ReceivedSet) async throws -> Receipt { try await queue.add(set) }
 
     package func transaction(_ key: String) async throws -> TransactionRecord {
-        if isReadInPieces(), let transaction = try await transactionInMemory(key) { return transaction }
-        return try await reading { try await $0.transaction(key) }
-    }
-
-    /// - Returns: `nil` if too many related facts are needed.
-    private func transactionInMemory(_ key: String) async throws -> TransactionRecord? {
         let now = clock.wallMicroseconds()
-        return try await TransactionLoader.unlessTooMuch {
-            try await tables.untilComplete {
-                var loader = try await TransactionLoader(tables)
-                var ids = GUID(key).map { [$0] } ?? []
-                if ids.isEmpty, let code = SupportCode(key) {
-                    // One more than an error lists, to report that there are more.
-                    ids = try await tables.transactions(with: code, limit: QueryFailure.namedTransactions + 1)
-                }
-                return try await loader.store(of: ids).run(until: Interruption(after: readLimit, by: clock)) {
-                    memory, interruption in
-                    try memory.reader.reading(until: interruption) {
-                        try memory.reader.transaction(called: key, now: now)
-                    }
-                }
+        let found = try await unlessTooMuch {
+            var loader = try await TransactionLoader(tables)
+            var ids = GUID(key).map { [$0] } ?? []
+            if ids.isEmpty, let code = SupportCode(key) {
+                // One more than an error lists, to report that there are more.
+                ids = try await tables.transactions(with: code, limit: QueryFailure.namedTransactions + 1)
             }
+            return try await read(loader.store(of: ids)) { reader in try reader.transaction(called: key, now: now) }
         }
+        if let found { return found }
+        return try await reading { try await $0.transaction(key) }
     }
 
     /// Hides the data first, then deletes its rows on all servers. ClickHouse removes the files after eight minutes.
@@ -72,9 +61,6 @@ extension ClickHouseStore: BrowsableStore {
     }
 
     package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
-        guard isReadInPieces(isAllRead: true) else {
-            return try await reading { try await $0.sources(request) }
-        }
         let books = try await tables.untilComplete { try await DatabaseBooks(tables, try await tables.state()) }
         let set = try await WorkingSet(booksOf: books, tables)
         defer { withExtendedLifetime(set) {} }

@@ -4,11 +4,10 @@ package import WaybillQueries
 package import WaybillStore
 
 extension ClickHouseStore {
-    /// Reads from a copy if there is one, or if the scope is all.
     package func read<Value: Sendable>(
         _ scope: ReadScope, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) async throws -> Value {
-        let found = try await unlessCopied {
+        let found = try await unlessTooMuch {
             guard let memory = try await memory(of: scope) else { throw TransactionLoader.TooMuch() }
             return try await read(memory, body)
         }
@@ -16,10 +15,52 @@ extension ClickHouseStore {
         return try await reading { try await $0.read(scope, body) }
     }
 
-    /// - Returns: `nil` if there is a copy, or if `read` needs too much.
-    func unlessCopied<Value>(_ read: () async throws -> Value) async throws -> Value? {
-        if isCopyPreferred, loader.hasCopy { return nil }
+    /// Reads once more with new rows if too many are outdated.
+    ///
+    /// - Returns: `nil` if `read` needs too much.
+    func unlessTooMuch<Value>(_ read: () async throws -> Value) async throws -> Value? {
+        guard !readsAll else { return nil }
+        let first = try await TransactionLoader.unlessTooMuch { try await tables.untilComplete(read) }
+        if let first { return first }
+        try await queue.keeper.run()
         return try await TransactionLoader.unlessTooMuch { try await tables.untilComplete(read) }
+    }
+
+    var usesRows: Bool { tables.keepsRows && !readsAll }
+
+    /// Reads all facts in memory.
+    func reading<Value>(_ body: (SQLiteStore) async throws -> Value) async throws -> Value {
+        let thread = try await everything()
+        defer { withExtendedLifetime(thread) {} }
+        return try await body(sqlite(thread))
+    }
+
+    /// Returns the transactions with outdated rows, if asked with all of their relatives.
+    func outdated(withFamilies: Bool) async throws -> Set<GUID> {
+        let changed = try await tables.changedTransactions(limit: Self.changedLimit)
+        if makesRows, !changed.isEmpty { queue.keeper.wake() }
+        return withFamilies ? try await families(of: changed) : changed
+    }
+
+    func families(of transactions: Set<GUID>) async throws -> Set<GUID> {
+        var (all, next) = (transactions, transactions)
+        while !next.isEmpty {
+            next = try await tables.relatives(of: next).subtracting(all)
+            all.formUnion(next)
+            guard all.count <= Self.changedLimit else { throw TransactionLoader.TooMuch() }
+        }
+        return all
+    }
+
+    /// Statements with so many IDs have less than 256 KB.
+    static let changedLimit = 3_000
+
+    func conditions(of filters: [TransactionFilter], now: Int64) async throws -> RowConditions {
+        var conditions = try await BucketReader.readNames(tables) { reader in
+            try RowConditions(of: filters, reader, now: now)
+        }
+        if filters.contains(where: \.looksAtRoots) { conditions.familyDepth = try await tables.familyDepth() }
+        return conditions
     }
 
     func read<Value: Sendable>(
@@ -45,42 +86,48 @@ extension ClickHouseStore {
             let books = try await DatabaseBooks(tables, try await tables.state())
             return try await WorkingSet(WorkingSetLoader(books, tables, keepsArrivals: true), tables) { _ in true }
                 .thread
+        case .details(let sources, let limits): return try await memory(ofDetails: sources, limits)
         case .transactions(let ids): return try await memory(of: Set(ids))
         case .listed(let filter, let limit):
-            let now = clock.wallMicroseconds()
-            let condition = try await BucketReader.readNames(tables) { reader in
-                try RowConditions(of: [filter], reader, now: now).sql(filter)
-            }
-            guard tables.keepsRows, readsRows, let condition else { return nil }
-            return try await memory(listing: condition, filter.order, limit: limit, behind: nil).thread
+            guard usesRows else { return nil }
+            let conditions = try await conditions(of: [filter], now: clock.wallMicroseconds())
+            return try await memory(listing: filter, conditions, limit: limit, behind: nil).thread
         case .neighbors(let id): return try await memory(besides: id)
         case .exchange(let key): return try await memory(ofExchange: key)
         }
     }
 
-    /// Outdated rows that a list reads.
-    static let changedInLists = 1_000
-
     /// Loads the first transactions of a list, and those with outdated rows.
     func memory(
-        listing condition: String, _ order: TransactionFilter.Order, limit: Int, behind cursor: ListCursor?
-    ) async throws -> (thread: StoreThread<MemoryStore>, changed: Set<GUID>) {
+        listing filter: TransactionFilter, _ conditions: RowConditions, limit: Int, behind cursor: ListCursor?
+    ) async throws -> (thread: StoreThread<MemoryStore>, first: [GUID], changed: Set<GUID>) {
         // Read first, because rows may be made meanwhile.
-        let changed = try await tables.changedTransactions(limit: Self.changedInLists)
-        let (value, direction) = (order.sql, order.isDescending ? "DESC" : "ASC")
-        let behind = cursor.map { " AND \(value) \(order.isDescending ? "<" : ">") \($0.listed)" } ?? ""
+        let changed = try await outdated(withFamilies: filter.looksAtFamilies)
+        let (value, direction) = (filter.order.sql, filter.order.isDescending ? "DESC" : "ASC")
+        let columns = [value, "source_ranks[1]", "sequence"]
+        let behind = cursor.map { " AND \(Self.isBehind($0, columns))" } ?? ""
         let first = try await tables.transactions(
-            where: "\(condition)\(behind) ORDER BY \(value) \(direction) LIMIT \(limit + changed.count)"
-        ).filter { !changed.contains($0) }.prefix(limit)
+            where: """
+                \(conditions.sql(filter))\(behind)\(ClickHouseTables.notAmong(changed)) \
+                ORDER BY \(columns.map { "\($0) \(direction)" }.joined(separator: ", ")) LIMIT \(limit)
+                """)
         var loader = try await TransactionLoader(tables)
-        return (try await loader.store(listing: changed.union(first)), changed)
+        return (try await loader.store(listing: changed.union(first)), first, changed)
+    }
+
+    /// SQL for what follows a cursor. `columns` are the value of the list, the source's rank, and the sequence.
+    static func isBehind(_ cursor: ListCursor, _ columns: [String]) -> String {
+        let sign = cursor.order.isDescending ? "<" : ">"
+        return zip(columns, [cursor.listed, cursor.source, cursor.sequence]).reversed().reduce("0") { rest, place in
+            "(\(place.0) \(sign) \(place.1) OR \(place.0) = \(place.1) AND \(rest))"
+        }
     }
 
     /// Loads transactions without their families.
-    func memory(of transactions: Set<GUID>) async throws -> StoreThread<MemoryStore> {
+    func memory(of transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws -> StoreThread<MemoryStore> {
         var loading = WorkingSetLoader([], tables)
         try await loading.loadTombstones()
-        try await loading.load(transactions)
+        try await loading.load(transactions, besides: sources)
         return try await WorkingSet(loading, tables) { _ in true }.thread
     }
 
@@ -118,6 +165,29 @@ extension ClickHouseStore {
 }
 
 extension ClickHouseTables {
+    /// Returns the parents and children of transactions.
+    func relatives(of transactions: Set<GUID>) async throws(WaybillError) -> Set<GUID> {
+        var relatives: Set<GUID> = []
+        for some in Array(transactions).inChunks(of: Self.idsPerStatement) {
+            let list = Self.list(some)
+            try await client.forEachRow(
+                "SELECT DISTINCT parent, child FROM children WHERE parent IN (\(list)) OR child IN (\(list))", reading
+            ) { row in relatives.formUnion([try row.guid(), try row.guid()]) }
+        }
+        return relatives
+    }
+
+    /// Returns the length of the longest line of known ancestors, at most ``ParentWalk/limit``.
+    func familyDepth() async throws(WaybillError) -> Int {
+        var (depth, line) = (0, "1")
+        while depth < ParentWalk.limit {
+            line = RowConditions.hasParent(line)
+            guard try await !transactions(where: "\(line) LIMIT 1").isEmpty else { break }
+            depth += 1
+        }
+        return depth
+    }
+
     /// Returns the transactions of the openings before and after one, the nearest first.
     fileprivate func openings(around opening: FactID, limit: Int) async throws(WaybillError)
         -> (before: [GUID], after: [GUID])

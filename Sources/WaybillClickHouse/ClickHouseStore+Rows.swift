@@ -1,43 +1,42 @@
 #if ClickHouse
 import WaybillCore
-import WaybillQueries
+package import WaybillQueries
 import WaybillStore
 
 extension ClickHouseStore {
-    /// With more outdated rows, buckets are cheaper.
-    private static let changedLimit = 10_000
+    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
+        -> AnyAnswer
+    {
+        if usesRows, let answer = try await answerByRows(question, where: parameters) { return answer }
+        return try await reading { try await $0.answer(question, where: parameters) }
+    }
 
-    /// - Returns: `nil` if the question needs more than rows, or its attribute may be unknown.
+    /// - Returns: `nil` if too much is outdated.
     func answerByRows(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
         -> AnyAnswer?
     {
-        guard tables.keepsRows, readsRows else { return nil }
         let now = clock.wallMicroseconds()
-        let found = try await BucketReader.readNames(tables) { reader in
-            let meant = try question.meant(by: parameters, reader, now: now)
-            guard let selection = meant.rowSelection else { return nil as RowReading? }
-            return try RowReading(meant, selection, RowConditions(of: selection.filters, reader, now: now), now: now)
+        let meant = try await BucketReader.readNames(tables) { reader in
+            try question.meant(by: parameters, reader, now: now)
         }
-        guard let found, !found.question.isCertified else { return nil }
-        return try await TransactionLoader.unlessTooMuch {
-            do {
-                return try await tables.untilComplete { try await self.answer(found) }
-            } catch let failure as QueryFailure {
-                // All names of events are known, but not all attributes.
-                guard found.question.namesNoAttribute else { return nil }
-                throw failure
-            }
-        }
+        let conditions = try await conditions(of: meant.rowSelection.filters, now: now)
+        let reading = RowReading(meant, conditions, now: now)
+        return try await unlessTooMuch { try await answer(reading) }
     }
 
     private func answer(_ reading: RowReading) async throws -> AnyAnswer {
+        let (question, now) = (reading.question, reading.now)
         // Read first, because rows may be made meanwhile.
-        let changed = try await tables.changedTransactions(limit: Self.changedLimit)
-        if answersOften, !changed.isEmpty { queue.keeper.wake() }
-        let thread = try await memory(of: changed)
-        let (interruption, question, now) = (Interruption(after: readLimit, by: clock), reading.question, reading.now)
+        let changed = try await outdated(withFamilies: question.looksAtFamilies)
+        // A certified answer counts what each source owes.
+        let sources = question.isCertified ? try await tables.allSources() : []
+        let thread = try await memory(of: changed, besides: sources)
+        let elsewhere = try await knownElsewhere(reading, besides: changed)
+        let interruption = Interruption(after: readLimit, by: clock)
         @Sendable func partial(_ reader: StoreReader, of rows: [TransactionRow]?) throws -> PartialAnswer {
-            try QueryFailure.ofQuestion { try question.partial(from: reader, of: rows, now: now) }
+            try QueryFailure.ofQuestion {
+                try question.partial(from: reader, of: rows, besides: elsewhere, now: now)
+            }
         }
         func partial(of rows: [TransactionRow]?) async throws -> PartialAnswer {
             try await thread.run(until: interruption) { memory, interruption in
@@ -65,28 +64,35 @@ extension ClickHouseStore {
         }
         let answer = try QueryFailure.ofQuestion { try all.answer() }
         guard answer.whyEmpty != nil else { return answer }
-        // The reason counts all exchanges.
-        if case .network(let network) = question, network.transactions == nil, case .none = reading.others {
-            throw TransactionLoader.TooMuch()
-        }
-        guard let empty = try await emptyReason(reading.filter, reading.conditions, besides: changed) else {
-            throw TransactionLoader.TooMuch()
-        }
-        let exchangeCount = reading.exchanges == nil ? 0 : try await tables.exchangeCount(besides: changed)
-        let (filter, found) = (reading.filter, empty)
+        let found = try await emptyReason(reading.filter, reading.conditions, besides: changed)
+        var exchangeCount = reading.exchanges == nil ? 0 : try await tables.exchangeCount(besides: changed)
+        if case .network = question, case .none = reading.others { exchangeCount += try await exchangeCountOutside() }
+        let filter = reading.filter
         let reason = try await thread.run { (memory) throws in try EmptyReason(filter, found, memory.reader) }
         all.add(reason, exchangeCount: exchangeCount)
         return try QueryFailure.ofQuestion { try all.answer() }
     }
 
+    private func knownElsewhere(_ reading: RowReading, besides changed: Set<GUID>) async throws -> KnownElsewhere {
+        var known = KnownElsewhere()
+        let among = "gone = 0\(ClickHouseTables.notAmong(changed))"
+        if reading.question.namesAttribute {
+            let joined = reading.filter.beginner.joined.map(String.init).joined(separator: ", ")
+            known.attributes = try await tables.attributes(where: "\(among) AND joined IN (\(joined))")
+        }
+        if reading.question.isCertified { known.open = try await tables.openTransactions(where: among) }
+        if let (time, beginner) = reading.question.knownErrors {
+            var earlier = TransactionFilter([.untilMicroseconds(time)])
+            earlier.beginner = beginner
+            known.errors = try await tables.errors(where: "\(among) AND \(reading.conditions.sql(earlier))")
+        }
+        return known
+    }
+
     /// Counts the rows that pass more and more of a filter.
-    ///
-    /// - Returns: `nil` if rows lack a property in the filter.
     func emptyReason(
         _ filter: TransactionFilter, _ conditions: RowConditions, besides changed: Set<GUID>
-    ) async throws -> EmptyReason.Found? {
-        // Statements have at most 256 KB.
-        guard changed.count <= Self.changedInLists else { throw TransactionLoader.TooMuch() }
+    ) async throws -> EmptyReason.Found {
         var others = filter
         others.beginner = .unknown
         let attributes = filter.terms.compactMap { if case .attribute(let name, _) = $0 { name } else { nil } }
@@ -99,16 +105,11 @@ extension ClickHouseStore {
             everywhere.conditions = [.attribute(name, value: nil)]
             asked.append(everywhere)
         }
-        var counts: [String] = []
-        for filter in asked {
-            guard let sql = conditions.sql(filter) else { return nil }
-            counts.append("countIf(\(sql))")
-        }
-        guard let timed = conditions.sql(before) else { return nil }
+        let counts = asked.map { "toInt64(countIf(\(conditions.sql($0))))" }
         let among = "gone = 0\(ClickHouseTables.notAmong(changed))"
         var found = EmptyReason.Found()
         let row = try await tables.numbers(
-            counts.map { "toInt64(\($0))" } + ["maxIf(begun_us, \(timed))"], where: among)
+            counts + ["maxIf(begun_us, \(conditions.sql(before)))"], where: among)
         let numbers = row.map { Int(clamping: $0) }
         found.passing = Array(numbers.prefix(filters.count))
         (found.isAny, found.areJoined) = (numbers[filters.count] > 0, false)
@@ -117,14 +118,13 @@ extension ClickHouseStore {
             found.attributes.insert(name)
         }
         if let last = row.last, numbers[filters.count] > 0 { found.newest = last }
-        if filter.useCase != nil, let first = conditions.sql(filters[0]) {
-            found.useCases = Set(try await tables.useCases(where: "\(among) AND \(first)"))
+        if filter.useCase != nil {
+            found.useCases = Set(try await tables.useCases(where: "\(among) AND \(conditions.sql(filters[0]))"))
         }
         if let (name, before) = EmptyReason.attribute(filter, passing: found.passing) {
             var here = before
             here.conditions.append(.attribute(name, value: nil))
-            guard let sql = conditions.sql(here) else { return nil }
-            found.values = try await tables.values(of: name, where: "\(among) AND \(sql)")
+            found.values = try await tables.values(of: name, where: "\(among) AND \(conditions.sql(here))")
         }
         return found
     }
@@ -148,6 +148,45 @@ extension ClickHouseTables {
     func exchangeCount(besides changed: Set<GUID>) async throws(WaybillError) -> Int {
         let among = "gone = 0\(Self.notAmong(changed))"
         return Int(clamping: try await numbers(["toInt64(sum(length(exchange_parts)))"], where: among).first ?? 0)
+    }
+
+    fileprivate func allSources() async throws(WaybillError) -> Set<GUID> {
+        Set(
+            try await client.rows("SELECT DISTINCT source FROM books WHERE \(Self.isOfASource)", reading) { row in
+                try row.guid()
+            })
+    }
+
+    fileprivate func attributes(where condition: String) async throws(WaybillError) -> Set<String> {
+        Set(
+            try await client.rows(
+                "SELECT DISTINCT arrayJoin(attribute_names) FROM transactions FINAL WHERE \(condition)", reading
+            ) { row in try row.text() })
+    }
+
+    /// Counts open transactions by the source that leads them.
+    fileprivate func openTransactions(where condition: String) async throws(WaybillError) -> [GUID: Int64] {
+        let counts = try await client.rows(
+            """
+            SELECT source, toInt64(count()) FROM transactions FINAL \
+            WHERE \(condition) AND outcome = \(TransactionOutcome.open.rawValue) GROUP BY source
+            """, reading
+        ) { row in (try row.guid(), try row.integer(Int64.self)) }
+        return Dictionary(counts) { first, _ in first }
+    }
+
+    /// Returns one error of each identity.
+    fileprivate func errors(where condition: String) async throws(WaybillError) -> Set<RecordedError> {
+        let errors = try await client.rows(
+            """
+            SELECT any(error_code), any(error) FROM transactions FINAL \
+            WHERE \(condition) AND has_error = 1 GROUP BY error_identity
+            """, reading
+        ) { row in
+            let code: Int64 = try row.integer()
+            return DetailColumn(try row.text()).error(code: code)?.identity
+        }
+        return Set(errors.compactMap(\.self))
     }
 
     fileprivate func useCases(where condition: String) async throws(WaybillError) -> [Int] {
@@ -185,22 +224,17 @@ private struct RowReading: Sendable {
     var filter: TransactionFilter
     var conditions: RowConditions
 
-    /// Returns `nil` if rows lack a property in the filters.
-    init?(_ question: AnyQuestion, _ selection: RowSelection, _ conditions: RowConditions, now: Int64) {
-        guard let chosen = conditions.sql(selection.transactions) else { return nil }
+    init(_ question: AnyQuestion, _ conditions: RowConditions, now: Int64) {
+        let selection = question.rowSelection
+        let chosen = conditions.sql(selection.transactions)
         (self.question, self.now, condition, others) = (question, now, chosen, selection.others)
         (filter, self.conditions) = (selection.transactions, conditions)
         switch selection.others {
         case .none, .exchangesOutsideTransactions: break
-        case .matching(let filter):
-            guard let all = conditions.sql(filter) else { return nil }
-            (condition, isChosen) = (all, "toUInt8(\(chosen))")
+        case .matching(let filter): (condition, isChosen) = (conditions.sql(filter), "toUInt8(\(chosen))")
         case .withExchanges: (condition, isChosen) = ("(\(chosen) OR notEmpty(exchange_parts))", "toUInt8(\(chosen))")
         }
-        if let conditionsOfExchanges = selection.exchanges {
-            guard let sql = conditions.sql(conditionsOfExchanges, about: .exchanges) else { return nil }
-            exchanges = sql
-        }
+        exchanges = selection.exchanges.map { conditions.sql($0, about: .exchanges) }
     }
 }
 

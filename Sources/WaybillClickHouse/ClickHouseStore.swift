@@ -22,15 +22,15 @@ package struct ClickHouseStore: Sendable {
     package var readLimit: Duration?
     /// The reader, because each one has a share of all reads; `nil` counts as one reader.
     package var asker: String?
-    /// The maximum number of facts in memory for a question.
+    /// The maximum number of facts of an export in memory.
     var factsPerBucket = BucketReader.factCount
-    var isCopyPreferred = true
-    /// Whether a copy pays, as in a collector.
-    package var answersOften = false
-    /// Whether questions read the rows of transactions, except in tests.
-    var readsRows = true
+    /// The maximum number of facts for the few reads that need all.
+    var factLimit: Int64 = 5_000_000
+    /// Whether reads also make rows, as in a collector.
+    package var makesRows = false
+    /// Whether each read loads all facts, for comparisons in tests.
+    var readsAll = false
     let tables: ClickHouseTables
-    let loader: ReplicaLoader
     let queue: SetQueue
 
     /// Throws `.notFound` without tables. Facts of a transaction beyond `factsPerTransaction` are rejected.
@@ -61,8 +61,7 @@ package struct ClickHouseStore: Sendable {
             client: client, isCurrent: try await Self.isCurrent(client), takesEachRow: takingEachRow)
         self.address = address
         self.clock = clock
-        loader = ReplicaLoader(tables, clock: clock)
-        queue = SetQueue(tables, loader, factsPerTransaction: factsPerTransaction, committed: committed)
+        queue = SetQueue(tables, factsPerTransaction: factsPerTransaction, committed: committed)
     }
 
     /// Creates missing tables, unless `isTried`. Returns the statements for it.
@@ -103,23 +102,6 @@ package struct ClickHouseStore: Sendable {
         return number >= 20
     }
 
-    func isReadInPieces(isAllRead: Bool = false) -> Bool {
-        if isAllRead, answersOften { return false }
-        return !isCopyPreferred || !loader.hasCopy
-    }
-
-    func reading<Value>(_ body: (SQLiteStore) async throws -> Value) async throws -> Value {
-        let (replica, store) = try await current()
-        defer { withExtendedLifetime(replica) {} }
-        return try await body(store)
-    }
-
-    /// Returns an updated copy, which must live as long as its store is read.
-    func current() async throws -> (Replica, SQLiteStore) {
-        let replica = try await loader.current().replica
-        return (replica, adapted(replica.store))
-    }
-
     /// Returns a store that redacts and limits as this one does.
     func adapted(_ store: SQLiteStore) -> SQLiteStore {
         var store = store
@@ -128,56 +110,6 @@ package struct ClickHouseStore: Sendable {
     }
 
     package func check() async throws { _ = try await tables.state() }
-}
-
-extension ClickHouseStore {
-    /// Answers from rows if possible, else from a copy if there is one, else from buckets.
-    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
-        -> AnyAnswer
-    {
-        if let answer = try await answerByRows(question, where: parameters) { return answer }
-        if isReadInPieces(isAllRead: true),
-            let answer = try await answerByBuckets(question, where: parameters)
-        {
-            return answer
-        }
-        return try await reading { try await $0.answer(question, where: parameters) }
-    }
-
-    /// - Returns: `nil` if the question needs related transactions, which may be in different buckets, or all ledgers.
-    private func answerByBuckets(_ question: AnyQuestion, where parameters: [(name: String, value: String)])
-        async throws -> AnyAnswer?
-    {
-        let now = clock.wallMicroseconds()
-        let meant = try await BucketReader.readNames(tables) { reader in
-            try question.meant(by: parameters, reader, now: now)
-        }
-        guard !meant.looksAtFamilies, !meant.isCertified else { return nil }
-        // Other transactions may have the attribute, or say why the answer is empty.
-        if !meant.scope.isAll {
-            do {
-                let answer = try await answer(meant, reading: meant.scope, now: now)
-                if let answer, answer.whyEmpty == nil { return answer }
-            } catch is QueryFailure {}
-        }
-        return try await answer(meant, reading: .all, now: now)
-    }
-
-    private func answer(_ meant: AnyQuestion, reading scope: AnyQuestion.Scope, now: Int64) async throws -> AnyAnswer? {
-        try await tables.untilComplete {
-            var buckets = try await BucketReader(tables, factsEach: factsPerBucket, of: scope)
-            var all: PartialAnswer?
-            while let partial = try await buckets.next(
-                until: Interruption(after: readLimit, by: clock),
-                { reader in
-                    try QueryFailure.ofQuestion { try meant.partial(from: reader, now: now) }
-                })
-            {
-                if all == nil { all = partial } else { try all?.merge(partial) }
-            }
-            return try QueryFailure.ofQuestion { try all?.answer() }
-        }
-    }
 }
 
 extension ClickHouseStore {

@@ -70,6 +70,10 @@ struct ClickHouseTables: Sendable {
         throw incomplete
     }
 
+    var tooMuch: WaybillError {
+        WaybillError(.refused, "This needs too many facts at once. Ask for less.")
+    }
+
     var incomplete: WaybillError {
         WaybillError(
             .store,

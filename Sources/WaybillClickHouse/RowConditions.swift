@@ -9,23 +9,18 @@ struct RowConditions: Sendable {
     /// The codes whose names have the texts in filters; the event is -1 for a use case.
     var mentions: [String: [(useCase: Int, event: Int)]] = [:]
     var now: Int64
+    /// The length of the longest line of ancestors, if there is a condition on the topmost one.
+    var familyDepth = 0
 
-    /// Returns `nil` if rows lack a property in the filter.
-    func sql(_ filter: TransactionFilter) -> String? {
-        guard !filter.isFolded else { return nil }
+    func sql(_ filter: TransactionFilter) -> String {
         let joined = filter.beginner.joined.map(String.init).joined(separator: ", ")
-        guard let sql = sql(filter.conditions, about: .transactions) else { return nil }
-        return "joined IN (\(joined)) AND \(sql)"
+        let passes = "joined IN (\(joined)) AND \(sql(filter.conditions, about: .transactions))"
+        guard filter.isFolded else { return passes }
+        return "\(passes) AND (parent = tx OR parent GLOBAL NOT IN (\(Self.knownParents) AND \(passes)))"
     }
 
-    /// Returns `nil` if rows lack a property in the conditions.
-    func sql(_ conditions: [FilterCondition], about subject: FilterExpression.Subject) -> String? {
-        var all = ["1"]
-        for condition in conditions {
-            guard let sql = sql(of: condition, subject) else { return nil }
-            all.append("(\(sql))")
-        }
-        return all.joined(separator: " AND ")
+    func sql(_ conditions: [FilterCondition], about subject: FilterExpression.Subject) -> String {
+        (["1"] + conditions.map { "(\(sql(of: $0, subject)))" }).joined(separator: " AND ")
     }
 
     static func outcome(now: Int64) -> String {
@@ -36,7 +31,7 @@ struct RowConditions: Sendable {
     /// SQL for the index of an exchange's source, from 1.
     static let sourceOfExchange = "part_sources[each_parts + 1] + 1"
 
-    private func sql(of condition: FilterCondition, _ subject: FilterExpression.Subject) -> String? {
+    private func sql(of condition: FilterCondition, _ subject: FilterExpression.Subject) -> String {
         let (isOfTransactions, literal) = (subject == .transactions, ClickHouseTables.literal as (String) -> String)
         let source = isOfTransactions ? "1" : Self.sourceOfExchange
         func isSame(_ column: String, _ value: String) -> String { "lower(\(column)) = lower(\(literal(value)))" }
@@ -51,7 +46,7 @@ struct RowConditions: Sendable {
             return outcomes.isEmpty ? "1" : "\(Self.outcome(now: now)) IN (\(codes))"
         case .sinceMicroseconds(let time): return "\(isOfTransactions ? "begun_us" : "each_opened_us") >= \(time)"
         case .untilMicroseconds(let time): return "\(isOfTransactions ? "begun_us" : "each_opened_us") < \(time)"
-        case .event(let name): return events[name].map { $0.map(\.sql).joined(separator: " OR ") }.map(Self.hasEvent)
+        case .event(let name): return Self.hasEvent((events[name] ?? []).map(\.sql).joined(separator: " OR "))
         case .error(let error):
             let owner = isOfTransactions ? nil : "each_numbers"
             return ErrorPattern(error).sql(ofExchange: owner)
@@ -109,16 +104,62 @@ struct RowConditions: Sendable {
             return ofExchange({ "\($0) >= 0 AND \($0) < \(count)" }, "received")
         case .closeCode(let range):
             return ofExchange({ "\($0) BETWEEN \(range.lowerBound) AND \(range.upperBound)" }, "close_codes")
-        case .not(let condition): return sql(of: condition, subject).map { "NOT (\($0))" }
-        case .text(let text): return isOfTransactions ? mention(of: text) : nil
-        case .parent(.transaction(let id)): return "parent = \(ClickHouseTables.literal(id))"
-        case .parent(.supportCode(let code)): return Self.has(code, "parent")
-        case .parent, .root, .child: return nil
+        case .not(let condition): return "NOT (\(sql(of: condition, subject)))"
+        case .text(let text): return isOfTransactions ? mention(of: text) : mentionInExchange(of: text)
+        case .parent(let relative):
+            return Self.identified(relative, "parent") ?? Self.hasParent(self.relative(relative))
+        case .root(let relative): return root(relative)
+        case .child(let relative):
+            return """
+                tx GLOBAL IN (SELECT parent FROM transactions FINAL \
+                WHERE gone = 0 AND tx GLOBAL IN (SELECT child FROM children) AND \(self.relative(relative)))
+                """
         }
     }
 
-    private func mention(of text: String) -> String? {
-        guard let named = mentions[text] else { return nil }
+    // MARK: Families
+
+    static let isKnownParent = "gone = 0 AND tx GLOBAL IN (SELECT parent FROM children)"
+    private static let knownParents = "SELECT tx FROM transactions FINAL WHERE \(isKnownParent)"
+
+    /// SQL for a condition on the parent.
+    static func hasParent(_ condition: String) -> String { "parent GLOBAL IN (\(knownParents) AND (\(condition)))" }
+
+    private func root(_ relative: FilterCondition.Relative) -> String {
+        // An ID needs no known transaction.
+        let above = Self.identified(relative, "parent").map { " OR \($0)" } ?? ""
+        let isRoot = "parent GLOBAL NOT IN (\(Self.knownParents)) AND (\(self.relative(relative))\(above))"
+        return (0..<familyDepth).reduce(isRoot) { line, _ in "(\(isRoot)) OR \(Self.hasParent(line))" }
+    }
+
+    private func relative(_ relative: FilterCondition.Relative) -> String {
+        switch relative {
+        case .known: "1"
+        case .transaction, .supportCode: Self.identified(relative, "tx") ?? "1"
+        case .useCase(let code): "use_case = \(code)"
+        case .outcome(let outcome): "\(Self.outcome(now: now)) = \(outcome.rawValue)"
+        }
+    }
+
+    private static func identified(_ relative: FilterCondition.Relative, _ column: String) -> String? {
+        switch relative {
+        case .transaction(let id): "\(column) = \(ClickHouseTables.literal(id))"
+        case .supportCode(let code): has(code, column)
+        case .known, .useCase, .outcome: nil
+        }
+    }
+
+    // MARK: Texts
+
+    private func mentionInExchange(of text: String) -> String {
+        let word = "lower(\(ClickHouseTables.literal(text)))"
+        var places = ["position(each_texts, \(word)) > 0", "position(lower(UUIDNumToString(tx)), \(word)) > 0"]
+        if let code = SupportCode(text) { places.append(Self.has(code, "tx")) }
+        return places.joined(separator: " OR ")
+    }
+
+    private func mention(of text: String) -> String {
+        let named = mentions[text] ?? []
         let word = "lower(\(ClickHouseTables.literal(text)))"
         var places = [
             "position(UUIDNumToString(tx), \(word)) > 0", "arrayExists(t -> (position(t, \(word)) > 0), texts)",

@@ -7,7 +7,6 @@ import WaybillStore
 /// Facts come before the books that name them, so nobody reads the facts of an interrupted write.
 final class SetQueue: Sendable {
     private let tables: ClickHouseTables
-    private let loader: ReplicaLoader
     private let factsPerTransaction: Int?
     private let committed: @Sendable ([Result<Receipt, WaybillError>]) -> Void
     private let turns = FairLock()
@@ -25,11 +24,10 @@ final class SetQueue: Sendable {
     }
 
     init(
-        _ tables: ClickHouseTables, _ loader: ReplicaLoader, factsPerTransaction: Int?,
+        _ tables: ClickHouseTables, factsPerTransaction: Int?,
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void
     ) {
-        (self.tables, self.loader) = (tables, loader)
-        self.factsPerTransaction = factsPerTransaction
+        (self.tables, self.factsPerTransaction) = (tables, factsPerTransaction)
         self.committed = committed
         keeper = TransactionKeeper(tables, numbers)
     }
@@ -66,16 +64,9 @@ final class SetQueue: Sendable {
         let wall = arrivals.map(\.atMicroseconds).max() ?? 0
         let limit = factsPerTransaction
         try await follow()
-        let found = try await TransactionLoader.unlessTooMuch { try await WorkingSet(for: arrivals, tables) }
-        let (results, changes) =
-            if let found {
-                try await found.rehearse(arrivals, factsPerTransaction: limit)
-            } else {
-                try await loader.current().replica.write { store throws(WaybillError) in
-                    try store.rehearse(arrivals, factsPerTransaction: limit)
-                }
-            }
-        try await write(changes, at: wall, bound: found?.installations ?? [], known: found?.shares ?? [:])
+        let found = try await WorkingSet(for: arrivals, tables)
+        let (results, changes) = try await found.rehearse(arrivals, factsPerTransaction: limit)
+        try await write(changes, at: wall, bound: found.installations, known: found.shares)
         keeper.wake()
         return results
     }
@@ -140,11 +131,19 @@ final class SetQueue: Sendable {
     /// Writes the tombstones first, because no other process may store the data again.
     func erase(_ scope: ErasureScope, at wall: Int64) async throws -> Erasure {
         let erasure = try await turns.run {
-            let (erasure, changes) = try await rehearseErasure(scope, at: wall)
-            let (place, changed) = try await write(changes, at: wall)
-            let removals = ClickHouseTables.removals(of: changes)
-            try await tables.insert(removals + ClickHouseTables.removals(ofRows: changed, before: place), at: wall)
-            return erasure
+            try await follow()
+            var all = Erasure(transactionCount: 0, factCount: 0)
+            try await WorkingSet.forEach(erasing: scope, tables) { found in
+                let (erasure, changes) = try await found.rehearseErasure(scope, at: wall)
+                let (place, changed) = try await write(changes, at: wall)
+                let removals = ClickHouseTables.removals(of: changes)
+                try await tables.insert(removals + ClickHouseTables.removals(ofRows: changed, before: place), at: wall)
+                all.transactionCount += erasure.transactionCount
+                all.factCount += erasure.factCount
+            }
+            // Sources without facts have names, too.
+            if scope == .all { try await removeUnusedNames(heardBefore: .max, at: wall) }
+            return all
         }
         keeper.wake()
         // Includes unfinished removals of earlier erasures. Sets are stored meanwhile.
@@ -152,48 +151,51 @@ final class SetQueue: Sendable {
         return erasure
     }
 
-    private func rehearseErasure(_ scope: ErasureScope, at wall: Int64) async throws -> (Erasure, StoreChanges) {
-        try await follow()
-        let found = try await TransactionLoader.unlessTooMuch { try await WorkingSet(erasing: scope, tables) }
-        if let found { return try await found.rehearseErasure(scope, at: wall) }
-        return try await loader.current().replica.write { store throws(WaybillError) in
-            try store.rehearseErasure(scope, at: wall)
-        }
-    }
-
     /// Deletes some facts beyond the limits; returns their number.
     func retire(_ limits: RetirementLimits, at wall: Int64) async throws -> Int {
         try await turns.run {
             try await follow()
-            if limits.maximumTransactionCount == nil {
-                guard let age = limits.maximumAge else { return 0 }
-                let count = try await TransactionLoader.unlessTooMuch {
-                    try await retire(before: wall - age.microseconds, at: wall)
-                }
-                if let count { return count }
+            var count = 0
+            if let age = limits.maximumAge { count = try await retire(before: wall - age.microseconds, at: wall) }
+            if let most = limits.maximumTransactionCount { count += try await retire(beyond: most, at: wall) }
+            return count
+        }
+    }
+
+    private func retire(beyond transactionCount: Int, at wall: Int64) async throws -> Int {
+        let excess = try await tables.transactionCount() - transactionCount
+        guard excess > 0 else { return 0 }
+        for facts in try await tables.arrived(before: .max, inGroupsOf: Self.factsPerRetirement) {
+            let found = try await WorkingSet(retiring: facts, tables)
+            let (count, changes) = try await found.rehearseRetirement { store throws(WaybillError) in
+                try store.retireFirst(excess)
             }
-            let replica = try await loader.current().replica
-            let (count, changes) = try await replica.write { store throws(WaybillError) in
-                try store.rehearseRetirement { store throws(WaybillError) in try store.retire(limits, now: wall) }
-            }
+            guard count > 0 else { continue }
             try await retire(changes, at: wall)
             return count
         }
+        return 0
     }
 
     private func retire(before cutoff: Int64, at wall: Int64) async throws -> Int {
         for facts in try await tables.arrived(before: cutoff, inGroupsOf: Self.factsPerRetirement) {
             let found = try await WorkingSet(retiring: facts, tables)
-            let (count, changes) = try await found.rehearseRetirement(before: cutoff)
+            let (count, changes) = try await found.rehearseRetirement { store throws(WaybillError) in
+                try store.retire(receivedBefore: cutoff)
+            }
             guard count > 0 else { continue }
             try await retire(changes, at: wall)
             return count
         }
+        try await removeUnusedNames(heardBefore: cutoff, at: wall)
+        return 0
+    }
+
+    private func removeUnusedNames(heardBefore cutoff: Int64, at wall: Int64) async throws(WaybillError) {
         var names = try await tables.names(behind: 0).filter { !$0.isRemoved }
         names = try await tables.unused(names, heardBefore: cutoff)
         for index in names.indices { names[index].isRemoved = true }
         try await write(StoreChanges(names: names), at: wall)
-        return 0
     }
 
     private func retire(_ changes: StoreChanges, at wall: Int64) async throws(WaybillError) {

@@ -106,9 +106,14 @@ final class TransactionKeeper: Sendable {
                 try await loading.loadTombstones()
                 try await loading.load(Set(group))
                 let set = try await WorkingSet(loading, tables) { _ in false }
-                for row in try await set.thread.run({ memory throws(WaybillError) in
+                for var row in try await set.thread.run({ memory throws(WaybillError) in
                     try memory.reader.transactionRows()
-                }) { rows[row.id] = row }
+                }) {
+                    for index in row.sources.indices {
+                        row.sources[index].rank = loading.ranks[row.sources[index].id] ?? 0
+                    }
+                    rows[row.id] = row
+                }
             } catch is TransactionLoader.TooMuch {
                 if group.count == 1 { tooLarge.formUnion(group) }
                 groups += group.count == 1 ? [] : group.inChunks(of: (group.count + 1) / 2).map(Array.init)
@@ -250,6 +255,12 @@ extension ClickHouseTables {
             (SELECT place FROM changed WHERE state = \(ChangeState.made.rawValue))) = 0
             """, reading
         ) { row in try row.integer(Int64.self) }
+        guard isCurrent else {
+            guard !days.isEmpty else { return }
+            let list = days.map { "\($0)" }.joined(separator: ", ")
+            return try await client.run(
+                "ALTER TABLE changed DELETE WHERE intDiv(place, \(ClickHouseSchema.placesPerPartition)) IN (\(list))")
+        }
         for day in days { try await client.run("ALTER TABLE changed DROP PARTITION \(day)") }
     }
 

@@ -5,10 +5,10 @@ import WaybillStore
 
 /// Loads a transaction with its family, and with other exchanges of its clients, which align the clocks.
 struct TransactionLoader {
-    /// A copy is cheaper, because too many facts are needed.
+    /// Too many facts are needed, or rows lack something.
     struct TooMuch: Error {}
 
-    /// - Returns: `nil` if a copy is cheaper.
+    /// - Returns: `nil` after ``TooMuch``.
     static func unlessTooMuch<Value>(_ load: () async throws -> Value?) async throws -> Value? {
         do { return try await load() } catch is TooMuch { return nil }
     }
@@ -29,10 +29,19 @@ struct TransactionLoader {
 
     /// - Throws: ``TooMuch``, or ``DatabaseBooks/Incomplete`` if a server lacks facts of the sources.
     mutating func store(of transactions: [GUID]) async throws -> StoreThread<MemoryStore> {
-        let asked = Set(transactions)
+        try await loadRelated(to: Set(transactions))
+        return try await store()
+    }
+
+    /// Loads transactions with all that their spans refer to, and returns their IDs.
+    mutating func related(to transactions: Set<GUID>) async throws -> Set<GUID> {
+        try await loadRelated(to: transactions)
+        return loaded
+    }
+
+    private mutating func loadRelated(to asked: Set<GUID>) async throws {
         try await loadWithFamily(asked)
         for (exchange, time) in causes(of: asked) { try await loadExchanges(of: exchange.source, around: time) }
-        return try await store()
     }
 
     /// Loads more transactions for a list, which compares no clocks.
@@ -149,6 +158,8 @@ struct TransactionLoader {
         where !buried.contains(source.books.share.source.installation) {
             try await thread.replay([source.head(with: facts[id] ?? [])])
         }
+        let ranks = sources.mapValues(\.first)
+        await thread.run { memory in memory.ranks = ranks }
         return thread
     }
 }
@@ -161,17 +172,6 @@ extension ClickHouseTables {
             "SELECT tx FROM facts WHERE substring(tx, 12, 5) = unhex('\(tail)') GROUP BY tx ORDER BY tx LIMIT \(limit)",
             reading
         ) { row in try row.guid() }
-    }
-
-    /// Returns transactions by when they began before a time, the latest first, several times if a clock was set. Those of
-    /// clocks that are far ahead are at `Int64.max`, and in each answer.
-    func begun(before time: Int64, limit: Int) async throws(WaybillError) -> [(transaction: GUID, at: Int64)] {
-        try await client.rows(
-            """
-            SELECT tx, begun_us FROM begun WHERE begun_us < \(time) OR begun_us = \(Int64.max) \
-            ORDER BY begun_us DESC LIMIT \(limit)
-            """, reading
-        ) { row in (try row.guid(), try row.integer(Int64.self)) }
     }
 
     func children(of parents: Set<GUID>) async throws(WaybillError) -> [(parent: GUID, id: GUID)] {

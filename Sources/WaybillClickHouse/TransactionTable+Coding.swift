@@ -40,7 +40,21 @@ extension RowContents {
             columns.append("exchange_roles, exchange_states")
         }
         if readsRequests { columns.append("exchange_statuses, exchange_methods, exchange_hosts, exchange_paths") }
+        if readsParents {
+            columns.append("has_parent, parent_outcome, parent_use_case, parent_source, parent_app, parent_app_version")
+        }
         return columns.joined(separator: ", ")
+    }
+
+    /// SQL that joins the columns of parents.
+    func join(now: Int64) -> String {
+        guard readsParents else { return "" }
+        return """
+             GLOBAL ANY LEFT JOIN (SELECT tx AS parent, toUInt8(1) AS has_parent, \
+            \(RowConditions.outcome(now: now)) AS parent_outcome, use_case AS parent_use_case, source AS parent_source, \
+            apps[1] AS parent_app, app_versions[1] AS parent_app_version \
+            FROM transactions FINAL WHERE \(RowConditions.isKnownParent)) AS parents USING parent
+            """
     }
 
     fileprivate var readsParts: Bool { codes != [] || readsExchanges }
@@ -60,7 +74,7 @@ extension ClickHouseTables {
         "ARRAY JOIN "
         + [
             "parts", "sequences", "at", "opened_us", "roles", "methods", "hosts", "paths", "closed_at", "first_byte",
-            "states", "statuses", "sent", "received", "close_codes", "errors",
+            "states", "statuses", "sent", "received", "close_codes", "errors", "texts",
         ].map { "exchange_\($0) AS each_\($0)" }.joined(separator: ", ")
         + ", arrayEnumerate(exchange_parts) AS each_numbers"
     private static let part = "each_parts + 1"
@@ -107,6 +121,7 @@ extension RowBinaryWriter {
         for text in [\TransactionRow.Source.app, \.appVersion, \.device, \.os, \.osVersion, \.endedBy] {
             array(sources) { $0.string($1[keyPath: text]) }
         }
+        array(sources.map(\.rank))
         let anchors = sources.enumerated().flatMap { number, source in source.clock.map { (number, $0) } }
         array(anchors.map { Int64($0.0) })
         array(anchors.map(\.1.atMicroseconds))
@@ -149,6 +164,7 @@ extension RowBinaryWriter {
             detail.errorCode = exchange.error?.code
             writer.string(detail.text ?? "")
         }
+        array(exchanges) { $0.string($1.texts) }
     }
 }
 
@@ -195,6 +211,14 @@ extension RowBinaryReader {
                 (row.exchanges[index].method, row.exchanges[index].path) = (methods[index], paths[index])
                 row.exchanges[index].host = hosts[index] == ClickHouseTables.noHost ? nil : hosts[index]
             }
+        }
+        if contents.readsParents {
+            let isKnown = try integer(UInt8.self) == 1
+            let (outcome, useCase) = (Int(try integer(UInt8.self)), Int(try integer(Int64.self)))
+            let parent = TransactionRow.Parent(
+                outcome: TransactionOutcome(rawValue: outcome) ?? .open, useCase: useCase, source: try guid(),
+                app: try text(), appVersion: try text())
+            row.parentRow = isKnown ? parent : nil
         }
         return row
     }

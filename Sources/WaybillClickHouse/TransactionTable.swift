@@ -8,13 +8,13 @@ extension ClickHouseTables {
     private static let columns = """
         tx, version, gone, joined, source, sequence, use_case, at_us, begun_us, closed, closed_at_us, outcome, timeout_us, \
         last_us, has_error, error_code, error, error_identity, parent, attribute_names, attribute_values, said, texts, \
-        sources, installations, apps, app_versions, devices, oses, os_versions, ended_by, \
+        sources, installations, apps, app_versions, devices, oses, os_versions, ended_by, source_ranks, \
         clock_sources, clock_at, clock_offsets, part_sources, part_use_cases, part_sequences, part_at, part_closed_at, \
         part_cause_sources, part_causes, part_outcomes, part_timeouts, part_sample_ppm, part_sample_kept, part_slow, \
         event_parts, event_sequences, event_at, event_codes, exchange_parts, exchange_sequences, exchange_at, \
         exchange_opened_us, exchange_roles, exchange_methods, exchange_hosts, exchange_paths, exchange_closed_at, \
         exchange_first_byte, exchange_states, exchange_statuses, exchange_sent, exchange_received, exchange_close_codes, \
-        exchange_errors, error_exchanges, error_codes, error_domains, error_names, error_texts
+        exchange_errors, exchange_texts, error_exchanges, error_codes, error_domains, error_names, error_texts
         """
 
     /// Stands for no number in arrays.
@@ -58,7 +58,7 @@ extension ClickHouseTables {
         eachGroup body: ([TransactionRow]) async throws -> Void
     ) async throws {
         try await groups(
-            "SELECT \(isChosen), \(contents.columns(now: now)) FROM transactions FINAL WHERE gone = 0 AND \(condition)",
+            "SELECT \(isChosen), \(contents.columns(now: now)) FROM transactions FINAL\(contents.join(now: now)) WHERE gone = 0 AND \(condition)",
             { row in
                 let isChosen = try row.integer(UInt8.self) == 1
                 var transaction = try row.transaction(contents)

@@ -4,7 +4,7 @@ import WaybillQueries
 import WaybillStore
 
 /// The part of the database that a write or an export needs: the books of some sources, and the transactions that are
-/// touched. It costs the same in a large database. Throws ``TransactionLoader/TooMuch`` if a copy is cheaper.
+/// touched. It costs the same in a large database.
 struct WorkingSet {
     let thread: StoreThread<MemoryStore>
     /// The installations that are bound to their first secret already.
@@ -16,21 +16,40 @@ struct WorkingSet {
     private let tables: ClickHouseTables
 
     init(for arrivals: [ReceivedSet], _ tables: ClickHouseTables) async throws {
-        var loading = WorkingSetLoader(arrivals.flatMap(\.set.sources), tables)
+        var loading = WorkingSetLoader(arrivals.flatMap(\.set.sources), tables, factLimit: .max)
         try await loading.load()
         let apps = loading.apps
         try await self.init(loading, tables) { apps.contains($0.app) }
     }
 
-    /// - Returns: `nil` for an erasure that is not of transactions or of an installation.
-    init?(erasing scope: ErasureScope, _ tables: ClickHouseTables) async throws {
-        var loading = WorkingSetLoader([], tables)
-        try await loading.loadTombstones()
+    /// Calls `body` with parts of the database that have together all that an erasure erases.
+    static func forEach(
+        erasing scope: ErasureScope, _ tables: ClickHouseTables, _ body: (WorkingSet) async throws -> Void
+    ) async throws {
+        var groups: [[GUID]] = []
         switch scope {
-        case .transactions(let ids): try await loading.load(Set(ids))
-        case .installation(let id): try await loading.load(installation: id)
-        case .all, .begunBefore, .networkLogs, .pending: return nil
+        case .transactions(let ids): groups = [ids]
+        case .installation(let id):
+            return try await body(WorkingSet(erasingFrom: tables) { try await $0.load(installation: id) })
+        case .begunBefore(let date): groups = try await tables.begun(before: date.microseconds)
+        case .all, .networkLogs, .pending: groups = try await tables.begun(before: .max)
         }
+        for ids in groups { try await body(WorkingSet(erasingFrom: tables) { try await $0.load(Set(ids)) }) }
+        guard case .transactions = scope else {
+            return try await body(
+                WorkingSet(erasingFrom: tables) { loading in
+                    try await loading.loadOutsideTransactions()
+                    try await loading.load([])
+                })
+        }
+    }
+
+    private init(
+        erasingFrom tables: ClickHouseTables, _ load: (inout WorkingSetLoader) async throws -> Void
+    ) async throws {
+        var loading = WorkingSetLoader([], tables, factLimit: .max)
+        try await loading.loadTombstones()
+        try await load(&loading)
         let versions = Set(loading.books.map { NameRows.AppVersion($0.share.source) })
         try await self.init(loading, tables) { name in
             // Behind its version, a name of one launch says which.
@@ -39,7 +58,7 @@ struct WorkingSet {
     }
 
     init(retiring facts: [GUID: SequenceRanges], _ tables: ClickHouseTables) async throws {
-        var loading = WorkingSetLoader([], tables)
+        var loading = WorkingSetLoader([], tables, factLimit: .max)
         loading.firstArrival = .min
         try await loading.loadTombstones()
         try await loading.load(of: facts, areOpenings: true)
@@ -59,8 +78,9 @@ struct WorkingSet {
         shares = Dictionary(loading.books.map { ($0.share.source.id, $0.share) }) { first, _ in first }
         try await thread.replay(loading.names.filter(isNeeded))
         try await thread.replay(loading.books)
-        let (tombstones, installations) = (loading.tombstones, loading.installations)
+        let (tombstones, installations, ranks) = (loading.tombstones, loading.installations, loading.ranks)
         try await thread.run { memory throws(WaybillError) in
+            memory.ranks = ranks
             try memory.store.replay(installations)
             try memory.store.replay(tombstones)
         }
@@ -90,14 +110,10 @@ struct WorkingSet {
         return (erasure, changes)
     }
 
-    func rehearseRetirement(before cutoff: Int64) async throws(WaybillError) -> (
-        factCount: Int, changes: StoreChanges
-    ) {
-        try await thread.run { memory throws(WaybillError) in
-            try memory.store.rehearseRetirement { store throws(WaybillError) in
-                try store.retire(receivedBefore: cutoff)
-            }
-        }
+    func rehearseRetirement(
+        _ retire: @escaping @Sendable (Store) throws(WaybillError) -> Int
+    ) async throws(WaybillError) -> (factCount: Int, changes: StoreChanges) {
+        try await thread.run { memory throws(WaybillError) in try memory.store.rehearseRetirement(retire) }
     }
 }
 
@@ -121,6 +137,17 @@ extension ClickHouseTables {
             try await client.rows("SELECT DISTINCT tx FROM by_source WHERE \(condition)", reading) { row in
                 try row.guid()
             })
+    }
+
+    /// Returns transactions that began before a time, in groups. Of some, nothing may be left.
+    func begun(before time: Int64) async throws(WaybillError) -> [[GUID]] {
+        try await client.rows(
+            "SELECT DISTINCT tx FROM begun WHERE begun_us < \(time) OR begun_us = \(Int64.max) ORDER BY tx", reading
+        ) { row in try row.guid() }.inChunks(of: 2_000).map(Array.init)
+    }
+
+    func transactionCount() async throws -> Int {
+        try await untilComplete { try await transactionCount(of: DatabaseBooks(self, try await state())) }
     }
 
     func transactionCount(of books: DatabaseBooks) async throws(WaybillError) -> Int {

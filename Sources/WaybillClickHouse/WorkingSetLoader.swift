@@ -11,12 +11,12 @@ struct WorkingSetLoader {
     private(set) var installations: [GUID: [UInt8]] = [:]
     /// To be replayed in this order: every source with its loaded facts, then the arrivals of the sets' own sources.
     private(set) var books: [SourceBooks] = []
+    private(set) var ranks: [GUID: Int64] = [:]
 
     private(set) var rows: [FactID: ClickHouseTables.FactRow] = [:]
     /// Keeps the arrivals behind this place; `nil` keeps none.
     var firstArrival: Int64?
 
-    /// More are read from a copy.
     static let factLimit = 1_000_000
 
     /// ``Ingestion`` ignores an anchor that dates more parts anew.
@@ -86,12 +86,11 @@ struct WorkingSetLoader {
         try await load(transactions, besides: mine)
     }
 
-    /// Loads the transactions of facts, or those that they open, and what follows facts outside of any.
+    /// Loads the transactions of facts, or those that they open, with relatives, and what follows facts outside of any.
     mutating func load(
-        of facts: [GUID: SequenceRanges], areOpenings: Bool, withChildren: Bool = false, besides sources: Set<GUID> = []
-    )
-        async throws
-    {
+        of facts: [GUID: SequenceRanges], areOpenings: Bool, besides sources: Set<GUID> = [],
+        relatives: (Set<GUID>) async throws -> Set<GUID> = { $0 }
+    ) async throws {
         var (transactions, unplaced): (Set<GUID>, Set<GUID>) = ([], [])
         let ranges = facts.flatMap { source, sequences in sequences.ranges.map { (source, $0) } }
         for some in ranges.inChunks(of: ClickHouseTables.idsPerStatement) {
@@ -114,8 +113,7 @@ struct WorkingSetLoader {
             try await loadUnplaced(where: some.joined(separator: " OR "))
         }
         if !areOpenings { transactions.formUnion(try await loadOpeningsOfUnplaced()) }
-        if withChildren { transactions.formUnion(try await tables.children(of: transactions).map(\.id)) }
-        try await load(transactions, besides: sources.union(facts.keys))
+        try await load(try await relatives(transactions), besides: sources.union(facts.keys))
     }
 
     /// Loads exchanges that end outside any transaction; returns the transactions of facts that came before their opening.
@@ -168,7 +166,17 @@ struct WorkingSetLoader {
         try await loadUnplaced(where: "source = \(source) AND sequence >= \(first) AND part = 0")
     }
 
-    mutating func loadOutsideTransactions() async throws { try await loadUnplaced(where: "part = 0") }
+    /// Loads facts that belong to no known transaction.
+    mutating func loadOutsideTransactions() async throws {
+        try await loadUnplaced(where: "1")
+        let parts = Set(
+            rows.values.filter { $0.transaction == ClickHouseTables.none && $0.fact.part != 0 }.map {
+                FactID(source: $0.source, sequence: $0.fact.part)
+            })
+        // These came before their opening, and are in the row of its transaction.
+        let known = Set(try await tables.stranded(Array(parts)).map(\.id))
+        rows = rows.filter { !known.contains(FactID(source: $0.key.source, sequence: $0.value.fact.part)) }
+    }
 
     /// Loads facts that are stored without a transaction. `condition` is SQL.
     private mutating func loadUnplaced(where condition: String) async throws {
@@ -199,6 +207,7 @@ struct WorkingSetLoader {
             .sorted { $0.first < $1.first }
         for source in known {
             books.append(source.head(with: facts[source.books.share.source.id] ?? []))
+            ranks[source.books.share.source.id] = source.first
         }
         for source in known where its.contains(source.books.share.source.id) {
             var arrived = source.books

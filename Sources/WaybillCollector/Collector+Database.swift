@@ -52,7 +52,7 @@ extension Project {
             address, factsPerTransaction: limits.factsPerTransaction, clock: clock
         ) { counters.count($0) }
         store.readLimit = limits.readDuration
-        store.answersOften = true
+        store.makesRows = true
         store.redactor = limits.redactor
         try self.init(name, store, counters, in: folder, byteCount: nil, limits: limits)
     }

@@ -22,7 +22,8 @@ package enum ExportedFacts: Sendable, Hashable {
     /// The facts of all transactions that match, regardless of the page. A request without conditions exports
     /// everything, including exchanges outside transactions.
     case of(ListRequest)
-    case transaction(GUID)
+    /// The facts of these transactions.
+    case some(Set<GUID>)
     /// The facts that follow the cursor of an earlier export.
     case after(String)
     /// The facts that this store received or recorded at this time or later.
@@ -122,7 +123,7 @@ extension ExportingStore {
         case .of(var request):
             (request[.limit], request[.cursor]) = ("1", nil)
             why = try await transactions(request).whyEmpty
-        case .transaction(let id): why = "There is no transaction \(id) here."
+        case .some(let ids): why = ids.first.map { "There is no transaction \($0) here." }
         case .after, .since: why = "Nothing has come since then."
         }
         let hint = format == .otlp ? "Only parts that were closed are spans." : nil
@@ -154,8 +155,18 @@ extension ExportStream {
 }
 
 extension ExportingStore {
-    /// Exports the newest 50,000 exchanges.
     package func export(
+        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
+    ) async throws -> (factCount: Int, note: String?) {
+        try await exportByPages(exchanges, as: document, to: put)
+    }
+
+    package func report(_ request: ListRequest) async throws -> TransactionReport {
+        try await reportByPages(request)
+    }
+
+    /// Exports the newest 50,000 exchanges.
+    package func exportByPages(
         _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
         // Pages list the newest first, but the document begins with the oldest.
@@ -177,7 +188,7 @@ extension ExportingStore {
         )
     }
 
-    package func report(_ request: ListRequest) async throws -> TransactionReport {
+    package func reportByPages(_ request: ListRequest) async throws -> TransactionReport {
         var request = request
         request[.limit] = "\(ListRequest.limits.upperBound)"
         var report = TransactionReport(records: [])
@@ -247,7 +258,7 @@ extension SQLiteStore: ExportingStore {
                 filter.order = .newest
                 return filter == TransactionFilter() ? .everything : .transactions(filter, now: now)
             }
-        case .transaction(let id): return .transaction(id)
+        case .some(let ids): return .some(ids)
         case .since(let time): return .since(time.microseconds)
         case .after(let cursor):
             do { return .after(try ExportCursor(cursor)) } catch {

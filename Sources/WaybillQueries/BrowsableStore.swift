@@ -22,6 +22,11 @@ package protocol BrowsableStore: RecordStore {
         borders: @escaping @Sendable (ClosedRange<Int64>) -> [Int64]
     ) async throws -> ListVolume?
 
+    /// Groups the transactions of a list by session and day, and names the sources that began `rows`.
+    func sessions(
+        _ request: ListRequest, rows: [GUID], in zone: TimeZone, within budget: Duration
+    ) async throws -> SessionList
+
     /// Returns the first and the last time of exchanges, whatever the conditions besides times; `nil` without any.
     func exchangeTimes(_ request: ListRequest) async throws -> ClosedRange<Int64>?
 }
@@ -32,6 +37,7 @@ package enum ReadScope: Sendable {
     case names
     /// The sources with their clocks and ledgers, without their facts.
     case sources
+    case details([GUID], SourceDetails.Limits)
     case transactions([GUID])
     /// The first transactions of a list.
     case listed(TransactionFilter, limit: Int)
@@ -128,7 +134,7 @@ extension BrowsableStore {
 extension BrowsableStore {
     package func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails] {
         let now = clock.wallMicroseconds()
-        return try await read { reader in
+        return try await read(.details(sources, limits)) { reader in
             var details: [GUID: SourceDetails] = [:]
             for id in sources {
                 guard let record = try reader.source(id) else { continue }
@@ -216,7 +222,7 @@ extension StoreReader {
 }
 
 extension StoreReader {
-    fileprivate func changes(_ request: ListRequest, _ filter: TransactionFilter, now: Int64) throws -> RecordPage<
+    package func changes(_ request: ListRequest, _ filter: TransactionFilter, now: Int64) throws -> RecordPage<
         TransactionSummary
     > {
         let (position, limit, cursor) = (try request.position(), try request.pageSize(), request[.cursor])

@@ -36,12 +36,25 @@ public struct AnswerContext {
     var isPartial = false
     /// Transactions that count instead of those in the store.
     var rows: [TransactionRow]?
+    var elsewhere = KnownElsewhere()
     /// For bounds; `nil` unless the question is certified.
     var owed: OwedFacts?
     var soonRead = 5_000
 
     var connection: Connection { reader.connection }
     var connections: [Connection] { [connection] + others }
+}
+
+/// What a database knows of transactions that are not in the store of an answer.
+package struct KnownElsewhere: Sendable {
+    /// The names of their attributes.
+    package var attributes: Set<String> = []
+    /// The number of open ones by the source that leads them; `nil` if unknown.
+    package var open: [GUID: Int64]?
+    /// Those before the time from which on errors are new.
+    package var errors: Set<RecordedError> = []
+
+    package init() {}
 }
 
 extension StoreReader {

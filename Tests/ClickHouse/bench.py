@@ -3,9 +3,11 @@
 A store in SQLite is filled once for each number of events, and kept in .build/bench-store: `move` stands beside what
 it took to take these in, and copies it to one ClickHouse of the current version (chDB). Then the command line asks both
 the same. Seconds are those of processors, of the command and of the server while it worked for it, but `seconds`, which
-are a clock's. Memory is the command's, and disk what it had in its temporary folder. Answers that differ give no
-figure. In the end some questions are asked about one in a hundred transactions, and how far off their counts are
-stands beside the margin that the answer says. Each command is a process of its own, which begins with nothing. Writes .build/bench-cluster.json.
+are a clock's. Memory is the command's; rows and bytes are those that the server read, before compression. Answers that
+differ give no figure, nor does a command that writes into its temporary folder. In the end some questions are asked
+about one in a hundred transactions, and how far off their counts are stands beside the margin that the answer says.
+Each command is a process of its own, which begins with nothing. Prints which limits are met, and writes
+.build/bench-cluster.json.
 """
 
 import argparse
@@ -33,7 +35,15 @@ QUESTIONS = {
     "compare": ["--use-case", "login", "--by", "variant", "--a", "A", "--b", "B"],
 }
 # `recent` is `summary` of the last twentieth of the time.
-LOOKS = ["list", "show", "recent", "export"]
+LOOKS = ["list", "lists", "show", "recent", "export"]
+# Lists of 50, for `lists`: common, rare and absent values, words and ranges.
+LISTS = [
+    "", "sort:oldest", "sort:longest", "sort:shortest", "outcome:failed", "outcome:cancelled", "outcome:open", "event:requestSent",
+    "-event:responseReceived", "event:serverAccepted outcome:failed", "error:*", "error:Timeout", "-error:*", "took>2s",
+    "took<1ms", "attribute:variant=B", "attribute:variant=none", "attribute:nowhere", "status:500-599", "exchange:failed",
+    "login", "requestSent", "zebra", "since:1h", "until:2020-01-01", "oneIn:100", "version:1.0", "-os:Linux",
+    "sampled:chosen", "parent:known",
+]
 # By what says how many transactions there are.
 SAMPLED = {
     "summary": lambda answer: sum(each["runs"] for each in answer["use_cases"]),
@@ -103,42 +113,67 @@ class Watched:
 
 
 class Server:
-    """The processor's seconds of a process, since the last time they were asked for."""
+    """What a server has done since the last time it was asked for: seconds of processors, rows and bytes that it read."""
 
-    def __init__(self, pid):
-        self.pid, self.last = pid, 0.0
+    def __init__(self, engine):
+        self.engine, self.last = engine, (0.0, 0, 0)
         self.spent()
 
     def spent(self):
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        now = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        spent, self.last = now - self.last, now
+        pid = self.engine.nodes["1.1"]["pid"]
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        events = "SELECT event, value FROM system.events WHERE event IN ('SelectedRows', 'SelectedBytes')"
+        read = dict(line.split("\t") for line in self.engine.post(events).decode().splitlines())
+        now = (seconds, int(read.get("SelectedRows", 0)), int(read.get("SelectedBytes", 0)))
+        spent = tuple(after - before for before, after in zip(self.last, now))
+        self.last = now
         return spent
 
 
 class Report:
     def __init__(self):
         self.rows = []
-        heads = zip(["SQLite", "client", "server", "ratio", "seconds", "MB memory", "MB disk"], [9, 9, 9, 8, 9, 11, 9])
-        print(" " * 14 + "".join(f"{head:>{width}}" for head, width in heads), flush=True)
+        heads = ["SQLite", "client", "server", "ratio", "seconds", "MB memory", "rows read", "MB read"]
+        print(" " * 14 + "".join(f"{head:>{max(8, len(head) + 2)}}" for head in heads), flush=True)
 
     def add(self, name, sqlite, other, server):
+        if other.disk:
+            sys.exit(f"{name} has written {other.disk} bytes into its temporary folder.")
+        seconds, rows, read = server
         row = {
             "name": name,
             "sqlite_cpu_s": round(sqlite, 3),
             "client_cpu_s": round(other.cpu, 3),
-            "server_cpu_s": round(server, 3),
-            "ratio": round((other.cpu + server) / sqlite, 2),
+            "server_cpu_s": round(seconds, 3),
+            "ratio": round((other.cpu + seconds) / sqlite, 2),
             "wall_s": round(other.wall, 2),
             "client_memory_bytes": other.memory,
-            "client_disk_bytes": other.disk,
+            "server_rows": rows,
+            "server_bytes": read,
         }
         self.rows.append(row)
         print(
-            f"{name:14}{sqlite:9.2f}{other.cpu:9.2f}{server:9.2f}{row['ratio']:8.1f}{other.wall:9.1f}"
-            f"{other.memory / 1e6:11.0f}{other.disk / 1e6:9.0f}",
+            f"{name:14}{sqlite:8.2f}{other.cpu:8.2f}{seconds:8.2f}{row['ratio']:8.1f}{other.wall:9.1f}"
+            f"{other.memory / 1e6:11.0f}{rows:11}{read / 1e6:9.1f}",
             flush=True,
         )
+
+
+def verdicts(report, lists):
+    """The limits of the acceptance that one server on this machine can meet."""
+    asked = [row for row in report.rows if row["name"] in QUESTIONS or row["name"] == "recent"]
+    limits = [
+        ("each question takes at most SQLite's processor seconds", {row["name"]: row["ratio"] for row in asked}, 1),
+        ("a command has at most 200 MB", {row["name"]: row["client_memory_bytes"] / 1e6 for row in report.rows}, 200),
+        ("`show` reads at most 100,000 rows", {row["name"]: row["server_rows"] for row in report.rows if row["name"] == "show"}, 1e5),
+        ("95 of 100 lists are there within 100 ms", {"lists": lists["p95_s"] * 1000} if lists else {}, 100),
+        ("a list reads at most a million rows", {"lists": lists["rows"]} if lists else {}, 1e6),
+    ]
+    print()
+    for words, figures, limit in limits:
+        beyond = {name: round(figure, 1) for name, figure in figures.items() if figure > limit}
+        print(f"{'not met' if beyond else 'met':8}{words}" + (f": {beyond}" if beyond else ""))
 
 
 def filled(events, benchmarks):
@@ -189,15 +224,40 @@ def sampled(waybill, name, folder, address, server, report):
     return result
 
 
+def listed(waybill, folder, address, server, report):
+    """All lists, one after the other: what they take together, and how long a person waits for one beside another command."""
+    begun = min(Watched(waybill, "--version").wall for _ in range(5))
+    sqlite, whole, waits, most, memory = 0.0, [0.0, 0, 0], [], 0, []
+    for text in LISTS:
+        words = [text] if text else []
+        here = Watched(waybill, "list", folder, *words, "--json")
+        server.spent()
+        there = Watched(waybill, "list", address, *words, "--json")
+        spent = server.spent()
+        if json.loads(here.output)["rows"] != json.loads(there.output)["rows"]:
+            sys.exit(f"list {text}: SQLite and ClickHouse do not say the same.")
+        sqlite += here.cpu
+        whole = [sum(pair) for pair in zip(whole, spent)]
+        waits.append(there.wall - begun)
+        most = max(most, spent[1])
+        memory.append(there)
+    slowest = max(memory, key=lambda each: each.memory)
+    slowest.cpu, slowest.wall = sum(each.cpu for each in memory), sum(waits)
+    report.add("lists", sqlite, slowest, whole)
+    p95 = sorted(waits)[int(len(waits) * 0.95)]
+    print(f"{'':14}{len(LISTS)} lists: p50 {sorted(waits)[len(waits) // 2] * 1000:.0f} ms, p95 {p95 * 1000:.0f} ms; at most {most} rows")
+    return {"p95_s": round(p95, 3), "rows": most}
+
+
 def measure(engine, waybill, folder, made, chosen):
     address = f"clickhouse://127.0.0.1:{engine.ports[0]}/bench"
-    server = Server(engine.nodes["1.1"]["pid"])
+    server = Server(engine)
     Watched(waybill, "migrate", address)
     report = Report()
     server.spent()
     report.add("move", made["cpuSeconds"], Watched(waybill, "move", folder, address), server.spent())
     engine.post("OPTIMIZE TABLE bench.facts FINAL")
-    merging = server.spent()
+    merging = server.spent()[0]
     stored = {
         table: int(size)
         for table, size in (
@@ -228,7 +288,11 @@ def measure(engine, waybill, folder, made, chosen):
         "list": lambda said: json.loads(said.output)["rows"],
         "export": Watched.lines,
     }
+    lists = None
     for name in chosen:
+        if name == "lists":
+            lists = listed(waybill, folder, address, server, report)
+            continue
 
         def command(place):
             return commands[name](place) if name in commands else [waybill, "ask", name, place, "--json", *QUESTIONS[name]]
@@ -247,9 +311,11 @@ def measure(engine, waybill, folder, made, chosen):
     print(f"\n{made['events']} events, {made['facts']} facts.")
     print(f"Bytes an event: SQLite {sqlite_bytes:.0f}, ClickHouse {bytes_each:.0f}.")
     print(f"Merging all of it: {merging:.1f} s of the server. SQLite's ingest: {made['cpuSeconds']:.1f} s.")
+    verdicts(report, lists)
     result = {
         **made,
         "rows": report.rows,
+        "lists": lists,
         "samples": samples,
         "merge_cpu_s": round(merging, 2),
         "bytes_per_event": {"sqlite": round(sqlite_bytes, 1), "clickhouse": round(bytes_each, 1)},

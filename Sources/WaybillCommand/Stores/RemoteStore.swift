@@ -211,7 +211,11 @@ extension RemoteStore: ExportingStore {
         case .of(let request): query.filter = try request.filterText()
         case .after(let cursor): query.after = cursor
         case .since(let time): query.since = "\(max(0, time.microseconds))"
-        case .transaction(let id): query.transaction = id.description
+        case .some(let ids):
+            guard let id = ids.first, ids.count == 1 else {
+                throw WaybillError(.setting, "A collector exports one transaction at a time.")
+            }
+            query.transaction = id.description
         }
         let (file, cursor) = try await download(query)
         return ExportStream(cursor: cursor, pieces: FilePieces(file).next)

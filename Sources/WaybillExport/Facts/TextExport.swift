@@ -134,7 +134,7 @@ extension StoreReader {
     /// Exports of looked-up transactions and of spans use a single thread.
     private func otherCount(for scope: ExportScope, as format: TextFormat) throws(WaybillError) -> Int {
         switch (scope, format) {
-        case (.transactions, _), (.transaction, _), (_, .otlp): 0
+        case (.transactions, _), (.some, _), (_, .otlp): 0
         case (.everything, .ndjson), (.everything, .csv), (.after, .ndjson), (.after, .csv), (.since, .ndjson),
             (.since, .csv), (.quarantine, .ndjson), (.quarantine, .csv):
             try otherCount()
@@ -238,7 +238,7 @@ package struct ExportQuery: Sendable, Hashable {
             guard let id = GUID(transaction), since == nil, after == nil, filter == nil else {
                 throw .parameter("transaction", "Give the whole ID of one transaction, and no other condition.")
             }
-            return .transaction(id)
+            return .some([id])
         }
         if let filter {
             guard since == nil, after == nil else {

@@ -54,7 +54,7 @@ extension StoreReader {
             switch scope {
             case .transactions(let filter, let now): try whyEmpty(filter, now: now)
             case .everything: try whyEmpty(TransactionFilter(), now: 0)
-            case .transaction(let id): "There is no transaction \(id) here."
+            case .some(let ids): "There is no transaction \(ids.first.map(\.description) ?? "") here."
             case .after, .since: "Nothing has come since then."
             case .quarantine: "Nothing is in quarantine."
             }

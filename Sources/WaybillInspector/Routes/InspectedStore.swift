@@ -86,7 +86,7 @@ package struct InspectedStore: Sendable {
             }
             return writer.beginning + entries + writer.end
         case .otlp:
-            let export = try await store.export(.transaction(record.summary.id), as: .otlp)
+            let export = try await store.export(.some([record.summary.id]), as: .otlp)
             var bytes: [UInt8] = []
             while let piece = try await export.next() { bytes += piece.bytes }
             return bytes

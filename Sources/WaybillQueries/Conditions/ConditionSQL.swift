@@ -280,7 +280,7 @@ struct ConditionSQL {
         }
     }
 
-    private static let url: String = {
+    static let url: String = {
         func detail(_ name: String) -> String { SQL.detail("l.opened_detail", name) }
         return
             "(ifnull(\(detail("scheme")) || '://', '') || ifnull(l.host, '') || ifnull(':' || \(detail("port")), '') || l.path"

@@ -21,8 +21,8 @@ package struct ExportSelector {
         case .transactions(let filter, let now):
             try choose(filter, now: now)
             selection = ExportSelection(shares: try allShares(), isFiltered: true)
-        case .transaction(let id):
-            try choose(id)
+        case .some(let ids):
+            try choose(ids)
             selection = ExportSelection(shares: try allShares(), isFiltered: true)
         case .after(let cursor):
             try check(cursor, own)
@@ -109,9 +109,10 @@ package struct ExportSelector {
         ) { _ in }
     }
 
-    private func choose(_ transaction: GUID) throws(WaybillError) {
+    private func choose(_ transactions: Set<GUID>) throws(WaybillError) {
         try chooseNone()
-        try connection.statement("INSERT INTO temp.chosen VALUES (?)").run(transaction)
+        let insert = try connection.statement("INSERT INTO temp.chosen VALUES (?)")
+        for id in transactions { try insert.run(id) }
     }
 
     private func chooseNone() throws(WaybillError) {
@@ -124,7 +125,7 @@ package enum ExportScope: Sendable, Hashable {
     case everything
     /// Facts of the matching transactions. `now`, in microseconds since 1970, decides about timeouts.
     case transactions(TransactionFilter, now: Int64)
-    case transaction(GUID)
+    case some(Set<GUID>)
     case after(ExportCursor)
     /// Facts received or recorded here at this time or later, in microseconds since 1970.
     case since(Int64)

@@ -2,6 +2,27 @@ package import WaybillCore
 package import WaybillStore
 
 extension StoreReader {
+    /// Lists some transactions.
+    package func transactions(
+        among ids: Set<GUID>, matching filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int64
+    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
+        try read { () throws(WaybillError) in
+            try connection.execute(Self.makingChanged)
+            let insert = try connection.statement("INSERT OR IGNORE INTO temp.changed VALUES (?)")
+            for id in ids { try insert.run(id) }
+            return try transactions(
+                matching: filter, limit: limit, after: cursor?.description, now: wall, in: .changed)
+        }
+    }
+
+    private static let makingChanged =
+        "CREATE TEMP TABLE IF NOT EXISTS changed(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.changed"
+
+    /// Returns the sources in the order of their rows.
+    package func sourceRows() throws(WaybillError) -> [(row: Int64, id: GUID)] {
+        try connection.statement("SELECT id, uuid FROM sources ORDER BY id").rows { row in (row.int(0), row.guid(1)) }
+    }
+
     func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64,
         in scope: ListQuery.Scope
@@ -185,8 +206,7 @@ extension StoreReader {
     }
 
     private func collect(_ shares: [ScannedShare]) throws(WaybillError) {
-        try connection.execute(
-            "CREATE TEMP TABLE IF NOT EXISTS changed(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.changed")
+        try connection.execute(Self.makingChanged)
         let collect = try connection.statement(
             """
             INSERT OR IGNORE INTO temp.changed SELECT p.guid FROM parts p \

@@ -39,6 +39,40 @@ package struct SessionList: Sendable {
         package init() {}
     }
 
+    /// Groups rows, newest first. More than ``ListTotal/limit`` are too many.
+    package init(_ rows: [TransactionRow], in zone: TimeZone) {
+        let counted = rows.prefix(ListTotal.limit)
+        total = ListTotal(count: counted.count, isComplete: rows.count <= ListTotal.limit)
+        (firstMicroseconds, lastMicroseconds) = (counted.last?.begun, counted.first?.begun)
+        var places: [GUID: Int] = [:]
+        for row in counted {
+            guard let source = row.sources.first else { continue }
+            let place = places[source.id] ?? sessions.count
+            if place == sessions.count {
+                places[source.id] = place
+                sessions.append(
+                    Session(
+                        SourceIdentity(
+                            id: source.id, installation: source.installation, app: source.app,
+                            appVersion: source.appVersion, device: source.device, os: source.os,
+                            osVersion: source.osVersion)))
+            }
+            let hasFailed = row.outcome == TransactionOutcome.failed.rawValue
+            let error = DetailColumn(row.errorDetail).error(code: row.errorCode)
+            add(begun: row.begun, hasFailed: hasFailed, error, to: place, in: zone)
+        }
+    }
+
+    fileprivate mutating func add(
+        begun: Int64, hasFailed: Bool, _ error: RecordedError?, to place: Int, in zone: TimeZone
+    ) {
+        let day = zone.day(begun)
+        sessions[place].days[day, default: .init()].count += 1
+        guard hasFailed else { return }
+        sessions[place].days[day, default: .init()].failedCount += 1
+        if let error { errors[error.identity, default: 0] += 1 }
+    }
+
     package var failedCount: Int { sessions.flatMap(\.days.values).reduce(0) { $0 + $1.failedCount } }
 }
 
@@ -94,11 +128,8 @@ extension StoreReader {
                         error: row.optionalInt(1).flatMap { DetailColumn(row.optionalText(2)).error(code: $0) }
                     )
                 }
-                let day = zone.day(leader.listed)
-                list.sessions[place].days[day, default: .init()].count += 1
-                guard ended?.hasFailed == true else { continue }
-                list.sessions[place].days[day, default: .init()].failedCount += 1
-                if let error = ended?.error { list.errors[error.identity, default: 0] += 1 }
+                list.add(
+                    begun: leader.listed, hasFailed: ended?.hasFailed == true, ended?.error, to: place, in: zone)
             }
             let beginner = try connection.statement(
                 "SELECT s.uuid FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ? AND p.listed_us IS NOT NULL"

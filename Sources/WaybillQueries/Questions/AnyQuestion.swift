@@ -106,11 +106,14 @@ extension AnyQuestion {
     /// `now` must be the same for all stores.
     ///
     /// - Parameter rows: Transactions that count instead of those in the store.
-    package func partial(from reader: StoreReader, of rows: [TransactionRow]? = nil, now: Int64)
-        throws(WaybillError) -> PartialAnswer
-    {
+    package func partial(
+        from reader: StoreReader, of rows: [TransactionRow]? = nil,
+        besides elsewhere: KnownElsewhere = KnownElsewhere(),
+        now: Int64
+    ) throws(WaybillError) -> PartialAnswer {
         try reader.read { () throws(WaybillError) in
-            let context = AnswerContext(reader: reader, now: now, isPartial: true, rows: rows)
+            let context = AnswerContext(
+                reader: reader, now: now, isPartial: true, rows: rows, elsewhere: elsewhere)
             return PartialAnswer(question: self, found: try asked.partial(from: context))
         }
     }
@@ -247,6 +250,8 @@ extension AnyQuestion.Scope {
 
 extension TransactionFilter {
     package var looksAtFamilies: Bool { isFolded || conditions.contains(where: \.looksAtFamilies) }
+
+    package var looksAtRoots: Bool { conditions.contains { $0.term.key == .root } }
 }
 
 extension Segmentation? {

@@ -187,6 +187,7 @@ extension ErrorsQuestion: FoldedQuestion {
         for useCase in Set(folded.collected.errors.values.flatMap(\.useCases)) {
             folded.collected.useCases[useCase]?.name = try names.knownUseCase(useCase)
         }
+        folded.collected.known = context.elsewhere.errors
         try findKnown(for: &folded.collected, context.connection)
         return folded
     }

@@ -15,11 +15,13 @@ package struct OwedFacts: Sendable {
     /// A store still has its own facts that sampling dropped.
     private static let lost = [Ledger.DropReason.quota, .age, .damaged].map(\.rawValue)
 
+    fileprivate init() {}
+
     init(of question: AnyQuestion, _ context: AnswerContext) throws(WaybillError) {
         guard question.certifiable?.filter.sampledOneIn == 1 else {
             throw WaybillError(.setting, "A sample can't be certified. Ask about all transactions.")
         }
-        guard !question.looksAtFamilies, !context.isPartial else {
+        guard !question.looksAtFamilies, !context.isPartial || context.elsewhere.open != nil else {
             throw WaybillError(
                 .setting,
                 "This can't be certified: one missing fact of a parent or child can change many transactions. Ask without them."
@@ -34,12 +36,15 @@ package struct OwedFacts: Sendable {
         let since = question.certifiable?.filter.sinceMicroseconds ?? .min
         let sources = try connection.statement(
             """
-            SELECT s.id, s.ended, s.refused, iif(s.heard_us IS NULL, \(count("dropped", reasons(Self.lost))), \
+            SELECT s.id, s.uuid, s.ended, s.refused, iif(s.heard_us IS NULL, \(count("dropped", reasons(Self.lost))), \
             s.recorded - \(count("ranges", "lease IS NULL")) - \(count("dropped", reasons(Self.intended)))) \
             FROM sources s WHERE s.heard_us IS NULL OR s.heard_us >= ?
             """
         ).rows(since.subtracting(LeadingParts.farthestMicroseconds)) { row in
-            (id: row.int(0) as Int64, hasEnded: row.bool(1), count: max(0, row.int(2)).adding(max(0, row.int(3))))
+            (
+                row: row.int(0) as Int64, id: row.guid(1), hasEnded: row.bool(2),
+                count: max(0, row.int(3)).adding(max(0, row.int(4)))
+            )
         }
         let open = try connection.statement(
             "SELECT count(*) FROM parts WHERE source = ? AND listed_us IS NOT NULL AND outcome = \(TransactionOutcome.open.rawValue)"
@@ -48,7 +53,11 @@ package struct OwedFacts: Sendable {
         for source in sources where source.count > 0 {
             sourceCount += 1
             factCount = factCount.adding(source.count)
-            let interrupted = source.hasEnded ? 0 : try open.first(source.id) { row in row.int(0) as Int64 } ?? 0
+            var interrupted: Int64 = 0
+            if !source.hasEnded {
+                interrupted = try open.first(source.row) { row in row.int(0) } ?? 0
+                interrupted += context.elsewhere.open?[source.id] ?? 0
+            }
             changes = changes.adding(source.count).adding(interrupted)
         }
         transactionCount = Int(clamping: changes)
@@ -60,7 +69,7 @@ extension AnswerContext {
     func certifying(_ question: AnyQuestion) throws(WaybillError) -> AnswerContext {
         guard question.isCertified, owed == nil else { return self }
         var context = self
-        context.owed = try OwedFacts(of: question, self)
+        context.owed = rows == nil ? try OwedFacts(of: question, self) : OwedFacts()
         return context
     }
 }

@@ -120,6 +120,15 @@ final class SourceDirectory {
         return table
     }
 
+    /// Returns the name of a parent's use case.
+    func name(_ parent: TransactionRow.Parent) throws(WaybillError) -> String {
+        try connection.statement(
+            "SELECT \(SQL.name(useCase: "?1", event: "-1", app: "?2", version: "?3", launch: "?4", otherwise: "'use case ' || ?1"))"
+        ).first(
+            parent.useCase, parent.app, parent.appVersion, SQL.launch(version: parent.appVersion, source: parent.source)
+        ) { row in row.text(0) } ?? ""
+    }
+
     func number(of name: String) -> Int {
         if let number = numbers[name] { return number }
         names.append(name)

@@ -69,8 +69,8 @@ struct TransactionCursor: TransactionRange {
         useCase = filter.useCase
         sampleWeight = Weights.one * Int64(filter.sampledOneIn)
         self.wall = wall
-        var isWeighed = context.rows != nil
-        if !isWeighed, context.owed == nil { isWeighed = try Fact.Sampling.isNeeded(in: connection) }
+        var isWeighed = context.rows != nil && context.owed == nil
+        if context.rows == nil, context.owed == nil { isWeighed = try Fact.Sampling.isNeeded(in: connection) }
         let contents = isWeighed ? contents.union([.times, .outcome, .weight]) : contents
         self.contents = contents
         var listed = Listed()
@@ -94,7 +94,12 @@ struct TransactionCursor: TransactionRange {
         if case .attribute(let name)? = segmentation, listed.segments.isEmpty,
             context.isPartial || !listed.keys.isEmpty
         {
-            unknownAttribute = try Self.unknown(attribute: name, of: filter.beginner, connection)
+            var unknown = UnknownNames()
+            if !context.elsewhere.attributes.contains(name) {
+                unknown = try Self.unknown(attribute: name, of: filter.beginner, connection)
+                unknown.known.formUnion(context.elsewhere.attributes)
+            }
+            unknownAttribute = unknown
             guard context.isPartial || unknownAttribute.unknown.isEmpty else {
                 throw .unknown(attribute: name, unknownAttribute.known)
             }
@@ -162,7 +167,9 @@ struct TransactionCursor: TransactionRange {
                     let endedBy = row.sources.first?.endedBy ?? ""
                     column = endedBy.isEmpty ? "unknown" : endedBy
                 case .attribute(let name)?: column = row.attributes[name]?.description
-                case nil, .ended, .app, .appVersion, .device, .os, .osVersion, .parentOutcome, .parentUseCase: break
+                case .parentOutcome?: column = row.parentRow?.outcome.name
+                case .parentUseCase?: column = try row.parentRow.map(sources.name)
+                case nil, .ended, .app, .appVersion, .device, .os, .osVersion: break
                 }
                 if let value = segmentation?.value(in: sources.entries[source], of: column) {
                     segment = segments[value] ?? Int32(segments.count)
@@ -265,7 +272,7 @@ struct TransactionCursor: TransactionRange {
                 transaction.error = DetailColumn(detail).error(code: row.errorCode)
             }
             transaction.attribute = attribute.flatMap { row.attributes[$0] }
-            if let sampling = row.sampling { weigh(&transaction, sampling) }
+            if contents.contains(.weight), let sampling = row.sampling { weigh(&transaction, sampling) }
             weighed.add(transaction.weight)
             try body(transaction, row)
         }

@@ -57,7 +57,8 @@ struct TransactionRowMaker {
         """
     private static let exchanges = """
         SELECT sequence, at_us, role, method, host, path, closed_at_us, first_byte_us, state, status, sent_bytes, \
-        received_bytes, error_code, closed_detail, opened_detail FROM exchanges WHERE source = ? AND part = ? ORDER BY sequence
+        received_bytes, error_code, closed_detail, opened_detail, method || ' ' || \(ConditionSQL.url) \
+        FROM exchanges l WHERE source = ? AND part = ? ORDER BY sequence
         """
 
     private func complete(_ leading: TransactionRow, _ source: Int64) throws(WaybillError) -> TransactionRow {
@@ -104,9 +105,12 @@ struct TransactionRowMaker {
             try connection.statement(Self.exchanges).forEachRow(found.source, part.sequence) {
                 (exchange) throws(WaybillError) in
                 texts.insert(((exchange.optionalText(4) ?? "") + (exchange.optionalText(5) ?? "")).lowercasedASCII)
-                try add(exchange.optionalText(13), to: &texts)
-                try add(exchange.optionalText(14), to: &texts)
-                if let at = add(exchange, of: found.source, to: &row) { times[part.source].append(at) }
+                var own = [(exchange.optionalText(15) ?? "").lowercasedASCII]
+                own += try add(exchange.optionalText(13), to: &texts)
+                own += try add(exchange.optionalText(14), to: &texts)
+                guard let at = add(exchange, of: found.source, to: &row) else { return }
+                times[part.source].append(at)
+                row.exchanges[row.exchanges.count - 1].texts = own.joined(separator: "\0")
             }
             said.add(([closed] + details.reversed() + [found.opened.map { DetailColumn($0) }]).compactMap(\.self))
             said.add(sources[found.source]?.attributes ?? [:])
@@ -127,20 +131,25 @@ struct TransactionRowMaker {
         return row
     }
 
-    /// Adds what a search finds in a detail, as ``ConditionSQL`` does.
-    private func add(_ detail: String?, to texts: inout Set<String>) throws(WaybillError) {
-        guard let detail else { return }
+    /// Adds what a search for transactions finds in a detail, as ``ConditionSQL`` does; returns that for exchanges.
+    @discardableResult
+    private func add(_ detail: String?, to texts: inout Set<String>) throws(WaybillError) -> [String] {
+        guard let detail else { return [] }
+        var ofExchange: [String] = []
         try connection.statement(
             """
             SELECT CAST(j.atom AS TEXT), CASE WHEN j.path = '$.attributes' \
             THEN j.key || '=' || CASE j.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE j.atom END END, \
-            j.path LIKE '$.websocket.messages%' \
+            j.path LIKE '$.websocket.messages%', j.type = 'text' \
             FROM json_tree(CASE WHEN json_valid(?1) THEN ?1 END) j WHERE j.atom IS NOT NULL
             """
         ).forEachRow(detail) { row in
-            if !row.bool(2) { texts.insert(row.text(0).lowercasedASCII) }
+            let text = row.text(0).lowercasedASCII
+            if row.bool(3) { ofExchange.append(text) }
+            if !row.bool(2) { texts.insert(text) }
             if let said = row.optionalText(1) { texts.insert(said.lowercasedASCII) }
         }
+        return ofExchange
     }
 
     private func described(_ id: Int64, _ entry: SourceDirectory.Entry, dating times: [Int64]) -> TransactionRow.Source

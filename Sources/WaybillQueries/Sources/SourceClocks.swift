@@ -43,12 +43,14 @@ package struct SourceClocks: Hashable, Sendable {
     }
 }
 
-extension StoreReader {
+extension SourceClocks {
     /// The number of latest transactions to search for other sources, because servers have many.
-    private static let transactionLimit = 200
+    package static let transactionLimit = 200
     /// The number of alignments per source, because parts without a causing request have none.
-    private static let tries = 3
+    package static let tries = 3
+}
 
+extension StoreReader {
     package func clocks(of id: GUID, others limit: Int) throws(WaybillError) -> SourceClocks? {
         try read { () throws(WaybillError) in
             guard
@@ -69,15 +71,16 @@ extension StoreReader {
             WHERE source = ?1 AND guid IS NOT NULL ORDER BY sequence DESC LIMIT ?2) p CROSS JOIN parts q ON q.guid = p.guid AND q.source <> ?1 \
             CROSS JOIN sources s ON s.id = q.source ORDER BY p.sequence DESC, q.source
             """
-        ).rows(row, Self.transactionLimit) { row in
+        ).rows(row, SourceClocks.transactionLimit) { row in
             (transaction: row.guid(0), source: TransactionRecord.Source(row.dropFirst(1)))
         }
         var found: [SourceClocks.Other] = []
         var tries: [GUID: Int] = [:]
         var alignments: [GUID: ClockAlignment] = [:]
         for (transaction, source) in met {
-            guard found.count < limit, alignments.count < limit * Self.tries else { break }
-            guard tries[source.id, default: 0] < Self.tries, !found.contains(where: { $0.source.id == source.id })
+            guard found.count < limit, alignments.count < limit * SourceClocks.tries else { break }
+            guard tries[source.id, default: 0] < SourceClocks.tries,
+                !found.contains(where: { $0.source.id == source.id })
             else { continue }
             tries[source.id, default: 0] += 1
             if alignments[transaction] == nil { alignments[transaction] = try clockAlignment(of: transaction) }

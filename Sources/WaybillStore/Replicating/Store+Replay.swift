@@ -1,32 +1,9 @@
 package import WaybillCore
 
 extension Store {
-    /// Applies the books of sources, with their facts; an arrival keeps its ID. Newly retired facts are deleted.
-    ///
-    /// - Returns: `false` if facts went with retired ones that are not retired themselves.
-    @discardableResult
-    package func replay(_ books: [SourceBooks]) throws(WaybillError) -> Bool {
-        try write { () throws(WaybillError) in
-            var (isWhole, touched) = (true, Set<Int64>())
-            for books in books { if try !replay(books, &touched) { isWhole = false } }
-            try removeArrivals(ofRetiredFactsOf: touched)
-            return isWhole
-        }
-    }
-
-    /// Deletes arrivals without any fact left. ``ReceivedSweep`` would read them again at each step.
-    private func removeArrivals(ofRetiredFactsOf sources: Set<Int64>) throws(WaybillError) {
-        guard !sources.isEmpty else { return }
-        var gone: [Int64] = []
-        var retired: [Int64: SequenceRanges] = [:]
-        for source in sources { retired[source] = try RetiredRows(connection: connection).sequences(of: source) }
-        try connection.statement("SELECT id, source, first, last FROM arrivals").forEachRow { row in
-            guard let retired = retired[row.int(1)] else { return }
-            if SequenceRanges([row.int(2)...max(row.int(2), row.int(3))]).subtracting(retired).isEmpty {
-                gone.append(row.int(0))
-            }
-        }
-        for id in gone { try connection.statement("DELETE FROM arrivals WHERE id = ?").run(id) }
+    /// Applies the books of sources, with their facts that are left; an arrival keeps its ID.
+    package func replay(_ books: [SourceBooks]) throws(WaybillError) {
+        try write { () throws(WaybillError) in for books in books { try replay(books) } }
     }
 
     /// Accepts positions up to a place, even if its facts are gone.
@@ -35,25 +12,6 @@ extension Store {
             try connection.statement("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'arrivals'").run(place)
             guard connection.changeCount == 0 else { return }
             try connection.statement("INSERT INTO sqlite_sequence(name, seq) VALUES ('arrivals', ?)").run(place)
-        }
-    }
-
-    /// Whether one of these is an installation with sources.
-    package func hasSources(ofAny ids: [GUID]) throws(WaybillError) -> Bool {
-        guard !ids.isEmpty else { return false }
-        let installations = try connection.statement("SELECT DISTINCT installation FROM sources").rows { row in
-            row.optionalGUID(0)
-        }
-        return !Set(ids).isDisjoint(with: installations.compactMap(\.self))
-    }
-
-    /// Erases transactions and installations that have a tombstone.
-    package func erase(buried ids: [GUID], areInstallationsAmong: Bool) throws(WaybillError) {
-        guard !ids.isEmpty else { return }
-        try write { () throws(WaybillError) in
-            var eraser = try ScopeEraser(connection, at: 0)
-            try eraser.erase(.transactions(ids))
-            if areInstallationsAmong { for id in ids { try eraser.erase(.installation(id)) } }
         }
     }
 
@@ -105,7 +63,7 @@ extension Store {
         }
     }
 
-    private func replay(_ books: SourceBooks, _ touched: inout Set<Int64>) throws(WaybillError) -> Bool {
+    private func replay(_ books: SourceBooks) throws(WaybillError) {
         let last = try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'") as Int64
         var ingestion = try Ingestion(books.share, unread: [], at: books.heard, connection)
         ingestion.isVouchedFor = true
@@ -130,19 +88,8 @@ extension Store {
             """)
         let retired = RetiredRows(connection: connection)
         let ranges = RangeRows(connection: connection)
-        let news =
-            books.retired.isEmpty ? SequenceRanges() : books.retired.subtracting(try retired.sequences(of: source.id))
-        var isWhole = true
-        if !news.isEmpty {
-            let there = news.subtracting(news.subtracting(try ranges.booked(of: source.id, meeting: news)))
-            if !there.isEmpty {
-                var eraser = FactEraser(connection, because: nil)
-                try eraser.erase(there, of: source)
-                try eraser.finish()
-                isWhole = Int64(eraser.count) == there.count
-                touched.insert(source.id)
-            }
-            try retired.add(news, of: source.id)
+        if !books.retired.isEmpty {
+            try retired.add(books.retired.subtracting(try retired.sequences(of: source.id)), of: source.id)
         }
         var received = books.retired
         for arrival in books.arrivals {
@@ -161,7 +108,6 @@ extension Store {
         try ranges.replace(before, with: before.union(received), of: source.id)
         try connection.statement("UPDATE sources SET delivered = ? WHERE id = ?").run(
             try ranges.bookedCount(of: source.id) as Int64, source.id)
-        return isWhole
     }
 }
 

@@ -184,15 +184,18 @@ extension Store {
     package func retire(beyondTransactions transactionCount: Int, budget: Int = retirementBudget) throws(WaybillError)
         -> Int
     {
-        try write { () throws(WaybillError) in
-            let excess =
-                try connection.integer(
-                    """
-                    SELECT count(*) FROM parts WHERE listed_us IS NOT NULL \
-                    AND source IN (SELECT id FROM sources WHERE heard_us IS NOT NULL)
-                    """) - transactionCount
-            return excess > 0 ? try sweepFirst(budget: budget, transactions: excess) : 0
-        }
+        let excess =
+            try connection.integer(
+                """
+                SELECT count(*) FROM parts WHERE listed_us IS NOT NULL \
+                AND source IN (SELECT id FROM sources WHERE heard_us IS NOT NULL)
+                """) - transactionCount
+        return excess > 0 ? try retireFirst(excess, budget: budget) : 0
+    }
+
+    /// Takes one step to delete at most `count` transactions, those that arrived first; returns the number of facts.
+    package func retireFirst(_ count: Int, budget: Int = retirementBudget) throws(WaybillError) -> Int {
+        try write { () throws(WaybillError) in try sweepFirst(budget: budget, transactions: count) }
     }
 
     private func sweepFirst(budget: Int, transactions: Int? = nil) throws(WaybillError) -> Int {

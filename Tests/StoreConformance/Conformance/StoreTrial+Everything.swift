@@ -163,7 +163,7 @@ extension StoreTrial {
         async throws(StoreConformance.Finding)
     {
         var exports = filters.map { ExportedFacts.of(ListRequest(matching: $0)) }
-        exports.append(.transaction(known.runs.map(\.id).min() ?? GUID(high: 1, low: 2)))
+        exports.append(.some([known.runs.map(\.id).min() ?? GUID(high: 1, low: 2)]))
         exports.append(.since(Date(microseconds: script.time(of: step / 2))))
         for facts in exports {
             try await compare("export of \(facts)") { try await Exported($0.export(facts, as: .ndjson)) }

@@ -206,7 +206,7 @@ package final class NaiveStore: ExportingStore {
             filter.order = .newest
             let passing = answers.runs.filter { answers.passes(filter, $0) }
             chosen = filter == TransactionFilter() ? books.facts : Set(passing.flatMap(\.facts))
-        case .transaction(let id): chosen = Set(answers.runs.filter { $0.id == id }.flatMap(\.facts))
+        case .some(let ids): chosen = Set(answers.runs.filter { ids.contains($0.id) }.flatMap(\.facts))
         case .after(let cursor): chosen = try books.facts(after: cursor)
         case .since(let time): chosen = books.facts(since: time.microseconds)
         }

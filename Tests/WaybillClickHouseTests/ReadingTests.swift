@@ -9,17 +9,17 @@ import WaybillTesting
 
 @testable import WaybillClickHouse
 
-/// What is read without a copy of the database.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct WithoutCopyTests {
+/// What is read without all facts.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct ReadingTests {
     /// Breaks when a transaction that is read alone lacks those above and below it, what its clients asked at the time,
-    /// by which clocks are compared, or facts that were stored before their opening; or an answer by buckets does.
-    @Test(arguments: seeds(0..<2)) func theSameIsReadAsByACopy(seed: Int) async throws {
+    /// by which clocks are compared, or facts that were stored before their opening; or an answer does.
+    @Test(arguments: seeds(0..<2)) func aPartIsReadAsTheWhole(seed: Int) async throws {
         try await readBothWays(ClickHouseEngine.shared.database(), seed: seed)
     }
 
     /// Breaks when servers of 2018 do not take what is asked to find buckets and single transactions, or a shard's part
     /// is left out of either.
-    @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func theSameIsReadAsByACopyOnACluster() async throws {
+    @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func aPartIsReadAsTheWholeOnACluster() async throws {
         try await readBothWays(ClickHouseEngine.cluster.database(), seed: 1)
     }
 
@@ -36,28 +36,26 @@ import WaybillTesting
             let receipt = try await writer.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
             #expect(receipt.rejections.isEmpty)
         }
-        #expect(!writer.loader.hasCopy, "taking in needs none")
         #expect(try await writer.tables.strandedParts().isEmpty == false)
-        let copy = try await ClickHouseStore(address)
-        var alone = copy
-        (alone.factsPerBucket, alone.isCopyPreferred, alone.readsRows) = (10, false, false)
+        var whole = writer
+        var alone = writer
+        (whole.factsPerBucket, whole.readsAll, alone.factLimit) = (10, true, 0)
         var (comparedClocks, families) = (0, 0)
         for id in shop.transactions {
-            let expected = try await copy.transaction("\(id)")
+            let expected = try await whole.transaction("\(id)")
             #expect(try await alone.transaction("\(id)") == expected)
             #expect(try await alone.transaction("\(id.supportCode)") == expected)
             if expected.clocks?.offsets.contains(where: { $0.sampleCount > 3 }) == true { comparedClocks += 1 }
             if let family = expected.family, !family.above.isEmpty, !family.below.isEmpty { families += 1 }
         }
         #expect(comparedClocks > 0 && families > 0)
-        #expect(alone.loader.hasCopy == copy.loader.hasCopy)
         for question in [
             AnyQuestion.legs(LegsQuestion(filter: TransactionFilter())), .network(NetworkQuestion()),
             .summary(SummaryQuestion(filter: TransactionFilter())),
             .duration(DurationQuestion(filter: TransactionFilter(), from: .begun, segmentation: .parentOutcome)),
             .why(WhyQuestion(filter: TransactionFilter([.useCase(1), .outcome([.failed])]))),
         ] {
-            #expect(try await alone.answer(question, where: []) == copy.answer(question, where: []))
+            #expect(try await alone.answer(question, where: []) == whole.answer(question, where: []))
         }
     }
 
@@ -127,12 +125,11 @@ import WaybillTesting
         other.add(.opened(Fact.Opened(transaction: GUID(), useCase: 1)))
         #expect(try await add(other, IdentityProof()).refusedSources.map(\.source) == [other.source.id])
         #expect(try await add(other, secret).acceptedCount == 1)
-        #expect(!store.loader.hasCopy)
     }
 
-    /// Breaks when a list of the newest needs a copy; or when it leaves out or repeats a transaction: one on the border of
+    /// Breaks when a list of the newest leaves out or repeats a transaction: one on the border of
     /// two pages, one whose clock was set after it was stored, or one of a clock that is far ahead.
-    @Test func theNewestAreListedWithoutACopy() async throws {
+    @Test func theNewestAreListed() async throws {
         let address = try await ClickHouseEngine.shared.database()
         let writer = try await ClickHouseStore(address)
         func add(_ sets: [TransactionSet]) async throws {
@@ -141,9 +138,9 @@ import WaybillTesting
             }
         }
         func expectSame(where filter: String? = nil) async throws {
-            let copy = try await ClickHouseStore(address)
-            var alone = try await ClickHouseStore(address)
-            alone.factsPerBucket = 10
+            var whole = try await ClickHouseStore(address)
+            var alone = whole
+            (whole.readsAll, alone.factLimit) = (true, 0)
             var (request, rows, isMore) = (ListRequest([.limit: "7"]), [TransactionSummary](), true)
             request[.filter] = filter
             for _ in 0..<100 where isMore {
@@ -153,10 +150,9 @@ import WaybillTesting
                 isMore = page.next != nil
             }
             request[.limit] = "500"
-            let expected = try await copy.transactions(request).rows
+            let expected = try await whole.transactions(request).rows
             #expect(rows == expected)
             #expect(rows.count > 7)
-            #expect(!alone.loader.hasCopy)
         }
         var shop = Shop(seed: 5)
         for number in 0..<40 {
@@ -183,9 +179,8 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when every process reads the whole database again after an erasure or a retirement, in which it would say
-    /// nothing for minutes; or when its copy keeps what is gone.
-    @Test func nothingIsReadAgainAfterAnErasure() async throws {
+    /// Breaks when a process still lists what another one has erased or retired, or erases something else.
+    @Test func everyProcessSeesAnErasure() async throws {
         let address = try await ClickHouseEngine.shared.database()
         let (writer, reader) = (try await ClickHouseStore(address), try await ClickHouseStore(address))
         var shop = Shop(seed: 4)
@@ -201,51 +196,55 @@ import WaybillTesting
             let received = Date(timeIntervalSince1970: 1_800_000_000 + Double(number))
             _ = try await writer.add(ReceivedSet(set, received: received))
         }
-        let copies = [try await writer.loader.current().replica, try await reader.loader.current().replica]
         func expectSame() async throws {
-            for (store, copy) in zip([writer, reader], copies) {
-                #expect(try await store.loader.current().replica === copy)
-                let fresh = try await ClickHouseStore(address)
-                #expect(try await store.transactions(ListRequest()).rows == fresh.transactions(ListRequest()).rows)
-                #expect(try await store.sources(ListRequest()).rows == fresh.sources(ListRequest()).rows)
-                #expect(try await store.names() == fresh.names())
-                let (copy, other) = (try await store.read { try $0.verify() }, try await fresh.read { try $0.verify() })
-                #expect(copy == other)
+            for store in [writer, reader] {
+                var alone = store
+                var whole = try await ClickHouseStore(address)
+                (alone.factLimit, whole.readsAll) = (0, true)
+                #expect(try await alone.transactions(ListRequest()).rows == whole.transactions(ListRequest()).rows)
+                #expect(try await alone.sources(ListRequest()).rows == whole.sources(ListRequest()).rows)
+                #expect(try await alone.names() == whole.names())
+                #expect(try await alone.verify().problems.isEmpty)
             }
         }
+        try await expectSame()
         let command = try await ClickHouseStore(address)
         #expect(try await command.erase(.transactions([shop.transactions[3]])).transactionCount == 1)
         try await expectSame()
         #expect(try await command.names().contains { $0.name == "requestSent" })
-        #expect(!command.loader.hasCopy)
-        _ = try await command.loader.current()
         let other = try await ClickHouseStore(address)
         #expect(try await other.erase(.installation(installation)).factCount > 0)
-        #expect(!other.loader.hasCopy, "an erasure needs none")
         #expect(try await !command.names().contains { $0.name == "requestSent" }, "nothing is left of its version")
         try await expectSame()
         #expect(try await reader.retire(RetirementLimits(maximumTransactionCount: 5)) > 0)
+        #expect(try await reader.transactions(ListRequest()).rows.count == 5)
         try await expectSame()
         for set in sets {
             _ = try await reader.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_100)))
         }
         try await expectSame()
-        _ = try await reader.erase(.networkLogs)
+        #expect(try await reader.erase(.networkLogs).factCount > 0)
+        #expect(try await writer.exchanges(ListRequest()).rows.isEmpty)
         try await expectSame()
+        let began = try #require(try await writer.transactions(ListRequest()).rows.last?.begunMicroseconds)
+        let early = Date(microseconds: began + 1)
+        #expect(try await writer.erase(.begunBefore(early)).transactionCount == 1)
+        try await expectSame()
+        #expect(try await writer.erase(.all).transactionCount == 4)
+        #expect(try await reader.transactions(ListRequest()).rows.isEmpty)
     }
 
-    /// Breaks when a question about a sample reads other transactions than a copy would, reads all of them, or says why
+    /// Breaks when a question about a sample reads other transactions, or says why
     /// nothing counts by the sample alone; or when facts that others lack go unnoticed.
     @Test func aSampleIsReadAlone() async throws {
         let address = try await ClickHouseEngine.shared.database()
         var shop = Shop(seed: 9)
         for _ in 0..<60 { shop.buy() }
-        let copy = try await ClickHouseStore(address)
+        var (alone, whole) = (try await ClickHouseStore(address), try await ClickHouseStore(address))
+        (alone.factLimit, whole.readsAll, whole.factsPerBucket) = (0, true, 10)
         for set in shop.sets() {
-            _ = try await copy.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+            _ = try await alone.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
         }
-        var alone = copy
-        (alone.factsPerBucket, alone.isCopyPreferred, alone.readsRows) = (10, false, false)
         let questions: [AnyQuestion] = [
             .summary(SummaryQuestion()), .network(NetworkQuestion()),
             .duration(DurationQuestion(filter: TransactionFilter(), segmentation: .hour)),
@@ -255,7 +254,7 @@ import WaybillTesting
             ["oneIn:3", "oneIn:3 outcome:cancelled", "-oneIn:3"].map { (question, $0) }
         }) {
             let conditions = [(name: "filter", value: filter)]
-            let expected = try await copy.answer(question, where: conditions)
+            let expected = try await whole.answer(question, where: conditions)
             #expect(try await alone.answer(question, where: conditions) == expected, "\(filter)")
             if filter == "oneIn:3" { #expect(expected.weighed != nil) }
         }
@@ -270,19 +269,19 @@ import WaybillTesting
         let counts = (try await count(.oneIn(3)), try await count())
         #expect(counts.0 > 0 && counts.0 < counts.1 * 2 / 3)
         try await ClickHouseClient(address).run("ALTER TABLE facts DELETE WHERE sequence = 2", ["mutations_sync": "2"])
-        let asked = alone
+        let asked = whole
         let error = await #expect(throws: WaybillError.self) {
             try await asked.answer(.summary(SummaryQuestion()), where: [(name: "filter", value: "oneIn:3")])
         }
         #expect(error?.message.contains("lacks facts") == true)
     }
 
-    /// Breaks when a database has other ledgers than a file, or certifies an answer by buckets, which lack the ledgers.
+    /// Breaks when a database has other ledgers than a file, or other open transactions of sources that owe facts.
     @Test func certifiedAnswersAreThoseOfAFile() async throws {
         let folder = try TemporaryDirectory()
         let file = try SQLiteStore(making: folder.url, clock: SystemClock())
         var database = try await ClickHouseStore(ClickHouseEngine.shared.database())
-        (database.factsPerBucket, database.isCopyPreferred) = (10, false)
+        database.factLimit = 0
         var shop = Shop(seed: 12)
         for _ in 0..<20 { shop.buy() }
         for (number, set) in shop.sets().enumerated() {
@@ -314,43 +313,28 @@ import WaybillTesting
         for set in shop.sets() {
             _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
         }
-        (store.factsPerBucket, store.isCopyPreferred, store.readsRows) = (10, false, false)
         try await ClickHouseClient(address).run("ALTER TABLE facts DELETE WHERE sequence = 2", ["mutations_sync": "2"])
-        let (id, asked) = (shop.transactions[3], store)
-        let answer = Task { try await asked.answer(.summary(SummaryQuestion()), where: []) }
-        let transaction = Task { try await asked.transaction("\(id)") }
+        let (id, alone) = (shop.transactions[3], store)
+        store.readsAll = true
+        let whole = store
+        let answer = Task { try await whole.answer(.summary(SummaryQuestion()), where: []) }
+        let transaction = Task { try await alone.transaction("\(id)") }
         let error = await #expect(throws: WaybillError.self) { try await answer.value }
         #expect(error?.message.contains("lacks facts") == true)
         let other = await #expect(throws: WaybillError.self) { try await transaction.value }
         #expect(other?.message.contains("lacks facts") == true)
     }
 
-    /// Breaks when a process that asks makes a copy of a large database.
-    @Test func aProcessThatAsksMakesNoCopy() async throws {
+    /// Breaks when something that a process asks needs all facts in memory.
+    @Test func nothingNeedsAllFacts() async throws {
         let address = try await ClickHouseEngine.shared.database()
         var shop = Shop(seed: 5)
         for _ in 0..<4 { shop.buy() }
-        for set in shop.sets() {
-            _ = try await ClickHouseStore(address).add(
-                ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
-        }
         var store = try await ClickHouseStore(address)
-        store.factsPerBucket = 10
-        _ = try await store.answer(.summary(SummaryQuestion(filter: TransactionFilter())), where: [])
-        _ = try await store.transaction("\(shop.transactions[0])")
-        #expect(store.loader.hasCopy == false)
-        var collector = try await ClickHouseStore(address)
-        (collector.factsPerBucket, collector.answersOften) = (10, true)
-        try await collector.check()
-        #expect(try await collector.transactions(ListRequest()).rows.count == 4)
-        #expect(collector.loader.hasCopy == false)
-        _ = try await collector.answer(.summary(SummaryQuestion(filter: TransactionFilter())), where: [])
-        #expect(collector.loader.hasCopy == false)
-        _ = try await collector.answer(.legs(LegsQuestion(filter: TransactionFilter())), where: [])
-        #expect(collector.loader.hasCopy == false)
-        let family = TransactionFilter([.not(.parent(.known))])
-        _ = try await collector.answer(.summary(SummaryQuestion(filter: family)), where: [])
-        #expect(collector.loader.hasCopy, "a collector that answers keeps one")
+        store.factLimit = 0
+        for set in shop.sets() {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
         await #expect(throws: QueryFailure.self) { try await store.transaction("\(GUID())") }
         await #expect(throws: QueryFailure.self) { try await store.transaction("no code") }
         #expect(try await store.transactions(ListRequest()).rows.count == 4)
@@ -370,8 +354,11 @@ import WaybillTesting
             following[.after] = after
             #expect(try await store.transactions(following).rows.count == count)
         }
-        func factCount(_ facts: ExportedFacts) async throws -> Int {
-            let export = try await store.export(facts, as: .ndjson)
+        var all = store
+        (all.readsAll, all.factLimit) = (true, 1_000)
+        let (alone, whole) = (store, all)
+        func factCount(_ facts: ExportedFacts, of other: ClickHouseStore? = nil) async throws -> Int {
+            let export = try await (other ?? alone).export(facts, as: .ndjson)
             var count = 0
             while let piece = try await export.next() { count += piece.factCount }
             return count
@@ -388,11 +375,11 @@ import WaybillTesting
         }
         #expect(try await factCount(.after("0")) == shop.factCount)
         #expect(try await factCount(.of(ListRequest())) == shop.factCount)
+        let families = ListRequest(matching: TransactionFilter([.not(.parent(.known))]))
+        #expect(try await factCount(.of(families)) == factCount(.of(families), of: whole))
         #expect(try await factCount(.after(first.cursor)) == 0)
-        #expect(try await (1..<shop.factCount).contains(factCount(.transaction(shop.transactions[0]))))
-        #expect(store.loader.hasCopy == false)
+        #expect(try await (1..<shop.factCount).contains(factCount(.some([shop.transactions[0]]))))
         #expect(try await store.exchanges(ListRequest()).rows.isEmpty == false)
-        #expect(store.loader.hasCopy == false)
     }
 }
 #endif

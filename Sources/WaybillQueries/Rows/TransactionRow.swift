@@ -1,5 +1,4 @@
 package import WaybillCore
-package import WaybillStore
 
 /// A transaction as one row of a table, with the properties that most questions read.
 package struct TransactionRow: Sendable {
@@ -39,6 +38,21 @@ package struct TransactionRow: Sendable {
     package var texts: [String] = []
     /// Whether the transaction counts; see ``RowSelection/others``.
     package var isChosen = true
+    /// For segments by parents; `nil` if the parent is unknown.
+    package var parentRow: Parent?
+
+    package struct Parent: Sendable {
+        package var outcome: TransactionOutcome
+        package var useCase: Int
+        /// Who names the use case.
+        package var source: GUID
+        package var app, appVersion: String
+
+        package init(outcome: TransactionOutcome, useCase: Int, source: GUID, app: String, appVersion: String) {
+            (self.outcome, self.useCase) = (outcome, useCase)
+            (self.source, self.app, self.appVersion) = (source, app, appVersion)
+        }
+    }
 
     package struct Source: Sendable {
         package var id: GUID
@@ -48,6 +62,8 @@ package struct TransactionRow: Sendable {
         package var endedBy = ""
         /// Those that date the facts.
         package var clock: [ClockAnchor] = []
+        /// Its place among all sources, by which ties in lists are sorted.
+        package var rank: Int64 = 0
 
         package init(id: GUID) { self.id = id }
     }
@@ -86,6 +102,8 @@ package struct TransactionRow: Sendable {
         package var sentByteCount, receivedByteCount: Int64?
         package var closeCode: Int?
         package var error: RecordedError?
+        /// The searchable texts, in lowercase, behind zero bytes.
+        package var texts = ""
 
         package init(
             part: Int, sequence: Int64, at: Int64, opened: Int64, role: ExchangeRole, method: String, host: String?,
@@ -138,115 +156,7 @@ package struct RowContents: Sendable {
     package var readsExchanges = false
     /// With exchanges: method, host, path and status.
     package var readsRequests = false
+    package var readsParents = false
 
     package init() {}
-}
-
-/// The rows that a question reads.
-package struct RowSelection: Sendable {
-    package var transactions: TransactionFilter
-    /// The exchanges that count, a row for each; `nil` for a row of each transaction.
-    package var exchanges: [FilterCondition]?
-    /// Others that are read besides those that count.
-    package var others = Others.none
-
-    package enum Others: Sendable {
-        case none
-        case matching(TransactionFilter)
-        case withExchanges
-        case exchangesOutsideTransactions
-    }
-
-    fileprivate init(
-        transactions: TransactionFilter, exchanges: [FilterCondition]? = nil, others: Others = .none
-    ) {
-        (self.transactions, self.exchanges, self.others) = (transactions, exchanges, others)
-    }
-
-    package init(_ filter: ExchangeFilter) {
-        // Exchanges are shown whoever began their transaction.
-        var ofTransactions = TransactionFilter(filter.conditions.filter(\.isOfTransaction))
-        ofTransactions.beginner = .any
-        self.init(
-            transactions: ofTransactions, exchanges: filter.conditions.filter { !$0.isOfTransaction },
-            others: ofTransactions.conditions.isEmpty ? .exchangesOutsideTransactions : .none)
-    }
-
-    package var filters: [TransactionFilter] {
-        if case .matching(let filter) = others { [transactions, filter] } else { [transactions] }
-    }
-}
-
-extension TransactionFilter {
-    package var events: Set<String> { Set(conditions.compactMap(\.event)) }
-
-    /// The texts in its conditions.
-    package var texts: Set<String> { Set(conditions.compactMap(\.text)) }
-}
-
-extension FilterCondition {
-    fileprivate var event: String? {
-        if case .event(let name) = self { return name }
-        if case .not(let condition) = self { return condition.event }
-        return nil
-    }
-
-    fileprivate var text: String? {
-        if case .text(let text) = self { return text }
-        if case .not(let condition) = self { return condition.text }
-        return nil
-    }
-}
-
-extension AnyQuestion {
-    /// Returns `nil` if the question needs more than rows.
-    package var rowSelection: RowSelection? {
-        if case .transactions(_, let segmentation) = subject, segmentation.isByParent { return nil }
-        switch (self, subject) {
-        case (.errors(let question), _) where question.newSinceMicroseconds != nil: return nil
-        case (.dropOff(let question), _): return RowSelection(transactions: question.unfinished)
-        case (.legs(let question), _): return RowSelection(transactions: question.filter, others: .withExchanges)
-        case (.why(let question), _):
-            return RowSelection(transactions: question.filter, others: .matching(question.allFilter))
-        case (_, .transactions(let filter, _)): return RowSelection(transactions: filter)
-        case (_, .exchanges(let filter, nil)): return RowSelection(filter)
-        case (_, .exchanges(let filter, let transactions?)):
-            guard !filter.conditions.contains(where: \.isOfTransaction) else { return nil }
-            return RowSelection(transactions: transactions, exchanges: filter.conditions)
-        }
-    }
-
-    package var namesNoAttribute: Bool {
-        if case .measure = self { return false }
-        if case .transactions(_, .attribute) = subject { return false }
-        return true
-    }
-
-    /// The parts of rows that the question reads.
-    package func rowContents(_ reader: StoreReader) throws(WaybillError) -> RowContents {
-        var (points, contents): ([TransactionPoint], _) = ([], RowContents())
-        switch self {
-        case .transitions, .dropOff: contents.codes = nil
-        case .funnel(let question) where question.isStrict: contents.codes = nil
-        case .funnel(let question): points = question.steps
-        case .duration(let question): points = [question.from, question.to]
-        case .compare(let question): points = [question.from, question.to]
-        case .measure(let question): contents.attributes = [question.attribute]
-        case .errors: (contents.attributes, contents.readsErrors, contents.readsProperties) = (["user"], true, true)
-        case .summary: (contents.readsErrors, contents.readsProperties) = (true, true)
-        case .legs: contents.readsExchanges = true
-        case .network: break
-        case .why:
-            (contents.codes, contents.attributes, contents.readsProperties) = (nil, nil, true)
-            (contents.readsExchanges, contents.readsRequests) = (true, true)
-        }
-        switch subject {
-        case .transactions(_, .attribute(let name)?): contents.attributes?.insert(name)
-        case .transactions(_, let segmentation):
-            contents.readsProperties = contents.readsProperties || segmentation != nil
-        case .exchanges: break
-        }
-        for case .event(let name) in points { contents.codes?.formUnion(try reader.connection.codes(named: name)) }
-        return contents
-    }
 }

@@ -1,0 +1,128 @@
+#if ClickHouse
+package import Foundation
+package import WaybillCore
+package import WaybillQueries
+import WaybillStore
+
+/// Sessions, and what pages say of a source.
+extension ClickHouseStore {
+    package func sessions(
+        _ request: ListRequest, rows: [GUID], in zone: TimeZone, within budget: Duration
+    ) async throws -> SessionList {
+        let found = try await unlessTooMuch {
+            guard usesRows else { throw TransactionLoader.TooMuch() }
+            return try await sessions(request, rows: rows, in: zone)
+        }
+        if let found { return found }
+        return try await reading { try await $0.sessions(request, rows: rows, in: zone, within: budget) }
+    }
+
+    private func sessions(_ request: ListRequest, rows ids: [GUID], in zone: TimeZone) async throws -> SessionList {
+        let now = clock.wallMicroseconds()
+        var filter = try await BucketReader.readNames(tables) { reader in
+            try reader.filter(request, now: now) as TransactionFilter
+        }
+        filter.order = .newest
+        let asked = filter
+        let conditions = try await conditions(of: [filter], now: now)
+        let changed = try await outdated(withFamilies: filter.looksAtFamilies)
+        var (rows, others) = try await read(memory(of: changed)) { reader in
+            let matching = try reader.transactions(
+                among: changed, matching: asked, limit: changed.count, after: nil, now: now
+            ).rows.map(\.id)
+            let all = try reader.transactionRows()
+            return (all.filter { Set(matching).contains($0.id) }, all)
+        }
+        var contents = RowContents()
+        (contents.readsErrors, contents.readsProperties) = (true, true)
+        let limit = ListTotal.limit + 1
+        let first =
+            "\(conditions.sql(filter))\(ClickHouseTables.notAmong(changed)) ORDER BY begun_us DESC LIMIT \(limit)"
+        try await tables.transactions(where: first, reading: contents, now: now) { rows += $0 }
+        rows.sort { ($0.begun, $0.id) > ($1.begun, $1.id) }
+        var list = SessionList(Array(rows.prefix(limit)), in: zone)
+        if !ids.isEmpty {
+            let these = "tx IN (\(ClickHouseTables.list(ids)))\(ClickHouseTables.notAmong(changed))"
+            try await tables.transactions(where: these, reading: RowContents(), now: now) { others += $0 }
+        }
+        for row in others where ids.contains(row.id) { list.sources[row.id] = row.opening.source }
+        return list
+    }
+
+    /// Loads the latest transactions of sources, those that compare their clocks, and what is around gaps.
+    func memory(ofDetails sources: [GUID], _ limits: SourceDetails.Limits) async throws -> StoreThread<MemoryStore> {
+        let isWhole = limits.transactions > 0
+        var (shown, compared): (Set<GUID>, Set<GUID>) = ([], [])
+        var facts: [GUID: SequenceRanges] = [:]
+        for source in sources {
+            let latest = try await tables.latestTransactions(of: source, limit: SourceClocks.transactionLimit)
+            shown.formUnion(latest.prefix(limits.transactions))
+            compared.formUnion(
+                try await tables.shared(latest, of: source).prefix(limits.clocks * SourceClocks.tries))
+            guard isWhole else { continue }
+            let gaps = try await read(memory(of: [], besides: [source])) { reader in
+                try reader.source(source)?.gaps.prefix(limits.gaps) ?? []
+            }
+            for sequence in try await tables.facts(around: gaps, of: source) {
+                facts[source, default: SequenceRanges()].insert(sequence...sequence)
+            }
+        }
+        // A row tells of children.
+        shown.formUnion(try await tables.children(of: shown).map(\.id))
+        do {
+            var loader = try await TransactionLoader(tables)
+            shown.formUnion(try await loader.related(to: compared))
+        } catch is TransactionLoader.TooMuch {}
+        var loading = WorkingSetLoader([], tables)
+        loading.firstArrival = .min
+        try await loading.loadTombstones()
+        let others = shown
+        try await loading.load(of: facts, areOpenings: false, besides: Set(sources)) { $0.union(others) }
+        return try await WorkingSet(loading, tables) { _ in true }.thread
+    }
+}
+
+extension ClickHouseTables {
+    /// Returns the last transactions that a source took part in, the last one first.
+    fileprivate func latestTransactions(of source: GUID, limit: Int) async throws(WaybillError) -> [GUID] {
+        try await client.rows(
+            """
+            SELECT tx FROM by_source WHERE source = \(Self.literal(source)) AND kind = 1 \
+            ORDER BY sequence DESC LIMIT 1 BY sequence LIMIT \(limit)
+            """, reading
+        ) { row in try row.guid() }
+    }
+
+    /// Returns those of some transactions that have other sources, too, in the same order.
+    fileprivate func shared(_ transactions: [GUID], of source: GUID) async throws(WaybillError) -> [GUID] {
+        var shared: Set<GUID> = []
+        for some in transactions.inChunks(of: Self.idsPerStatement) {
+            shared.formUnion(
+                try await client.rows(
+                    """
+                    SELECT DISTINCT tx FROM facts WHERE tx IN (\(Self.list(some))) AND kind = 1 \
+                    AND source != \(Self.literal(source))
+                    """, reading
+                ) { row in try row.guid() })
+        }
+        return transactions.filter(shared.contains)
+    }
+
+    /// Returns the openings of parts before and after gaps, and the latest fact.
+    fileprivate func facts(around gaps: some Sequence<SourceRecord.Gap>, of source: GUID) async throws(WaybillError)
+        -> [Int64]
+    {
+        let its = "SELECT sequence FROM by_source WHERE source = \(Self.literal(source))"
+        var selections = ["\(its) ORDER BY at_us DESC LIMIT 1"]
+        for gap in gaps {
+            selections.append("\(its) AND kind = 1 AND sequence < \(gap.first) ORDER BY sequence DESC LIMIT 1")
+            selections.append("\(its) AND kind = 1 AND sequence > \(gap.last) ORDER BY sequence LIMIT 1")
+        }
+        var sequences: [Int64] = []
+        for selection in selections {
+            sequences += try await client.rows(selection, reading) { row in try row.integer() }
+        }
+        return sequences
+    }
+}
+#endif

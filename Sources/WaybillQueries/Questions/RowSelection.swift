@@ -1,0 +1,112 @@
+package import WaybillCore
+package import WaybillStore
+
+/// The rows that a question reads.
+package struct RowSelection: Sendable {
+    package var transactions: TransactionFilter
+    /// The exchanges that count, a row for each; `nil` for a row of each transaction.
+    package var exchanges: [FilterCondition]?
+    /// Others that are read besides those that count.
+    package var others = Others.none
+
+    package enum Others: Sendable {
+        case none
+        case matching(TransactionFilter)
+        case withExchanges
+        case exchangesOutsideTransactions
+    }
+
+    fileprivate init(
+        transactions: TransactionFilter, exchanges: [FilterCondition]? = nil, others: Others = .none
+    ) {
+        (self.transactions, self.exchanges, self.others) = (transactions, exchanges, others)
+    }
+
+    package init(_ filter: ExchangeFilter) {
+        // Exchanges are shown whoever began their transaction.
+        var ofTransactions = TransactionFilter(filter.conditions.filter(\.isOfTransaction))
+        ofTransactions.beginner = .any
+        self.init(
+            transactions: ofTransactions, exchanges: filter.conditions.filter { !$0.isOfTransaction },
+            others: ofTransactions.conditions.isEmpty ? .exchangesOutsideTransactions : .none)
+    }
+
+    package var filters: [TransactionFilter] {
+        if case .matching(let filter) = others { [transactions, filter] } else { [transactions] }
+    }
+}
+
+extension TransactionFilter {
+    package var events: Set<String> { Set(conditions.compactMap(\.event)) }
+
+    /// The texts in its conditions.
+    package var texts: Set<String> { Set(conditions.compactMap(\.text)) }
+}
+
+extension FilterCondition {
+    fileprivate var event: String? {
+        if case .event(let name) = self { return name }
+        if case .not(let condition) = self { return condition.event }
+        return nil
+    }
+
+    fileprivate var text: String? {
+        if case .text(let text) = self { return text }
+        if case .not(let condition) = self { return condition.text }
+        return nil
+    }
+}
+
+extension AnyQuestion {
+    package var rowSelection: RowSelection {
+        switch (self, subject) {
+        case (.dropOff(let question), _): return RowSelection(transactions: question.unfinished)
+        case (.legs(let question), _): return RowSelection(transactions: question.filter, others: .withExchanges)
+        case (.why(let question), _):
+            return RowSelection(transactions: question.filter, others: .matching(question.allFilter))
+        case (_, .transactions(let filter, _)): return RowSelection(transactions: filter)
+        case (_, .exchanges(let filter, nil)): return RowSelection(filter)
+        case (_, .exchanges(let filter, let transactions?)):
+            return RowSelection(transactions: transactions, exchanges: filter.conditions)
+        }
+    }
+
+    package var namesAttribute: Bool {
+        if case .transactions(_, .attribute) = subject { true } else { false }
+    }
+
+    /// The time before which all errors are known, with the beginners to look at; `nil` without one.
+    package var knownErrors: (before: Int64, beginner: TransactionFilter.Beginner)? {
+        guard case .errors(let question) = self else { return nil }
+        return question.newSinceMicroseconds.map { ($0, question.filter.beginner) }
+    }
+
+    /// The parts of rows that the question reads.
+    package func rowContents(_ reader: StoreReader) throws(WaybillError) -> RowContents {
+        var (points, contents): ([TransactionPoint], _) = ([], RowContents())
+        switch self {
+        case .transitions, .dropOff: contents.codes = nil
+        case .funnel(let question) where question.isStrict: contents.codes = nil
+        case .funnel(let question): points = question.steps
+        case .duration(let question): points = [question.from, question.to]
+        case .compare(let question): points = [question.from, question.to]
+        case .measure(let question): contents.attributes = [question.attribute]
+        case .errors: (contents.attributes, contents.readsErrors, contents.readsProperties) = (["user"], true, true)
+        case .summary: (contents.readsErrors, contents.readsProperties) = (true, true)
+        case .legs: contents.readsExchanges = true
+        case .network: break
+        case .why:
+            (contents.codes, contents.attributes, contents.readsProperties) = (nil, nil, true)
+            (contents.readsExchanges, contents.readsRequests) = (true, true)
+        }
+        switch subject {
+        case .transactions(_, .attribute(let name)?): contents.attributes?.insert(name)
+        case .transactions(_, let segmentation):
+            contents.readsProperties = contents.readsProperties || segmentation != nil
+            contents.readsParents = segmentation.isByParent
+        case .exchanges: break
+        }
+        for case .event(let name) in points { contents.codes?.formUnion(try reader.connection.codes(named: name)) }
+        return contents
+    }
+}
