@@ -30,16 +30,16 @@ extension ClickHouseTables {
     private static let rangeLimit: Int64 = 256
     private static let partsPerStatement = 500
 
-    /// Divides the facts in a scope into buckets of about `count` facts, and of at most twice as many.
-    func buckets(of scope: AnyQuestion.Scope, ofAbout count: Int64) async throws(WaybillError) -> [Bucket] {
-        let inScope = Self.condition(scope)
-        let total = try await self.count(inScope)
+    /// Divides all facts into buckets of about `count` facts, and of at most twice as many.
+    func buckets(ofAbout count: Int64) async throws(WaybillError) -> [Bucket] {
+        let inTransactions = "NOT (\(Self.noTransaction))"
+        let total = try await self.count(inTransactions)
         let rangeCount = min(Self.rangeLimit, total / count + 1)
         let levels = (1..<max(2, rangeCount)).map { "\(Double($0) / Double(rangeCount))" }.joined(separator: ", ")
         var bounds: Set<UInt64> = []
         if rangeCount > 1 {
             try await client.forEachRow(
-                "SELECT arrayMap(x -> toUInt64(x), quantiles(\(levels))(\(Self.high))) FROM facts WHERE \(inScope)",
+                "SELECT arrayMap(x -> toUInt64(x), quantiles(\(levels))(\(Self.high))) FROM facts WHERE \(inTransactions)",
                 reading
             ) { row in bounds = Set(try row.array().map { UInt64(bitPattern: $0) }) }
         }
@@ -50,7 +50,7 @@ extension ClickHouseTables {
             let list = starts.dropFirst().map { "\($0)" }.joined(separator: ", ")
             counts = [:]
             try await client.forEachRow(
-                "SELECT toUInt64(arrayFirstIndex(b -> b > \(Self.high), [\(list)])) AS range, count() FROM facts WHERE \(inScope) GROUP BY range",
+                "SELECT toUInt64(arrayFirstIndex(b -> b > \(Self.high), [\(list)])) AS range, count() FROM facts WHERE \(inTransactions) GROUP BY range",
                 reading
             ) { row in
                 // Ranges count from 1, and 0 means the last one.
@@ -58,7 +58,7 @@ extension ClickHouseTables {
                 counts[range == 0 ? starts.count - 1 : Int(clamping: range) - 1] = Int64(clamping: count)
             }
         }
-        var buckets = scope.isAll ? try await bucketsOutsideTransactions(ofAbout: count) : []
+        var buckets = try await bucketsOutsideTransactions(ofAbout: count)
         for (index, (start, end)) in zip(starts, ends).enumerated() where counts[index] ?? 0 > 0 {
             buckets += Self.buckets(start...end, of: counts[index] ?? 0, ofAbout: count)
         }
@@ -77,28 +77,6 @@ extension ClickHouseTables {
         return (0..<shares).map { Bucket(ids: ids, share: ($0, shares)) }
     }
 
-    /// SQL for the facts in transactions of a scope. `range` is SQL for some transactions, which makes it cheaper.
-    private static func condition(_ scope: AnyQuestion.Scope, in range: String = "1") -> String {
-        var conditions = ["NOT (\(noTransaction))"]
-        if scope.oneIn > 1 {
-            conditions.append("substring(tx, 13, 4) < unhex('\(GUID.sampleBound(oneIn: scope.oneIn))')")
-        }
-        if let useCase = scope.useCase {
-            conditions.append(
-                "tx GLOBAL IN (SELECT tx FROM facts WHERE kind = 1 AND use_case = \(useCase) AND \(range))")
-        }
-        if scope.times != AnyQuestion.Scope.always {
-            // A clock far ahead has the largest time.
-            let (first, last) = (scope.times.lowerBound, scope.times.upperBound)
-            conditions.append(
-                """
-                tx GLOBAL IN (SELECT tx FROM begun WHERE (begun_us >= \(first) AND begun_us <= \(last) \
-                OR begun_us = \(Int64.max)) AND \(range))
-                """)
-        }
-        return conditions.joined(separator: " AND ")
-    }
-
     /// Counts rows of facts, including facts that were inserted twice.
     func count(_ condition: String) async throws(WaybillError) -> Int64 {
         try await client.rows("SELECT count() FROM facts WHERE \(condition)", reading) { row in
@@ -106,19 +84,19 @@ extension ClickHouseTables {
         }.first ?? 0
     }
 
-    func strandedParts(of scope: AnyQuestion.Scope = .all) async throws(WaybillError) -> [StrandedPart] {
+    func strandedParts() async throws(WaybillError) -> [StrandedPart] {
         let parts = try await client.rows(
             "SELECT source, part FROM facts WHERE \(Self.noTransaction) AND part > 0 GROUP BY source, part", reading
         ) { row in FactID(source: try row.guid(), sequence: try row.integer()) }
-        return try await stranded(parts, of: scope)
+        return try await stranded(parts)
     }
 
-    func stranded(_ parts: [FactID], of scope: AnyQuestion.Scope = .all) async throws(WaybillError) -> [StrandedPart] {
+    func stranded(_ parts: [FactID]) async throws(WaybillError) -> [StrandedPart] {
         var stranded: [StrandedPart] = []
         for some in parts.inChunks(of: Self.partsPerStatement) {
             try await client.forEachRow(
                 """
-                SELECT source, sequence, tx, cityHash64(tx) FROM by_source WHERE kind = 1 AND \(Self.condition(scope)) \
+                SELECT source, sequence, tx, cityHash64(tx) FROM by_source WHERE kind = 1 \
                 AND (\(Self.condition("sequence", some)))
                 """, reading
             ) { row in
@@ -165,23 +143,23 @@ extension ClickHouseTables {
 
     /// Passes on the facts of a bucket. Facts of stranded parts come first, and may be repeated.
     func facts(
-        of bucket: Bucket, in scope: AnyQuestion.Scope, _ stranded: [FactID: StrandedPart],
+        of bucket: Bucket, _ stranded: [FactID: StrandedPart],
         _ body: (FactRow, _ isStranded: Bool) throws -> Void
     ) async throws(WaybillError) {
         try await facts(strandedOf: stranded.values.filter(bucket.contains).map(\.id)) { row in try body(row, true) }
-        try await facts(where: Self.condition(bucket, scope)) { row in
+        try await facts(where: Self.condition(bucket)) { row in
             let part = FactID(source: row.source, sequence: row.fact.part)
             if bucket.ids == nil, stranded[part] != nil { return }
             try body(row, false)
         }
     }
 
-    private static func condition(_ bucket: Bucket, _ scope: AnyQuestion.Scope) -> String {
+    private static func condition(_ bucket: Bucket) -> String {
         var conditions: [String] = []
         if let ids = bucket.ids {
             conditions.append("tx >= \(literal(GUID(high: ids.lowerBound, low: 0)))")
             conditions.append("tx <= \(literal(GUID(high: ids.upperBound, low: .max)))")
-            conditions.append(condition(scope, in: conditions.joined(separator: " AND ")))
+            conditions.append("NOT (\(noTransaction))")
         } else {
             conditions.append(noTransaction)
         }
@@ -200,7 +178,7 @@ extension ClickHouseTables {
     }
 }
 
-/// Reads the database, or a scope of it, one bucket after the other. Each bucket is a temporary store in memory.
+/// Reads the database one bucket after the other. Each bucket is a temporary store in memory.
 struct BucketReader {
     /// Facts per bucket, which take some 50 MB.
     static let factCount: Int64 = 500_000
@@ -209,23 +187,21 @@ struct BucketReader {
     let books: DatabaseBooks
     private let stranded: [FactID: StrandedPart]
     private var buckets: ArraySlice<Bucket>
-    private let scope: AnyQuestion.Scope
     private let isWhole: Bool
     private var isFirst = true
     private var count: Int64 = 0
 
-    /// - Parameter scope: `nil` for facts outside of transactions.
-    init(_ tables: ClickHouseTables, factsEach count: Int64, of scope: AnyQuestion.Scope?) async throws {
-        self.tables = tables
-        (self.scope, isWhole) = (scope ?? .all, scope != nil)
+    /// - Parameter isWhole: Whether to read more than the facts outside of transactions.
+    init(_ tables: ClickHouseTables, factsEach count: Int64, isWhole: Bool = true) async throws {
+        (self.tables, self.isWhole) = (tables, isWhole)
         // The books are read first, because facts that arrive later must not count.
         books = try await DatabaseBooks(tables, try await tables.state())
         buckets =
-            if let scope { try await tables.buckets(of: scope, ofAbout: count)[...] } else {
-                try await tables.bucketsOutsideTransactions(ofAbout: count)[...]
-            }
+            isWhole
+            ? try await tables.buckets(ofAbout: count)[...]
+            : try await tables.bucketsOutsideTransactions(ofAbout: count)[...]
         stranded = Dictionary(
-            try await tables.strandedParts(of: self.scope).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            try await tables.strandedParts().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     static func readNames<Value: Sendable>(
@@ -240,10 +216,6 @@ struct BucketReader {
     mutating func next() async throws -> StoreThread<MemoryStore>? {
         guard let bucket = buckets.popFirst() else {
             guard isWhole else { return nil }
-            guard scope.isAll else {
-                try await tables.checkFacts(of: books)
-                return nil
-            }
             let expected = books.sources.values.reduce(0) { $0 + $1.expected.count }
             guard count == expected else { throw DatabaseBooks.Incomplete() }
             return nil
@@ -268,7 +240,7 @@ struct BucketReader {
 
     /// Loads all into one store. Throws `.refused` above a limit of facts.
     static func all(_ tables: ClickHouseTables, limit: Int64) async throws -> StoreThread<MemoryStore> {
-        let reader = try await BucketReader(tables, factsEach: factCount, of: .all)
+        let reader = try await BucketReader(tables, factsEach: factCount)
         let sources = reader.books.sources.values.sorted { $0.first < $1.first }
         let expected = sources.reduce(0) { $0 + $1.expected.count }
         guard expected <= limit else {
@@ -301,7 +273,7 @@ struct BucketReader {
         async let written: Void = Self.write(stream, to: thread)
         var batch = FactBatch(books)
         do {
-            try await tables.facts(of: bucket, in: scope, stranded) { row, isStranded in
+            try await tables.facts(of: bucket, stranded) { row, isStranded in
                 if let full = batch.add(row, isStranded: isStranded) { batches.yield(full) }
             }
         } catch {

@@ -22,10 +22,10 @@ extension ClickHouseStore: ExportingStore {
             try reader.filter(request, now: now) as TransactionFilter
         }
         filter.order = .newest
-        let (chosen, request) = (filter, ListRequest(matching: filter))
+        let chosen = filter
         // The books are read first, because facts that arrive later are not part of it.
         let buckets = try await tables.untilComplete {
-            let buckets = try await BucketReader(tables, factsEach: factsPerBucket, of: AnyQuestion.Scope(chosen))
+            let buckets = try await BucketReader(tables, factsEach: factsPerBucket)
             try await tables.checkFacts(of: buckets.books)
             return buckets
         }
@@ -33,22 +33,21 @@ extension ClickHouseStore: ExportingStore {
         cursor.advance(
             to: buckets.books.state.lastArrival,
             over: buckets.books.sources.values.flatMap { $0.books.arrivals.map(\.id) })
-        guard format == .otlp || filter.looksAtFamilies else {
-            let export = BucketExport(buckets, request, format, self)
+        if filter == TransactionFilter(), format != .otlp {
+            let export = PartsExport(buckets, format, self)
             return ExportStream(cursor: cursor.description) { try await export.next() }
         }
-        // Families and the clocks of a transaction may be in several buckets.
-        guard usesRows else {
-            let owner = try await everything()
-            let export = try await sqlite(owner).export(.of(request), as: format)
-            return ExportStream(cursor: export.cursor) {
-                defer { withExtendedLifetime(owner) {} }
-                return try await export.next()
-            }
+        if usesRows {
+            let ids = try await transactions(matching: chosen, now: now)
+            let export = PartsExport(ids, format, self)
+            return ExportStream(cursor: cursor.description) { try await export.next() }
         }
-        let ids = try await transactions(matching: chosen, now: now)
-        let export = ChosenExport(ids, format, self)
-        return ExportStream(cursor: cursor.description) { try await export.next() }
+        let owner = try await everything()
+        let export = try await sqlite(owner).export(.of(ListRequest(matching: chosen)), as: format)
+        return ExportStream(cursor: export.cursor) {
+            defer { withExtendedLifetime(owner) {} }
+            return try await export.next()
+        }
     }
 
     /// Returns the transactions that pass a filter, in the order of their IDs.
@@ -105,72 +104,39 @@ extension ClickHouseStore: ExportingStore {
         return adapted(try SQLiteStore(place, clock: clock))
     }
 
-    /// Loads some transactions with those that their spans refer to.
-    fileprivate func memory(relatedTo transactions: Set<GUID>) async throws -> StoreThread<MemoryStore> {
-        try await tables.untilComplete {
+    /// Loads some transactions; for spans, with those that they refer to.
+    fileprivate func memory(of transactions: Set<GUID>, as format: TextFormat) async throws -> StoreThread<MemoryStore>
+    {
+        guard format == .otlp else { return try await memory(of: transactions) }
+        return try await tables.untilComplete {
             var loader = try await TransactionLoader(tables)
             return try await loader.store(of: Array(transactions))
         }
     }
 }
 
-/// Exports transactions in groups, each with its families and clocks.
-private actor ChosenExport {
-    private var groups: [Set<GUID>]
+/// Exports all buckets, or some transactions in groups.
+private actor PartsExport {
+    private var buckets: BucketReader?
+    private var groups: [Set<GUID>] = []
     private let format: TextFormat
     private let store: ClickHouseStore
     private var current: (owner: StoreThread<MemoryStore>, lines: ExportStream)?
     private var isBegun = false
 
-    private static let groupSize = 200
+    init(_ buckets: BucketReader, _ format: TextFormat, _ store: ClickHouseStore) {
+        (self.buckets, self.format, self.store) = (buckets, format, store)
+    }
 
     init(_ transactions: [GUID], _ format: TextFormat, _ store: ClickHouseStore) {
-        groups = transactions.inChunks(of: Self.groupSize).map(Set.init).reversed()
+        groups = transactions.inChunks(of: format == .otlp ? 200 : 2_000).map(Set.init).reversed()
         (self.format, self.store) = (format, store)
     }
 
     func next() async throws -> ExportStream.Piece? {
-        while true {
-            if let piece = try await current?.lines.next() { return piece }
-            guard let group = groups.popLast() else { break }
-            try await begin(group)
-        }
-        current = nil
-        defer { isBegun = true }
-        return isBegun || format.header.isEmpty ? nil : ExportStream.Piece(bytes: format.header)
-    }
-
-    private func begin(_ group: Set<GUID>) async throws {
-        do {
-            let owner = try await store.memory(relatedTo: group)
-            let lines = try await store.sqlite(owner).export(.some(group), as: format)
-            current = (owner, lines)
-            // Each begins with the header, alone.
-            if !format.header.isEmpty, isBegun { _ = try await lines.next() }
-            isBegun = true
-        } catch is TransactionLoader.TooMuch {
-            guard group.count > 1 else { throw store.tables.tooMuch }
-            groups += Array(group).inChunks(of: (group.count + 1) / 2).map(Set.init)
-        }
-    }
-}
-
-private actor BucketExport {
-    private var buckets: BucketReader
-    private let request: ListRequest
-    private let format: TextFormat
-    private let store: ClickHouseStore
-    private var current: (owner: StoreThread<MemoryStore>, lines: ExportStream)?
-    private var isBegun = false
-
-    init(_ buckets: BucketReader, _ request: ListRequest, _ format: TextFormat, _ store: ClickHouseStore) {
-        (self.buckets, self.request, self.format, self.store) = (buckets, request, format, store)
-    }
-
-    func next() async throws -> ExportStream.Piece? {
         if let piece = try await current?.lines.next() { return piece }
-        while let thread = try await nextBucket() {
-            let lines = try await store.sqlite(thread).export(.of(request), as: format)
+        while let (thread, facts) = try await nextPart() {
+            let lines = try await store.sqlite(thread).export(facts, as: format)
             current = (thread, lines)
             // Each begins with the header, alone.
             if !format.header.isEmpty, isBegun { _ = try await lines.next() }
@@ -182,10 +148,22 @@ private actor BucketExport {
         return isBegun || format.header.isEmpty ? nil : ExportStream.Piece(bytes: format.header)
     }
 
-    private func nextBucket() async throws -> StoreThread<MemoryStore>? {
-        var buckets = buckets
-        defer { self.buckets = buckets }
-        do { return try await buckets.next() } catch is DatabaseBooks.Incomplete { throw store.tables.incomplete }
+    private func nextPart() async throws -> (StoreThread<MemoryStore>, ExportedFacts)? {
+        if var buckets {
+            defer { self.buckets = buckets }
+            do { return try await buckets.next().map { ($0, .of(ListRequest())) } } catch is DatabaseBooks.Incomplete {
+                throw store.tables.incomplete
+            }
+        }
+        while let group = groups.popLast() {
+            do { return (try await store.memory(of: group, as: format), .some(group)) } catch is TransactionLoader
+                .TooMuch
+            {
+                guard group.count > 1 else { throw store.tables.tooMuch }
+                groups += Array(group).inChunks(of: (group.count + 1) / 2).map(Set.init)
+            }
+        }
+        return nil
     }
 }
 

@@ -57,7 +57,7 @@ extension ClickHouseStore {
         if case .exchangesOutsideTransactions = reading.others,
             try await !tables.bucketsOutsideTransactions(ofAbout: factsPerBucket).isEmpty
         {
-            var outside = try await BucketReader(tables, factsEach: factsPerBucket, of: nil)
+            var outside = try await BucketReader(tables, factsEach: factsPerBucket, isWhole: false)
             while let some = try await outside.next(until: interruption, { reader in try partial(reader, of: nil) }) {
                 try all.merge(some)
             }

@@ -46,7 +46,7 @@ import WaybillTesting
     /// Breaks when what is loaded bucket by bucket lacks facts: of a few facts each, so that transactions of a hash, those
     /// stored before their opening, and what belongs to none are apart. Tests compare reads by rows with it.
     @Test func bucketsHaveTheWhole() async {
-        let findings = await StoreConformance(seeds: seeds(400..<401 + Self.count / 6)) { clock in
+        let findings = await StoreConformance(seeds: seeds(400..<401 + Self.count / 12)) { clock in
             let address = try await ClickHouseEngine.shared.database()
             var stores: [ClickHouseStore] = []
             for _ in 0..<2 { stores.append(try await ClickHouseStore(address, clock: clock)) }

@@ -59,39 +59,6 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a question about a day reads the facts of a year, or one about a use case those of all.
-    @Test func aQuestionReadsTheTransactionsOfItsTimeAndUseCase() async throws {
-        let store = try await ClickHouseStore(ClickHouseEngine.shared.database())
-        var shop = Shop(seed: 7)
-        for _ in 0..<6 {
-            shop.pass(.seconds(3_600))
-            shop.buy()
-        }
-        for set in shop.sets() {
-            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
-        }
-        func read(_ conditions: FilterCondition...) async throws -> Int {
-            let question = AnyQuestion.summary(SummaryQuestion(filter: TransactionFilter(conditions)))
-            var (buckets, count) = (try await BucketReader(store.tables, factsEach: 10, of: question.scope), 0)
-            while let page = try await buckets.next(
-                until: Interruption(after: nil, by: SystemClock()),
-                { reader in
-                    try reader.transactions(matching: TransactionFilter(), limit: 10, after: nil, now: 0)
-                })
-            {
-                count += page.rows.count
-            }
-            return count
-        }
-        let hour: Int64 = 3_600_000_000
-        let start: Int64 = 1_800_000_000_000_000
-        #expect(try await read() == 6)
-        #expect(try await read(.sinceMicroseconds(start + 4 * hour)) == 3)
-        #expect(try await read(.sinceMicroseconds(start + 2 * hour), .untilMicroseconds(start + 4 * hour)) == 2)
-        #expect(try await read(.useCase(1), .untilMicroseconds(start + 2 * hour)) == 1)
-        #expect(try await read(.useCase(2)) == 0)
-    }
-
     /// Breaks when a set is taken in without what earlier ones said of its part and its installation: a transaction would
     /// end twice or grow without limit, and anybody could speak for an installation.
     @Test func aSetIsJudgedByThoseBefore() async throws {
@@ -258,16 +225,6 @@ import WaybillTesting
             #expect(try await alone.answer(question, where: conditions) == expected, "\(filter)")
             if filter == "oneIn:3" { #expect(expected.weighed != nil) }
         }
-        func count(_ conditions: FilterCondition...) async throws -> Int {
-            let scope = AnyQuestion.summary(SummaryQuestion(filter: TransactionFilter(conditions))).scope
-            var count = 0
-            for bucket in try await alone.tables.buckets(of: scope, ofAbout: 10) {
-                try await alone.tables.facts(of: bucket, in: scope, [:]) { _, _ in count += 1 }
-            }
-            return count
-        }
-        let counts = (try await count(.oneIn(3)), try await count())
-        #expect(counts.0 > 0 && counts.0 < counts.1 * 2 / 3)
         try await ClickHouseClient(address).run("ALTER TABLE facts DELETE WHERE sequence = 2", ["mutations_sync": "2"])
         let asked = whole
         let error = await #expect(throws: WaybillError.self) {

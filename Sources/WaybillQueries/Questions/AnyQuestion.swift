@@ -181,39 +181,6 @@ extension AnyQuestion {
         }
     }
 
-    /// Transactions that a question needs no others than, unless there are none, or it cannot be answered by them.
-    package struct Scope: Sendable {
-        /// The sampling factor.
-        package var oneIn = 1
-        /// The use case of one of their parts.
-        package var useCase: Int?
-        /// When they began.
-        package var times = always
-
-        package static let always = Int64.min...Int64.max
-        package static let all = Scope()
-
-        /// Facts outside of transactions belong to no other scope.
-        package var isAll: Bool { oneIn == 1 && useCase == nil && times == Self.always }
-    }
-
-    package var scope: Scope {
-        switch self {
-        // All exchanges of a client are needed to compare the clocks.
-        case .legs: return .all
-        // An earlier occurrence may be in any transaction.
-        case .errors(let question) where question.newSinceMicroseconds != nil: return .all
-        case .summary, .duration, .measure, .transitions, .funnel, .dropOff, .network, .compare, .errors, .why: break
-        }
-        switch subject {
-        case .transactions(let filter, _): return Scope(filter)
-        case .exchanges(let filter, let transactions):
-            var scope = transactions.map(Scope.init) ?? .all
-            scope.oneIn = max(scope.oneIn, filter.sampledOneIn)
-            return scope
-        }
-    }
-
     enum Subject {
         case transactions(TransactionFilter, Segmentation?)
         case exchanges(ExchangeFilter, TransactionFilter?)
@@ -237,14 +204,6 @@ extension AnyQuestion {
             case .windows: .transactions(question.filter, nil)
             }
         }
-    }
-}
-
-extension AnyQuestion.Scope {
-    package init(_ filter: TransactionFilter) {
-        (oneIn, useCase) = (filter.sampledOneIn, filter.useCase)
-        let since = filter.sinceMicroseconds ?? .min
-        times = since...max(since, filter.untilMicroseconds ?? .max)
     }
 }
 
