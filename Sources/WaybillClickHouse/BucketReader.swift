@@ -191,11 +191,18 @@ struct BucketReader {
     private var isFirst = true
     private var count: Int64 = 0
 
-    /// - Parameter isWhole: Whether to read more than the facts outside of transactions.
     init(_ tables: ClickHouseTables, factsEach count: Int64, isWhole: Bool = true) async throws {
-        (self.tables, self.isWhole) = (tables, isWhole)
-        // The books are read first, because facts that arrive later must not count.
-        books = try await DatabaseBooks(tables, try await tables.state())
+        let books = try await DatabaseBooks(tables, try await tables.state())
+        try await self.init(tables, books, factsEach: count, isWhole: isWhole)
+    }
+
+    /// - Parameters:
+    ///   - books: The books, which are read first, because facts that arrive later must not count.
+    ///   - isWhole: Whether to read more than the facts outside of transactions.
+    init(
+        _ tables: ClickHouseTables, _ books: DatabaseBooks, factsEach count: Int64, isWhole: Bool = true
+    ) async throws {
+        (self.tables, self.books, self.isWhole) = (tables, books, isWhole)
         buckets =
             isWhole
             ? try await tables.buckets(ofAbout: count)[...]

@@ -24,16 +24,16 @@ extension ClickHouseStore: ExportingStore {
         filter.order = .newest
         let chosen = filter
         // The books are read first, because facts that arrive later are not part of it.
-        let buckets = try await tables.untilComplete {
-            let buckets = try await BucketReader(tables, factsEach: factsPerBucket)
-            try await tables.checkFacts(of: buckets.books)
-            return buckets
+        let books = try await tables.untilComplete {
+            let books = try await DatabaseBooks(tables, try await tables.state())
+            try await tables.checkFacts(of: books)
+            return books
         }
         var cursor = ExportCursor()
         cursor.advance(
-            to: buckets.books.state.lastArrival,
-            over: buckets.books.sources.values.flatMap { $0.books.arrivals.map(\.id) })
+            to: books.state.lastArrival, over: books.sources.values.flatMap { $0.books.arrivals.map(\.id) })
         if filter == TransactionFilter(), format != .otlp {
+            let buckets = try await BucketReader(tables, books, factsEach: factsPerBucket)
             let export = PartsExport(buckets, format, self)
             return ExportStream(cursor: cursor.description) { try await export.next() }
         }

@@ -20,8 +20,13 @@ extension ClickHouseStore {
             try question.meant(by: parameters, reader, now: now)
         }
         let conditions = try await conditions(of: meant.rowSelection.filters, now: now)
-        let reading = RowReading(meant, conditions, now: now)
-        return try await unlessTooMuch { try await answer(reading) }
+        var reading = RowReading(meant, conditions, now: now)
+        do { return try await unlessTooMuch { try await answer(reading) } } catch let failure as QueryFailure {
+            // Only transactions that don't count may have the attribute.
+            guard meant.namesAttribute else { throw failure }
+            reading.looksForAttribute = true
+            return try await unlessTooMuch { try await answer(reading) }
+        }
     }
 
     private func answer(_ reading: RowReading) async throws -> AnyAnswer {
@@ -76,7 +81,7 @@ extension ClickHouseStore {
     private func knownElsewhere(_ reading: RowReading, besides changed: Set<GUID>) async throws -> KnownElsewhere {
         var known = KnownElsewhere()
         let among = "gone = 0\(ClickHouseTables.notAmong(changed))"
-        if reading.question.namesAttribute {
+        if reading.looksForAttribute {
             let joined = reading.filter.beginner.joined.map(String.init).joined(separator: ", ")
             known.attributes = try await tables.attributes(where: "\(among) AND joined IN (\(joined))")
         }
@@ -223,6 +228,7 @@ private struct RowReading: Sendable {
     var others: RowSelection.Others
     var filter: TransactionFilter
     var conditions: RowConditions
+    var looksForAttribute = false
 
     init(_ question: AnyQuestion, _ conditions: RowConditions, now: Int64) {
         let selection = question.rowSelection
