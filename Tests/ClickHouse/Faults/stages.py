@@ -129,7 +129,14 @@ class ClickHouse:
             spread = f"?replicas={','.join(others)}&cluster={self.engine.about['cluster']}" if others else ""
             return f"clickhouse://default@{first}/{database}{spread}"
 
-        run("migrate", place(self.engine.ports))
+        def migrate():
+            """A node that the case before had killed may still be starting."""
+            try:
+                run("migrate", place(self.engine.ports))
+            except RuntimeError as error:
+                raise Unavailable(str(error)) if "Try again" in str(error) else error
+
+        until(migrate)
         return Scene(place, self.engine, database)
 
     def close(self):
