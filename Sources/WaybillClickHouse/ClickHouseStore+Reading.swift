@@ -71,7 +71,7 @@ extension ClickHouseStore {
         }
     }
 
-    /// - Returns: `nil` if only a copy has it.
+    /// - Returns: `nil` if all facts are needed.
     private func memory(of scope: ReadScope) async throws -> StoreThread<MemoryStore>? {
         switch scope {
         case .all: return nil

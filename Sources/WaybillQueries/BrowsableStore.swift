@@ -2,7 +2,7 @@ package import Foundation
 package import WaybillCore
 package import WaybillStore
 
-/// A store whose database this process reads, itself or as a copy.
+/// A store whose database this process reads.
 package protocol BrowsableStore: RecordStore {
     var clock: any TransactionClock { get }
 
