@@ -250,9 +250,7 @@ struct BucketReader {
         let reader = try await BucketReader(tables, factsEach: factCount)
         let sources = reader.books.sources.values.sorted { $0.first < $1.first }
         let expected = sources.reduce(0) { $0 + $1.expected.count }
-        guard expected <= limit else {
-            throw tables.tooMuch
-        }
+        guard expected <= limit else { throw tables.tooMuch }
         let thread = try MemoryStore.thread()
         try await thread.replay(reader.books.names)
         try await thread.replay(sources.map(\.head))

@@ -14,9 +14,7 @@ extension ClickHouseStore {
             let filter = try await BucketReader.readNames(tables) { reader in
                 try reader.filter(request, now: now) as TransactionFilter
             }
-            if request[.after] != nil {
-                return try await changes(request, filter, limit: limit, now: now)
-            }
+            if request[.after] != nil { return try await changes(request, filter, now: now) }
             let cursor = try request[.cursor].map { text in
                 try QueryFailure.ofCursor { try ListCursor(text, of: filter.order) }
             }
@@ -68,7 +66,7 @@ extension ClickHouseStore {
     }
 
     private func changes(
-        _ request: ListRequest, _ filter: TransactionFilter, limit: Int, now: Int64
+        _ request: ListRequest, _ filter: TransactionFilter, now: Int64
     ) async throws -> RecordPage<TransactionSummary> {
         let position = try request.position()
         // Without a position, only the next one is asked for.
