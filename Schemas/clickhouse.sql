@@ -50,6 +50,7 @@ CREATE TABLE by_source ( -- the same facts by their sources
   tx FixedString(16), -- as in `facts`
   kind UInt8, -- as in `facts`
   at_us Int64 CODEC(Delta, ZSTD), -- as in `facts`
+  INDEX at at_us TYPE minmax GRANULARITY 1,
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (source, sequence)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
@@ -142,6 +143,8 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   error_domains Array(String) CODEC(ZSTD),
   error_names Array(String) CODEC(ZSTD),
   error_texts Array(String) CODEC(ZSTD), -- empty for underlying errors
+  INDEX begun begun_us TYPE minmax GRANULARITY 1,
+  INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1,
 ) ENGINE = ReplacingMergeTree(version)
 ORDER BY (tx)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

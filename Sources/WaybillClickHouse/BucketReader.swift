@@ -211,14 +211,6 @@ struct BucketReader {
             try await tables.strandedParts().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    static func readNames<Value: Sendable>(
-        _ tables: ClickHouseTables, _ body: @escaping @Sendable (StoreReader) throws -> Value
-    ) async throws -> Value {
-        let thread = try MemoryStore.thread()
-        try await thread.replay(try await tables.names(behind: 0))
-        return try await thread.run { (memory) throws in try body(memory.reader) }
-    }
-
     /// Returns `nil` after the last bucket. Throws ``DatabaseBooks/Incomplete`` if facts in the books are missing.
     mutating func next() async throws -> StoreThread<MemoryStore>? {
         guard let bucket = buckets.popFirst() else {
@@ -341,6 +333,13 @@ private struct FactBatch {
 }
 
 extension ClickHouseTables {
+    /// Returns a store with names alone.
+    func nameStore() async throws -> StoreThread<MemoryStore> {
+        let thread = try MemoryStore.thread()
+        try await thread.replay(try await names(behind: 0))
+        return thread
+    }
+
     /// - Throws: ``DatabaseBooks/Incomplete`` if a server lacks facts of the books.
     func checkFacts(of books: DatabaseBooks) async throws {
         guard try await missingFacts(of: books).isEmpty else { throw DatabaseBooks.Incomplete() }

@@ -28,12 +28,17 @@ enum ClickHouseSchema {
         var droppedPartition: String?
         /// The expression that selects the shard; `nil` if every server has all rows.
         var shard: String?
+        /// Indexes that skip rows. Servers of 2018 have none.
+        var indexes: [String] = []
 
         func statements(_ isCurrent: Bool, _ database: String, _ cluster: String?) -> [String] {
-            let columns = columns.map { $0.definition(isCurrent) }.joined(separator: ",\n  ")
-            func create(_ name: String, _ engine: String) -> String {
-                "CREATE TABLE IF NOT EXISTS \(database).\(name)\(on(cluster)) (\n  \(columns)\n) ENGINE = \(engine)"
+            let columns = columns.map { $0.definition(isCurrent) }
+            func create(_ name: String, _ engine: String, _ indexes: [String] = []) -> String {
+                let content = (columns + indexes).joined(separator: ",\n  ")
+                return
+                    "CREATE TABLE IF NOT EXISTS \(database).\(name)\(on(cluster)) (\n  \(content)\n) ENGINE = \(engine)"
             }
+            let indexes = isCurrent ? indexes : []
             var engine = "ReplacingMergeTree(\(version ?? ""))"
             if let cluster {
                 let (path, replica) =
@@ -42,13 +47,13 @@ enum ClickHouseSchema {
                     : ("/waybill/\(database)/{shard}/\(name)", "{replica}")
                 engine = "ReplicatedReplacingMergeTree('\(path)', '\(replica)'\(version.map { ", \($0)" } ?? ""))"
                 engine += suffix(isCurrent)
-                guard let shard else { return [create(name, engine)] }
+                guard let shard else { return [create(name, engine, indexes)] }
                 return [
-                    create("\(name)_local", engine),
+                    create("\(name)_local", engine, indexes),
                     create(name, "Distributed(\(cluster), \(database), \(name)_local, \(shard))"),
                 ]
             }
-            return [create(name, engine + suffix(isCurrent))]
+            return [create(name, engine + suffix(isCurrent), indexes)]
         }
 
         private func suffix(_ isCurrent: Bool) -> String {
@@ -91,10 +96,10 @@ enum ClickHouseSchema {
             let columns = table.columns.map { column in
                 "  \(column.definition(true))," + (column.meaning.isEmpty ? "" : " -- \(column.meaning)")
             }
-            .joined(separator: "\n")
+            let content = (columns + table.indexes.map { "  \($0)," }).joined(separator: "\n")
             let engine =
                 table.statements(true, "waybill", nil).last?.split(separator: "ENGINE", maxSplits: 1).last ?? ""
-            return "CREATE TABLE \(table.name) ( -- \(table.meaning)\n\(columns)\n) ENGINE\(engine);\n"
+            return "CREATE TABLE \(table.name) ( -- \(table.meaning)\n\(content)\n) ENGINE\(engine);\n"
         }
         return head + text.joined(separator: "\n")
     }
@@ -153,7 +158,8 @@ enum ClickHouseSchema {
                 Column("sequence", "Int64", codec: "Delta, ZSTD", "as in `facts`"),
                 Column("tx", "FixedString(16)", "as in `facts`"), Column("kind", "UInt8", "as in `facts`"),
                 Column("at_us", "Int64", codec: "Delta, ZSTD", "as in `facts`"),
-            ], order: "source, sequence", shard: "cityHash64(source)"),
+            ], order: "source, sequence", shard: "cityHash64(source)",
+            indexes: ["INDEX at at_us TYPE minmax GRANULARITY 1"]),
         Table(
             name: "children", meaning: "the transactions that others began",
             columns: [
@@ -244,7 +250,11 @@ enum ClickHouseSchema {
                 Column("error_domains", "Array(String)", codec: "ZSTD", ""),
                 Column("error_names", "Array(String)", codec: "ZSTD", ""),
                 Column("error_texts", "Array(String)", codec: "ZSTD", "empty for underlying errors"),
-            ], order: "tx", version: "version", shard: "cityHash64(tx)"),
+            ], order: "tx", version: "version", shard: "cityHash64(tx)",
+            indexes: [
+                "INDEX begun begun_us TYPE minmax GRANULARITY 1",
+                "INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1",
+            ]),
         Table(
             name: "changed", meaning: "transactions with outdated rows",
             columns: [

@@ -48,11 +48,12 @@ extension ClickHouseStore {
     private func exchangeReading(_ request: ListRequest) async throws -> ExchangeReading {
         guard usesRows else { throw TransactionLoader.TooMuch() }
         let now = clock.wallMicroseconds()
-        let filter = try await BucketReader.readNames(tables) { reader in
+        let names = try await tables.nameStore()
+        let filter = try await read(names) { reader in
             try reader.filter(request, now: now) as ExchangeFilter
         }
         let selection = RowSelection(filter)
-        let conditions = try await conditions(of: selection.filters, now: now)
+        let conditions = try await conditions(of: selection.filters, names, now: now)
         var readsOthers = false
         if case .exchangesOutsideTransactions = selection.others { readsOthers = true }
         return ExchangeReading(
@@ -95,7 +96,7 @@ extension ClickHouseStore {
         let limit = try request.pageSize()
         let cursor = try request[.cursor].map { text in try QueryFailure.ofCursor { try ListCursor(text) } }
         let columns = ["each_opened_us", "source_ranks[\(RowConditions.sourceOfExchange)]", "each_sequences"]
-        let behind = cursor.map { " AND \(Self.isBehind($0, columns))" } ?? ""
+        let behind = cursor.map { " AND \(ClickHouseTables.isBehind($0, columns))" } ?? ""
         let (thread, changed) = try await memory(reading) { changed in
             try await tables.transactions(
                 ofExchanges: """
@@ -173,10 +174,11 @@ extension ClickHouseStore {
     ) async throws -> ListVolume? {
         guard usesRows else { throw TransactionLoader.TooMuch() }
         let now = clock.wallMicroseconds()
-        let filter = try await BucketReader.readNames(tables) { reader in
+        let names = try await tables.nameStore()
+        let filter = try await read(names) { reader in
             try reader.filter(request, now: now) as TransactionFilter
         }
-        let conditions = try await conditions(of: [filter], now: now)
+        let conditions = try await conditions(of: [filter], names, now: now)
         let (all, indexed) = (conditions.sql(filter), conditions.sql(filter.byIndex))
         let changed = try await outdated(withFamilies: filter.looksAtFamilies)
         let thread = try await memory(of: changed)

@@ -18,7 +18,8 @@ extension ClickHouseStore: ExportingStore {
 
     private func export(_ request: ListRequest, as format: TextFormat) async throws -> ExportStream {
         let now = clock.wallMicroseconds()
-        var filter = try await BucketReader.readNames(tables) { reader in
+        let names = try await tables.nameStore()
+        var filter = try await read(names) { reader in
             try reader.filter(request, now: now) as TransactionFilter
         }
         filter.order = .newest
@@ -38,7 +39,7 @@ extension ClickHouseStore: ExportingStore {
             return ExportStream(cursor: cursor.description) { try await export.next() }
         }
         if usesRows {
-            let ids = try await transactions(matching: chosen, now: now)
+            let ids = try await transactions(matching: chosen, names, now: now)
             let export = PartsExport(ids, format, self)
             return ExportStream(cursor: cursor.description) { try await export.next() }
         }
@@ -51,8 +52,10 @@ extension ClickHouseStore: ExportingStore {
     }
 
     /// Returns the transactions that pass a filter, in the order of their IDs.
-    private func transactions(matching filter: TransactionFilter, now: Int64) async throws -> [GUID] {
-        let conditions = try await conditions(of: [filter], now: now)
+    private func transactions(
+        matching filter: TransactionFilter, _ names: StoreThread<MemoryStore>, now: Int64
+    ) async throws -> [GUID] {
+        let conditions = try await conditions(of: [filter], names, now: now)
         let found = try await unlessTooMuch {
             let changed = try await outdated(withFamilies: filter.looksAtFamilies)
             let matching = try await read(memory(of: changed)) { reader in

@@ -11,14 +11,15 @@ extension ClickHouseStore {
         let found = try await unlessTooMuch {
             guard usesRows else { throw TransactionLoader.TooMuch() }
             let (now, limit) = (clock.wallMicroseconds(), try request.pageSize())
-            let filter = try await BucketReader.readNames(tables) { reader in
+            let names = try await tables.nameStore()
+            let filter = try await read(names) { reader in
                 try reader.filter(request, now: now) as TransactionFilter
             }
             if request[.after] != nil { return try await changes(request, filter, now: now) }
             let cursor = try request[.cursor].map { text in
                 try QueryFailure.ofCursor { try ListCursor(text, of: filter.order) }
             }
-            return try await page(filter, limit: limit, behind: cursor, now: now)
+            return try await page(filter, names, limit: limit, behind: cursor, now: now)
         }
         if let found { return found }
         return try await pageOfAll(request) { try await $0.transactions($1, within: budget) }
@@ -35,9 +36,10 @@ extension ClickHouseStore {
     }
 
     private func page(
-        _ filter: TransactionFilter, limit: Int, behind cursor: ListCursor?, now: Int64
+        _ filter: TransactionFilter, _ names: StoreThread<MemoryStore>, limit: Int, behind cursor: ListCursor?,
+        now: Int64
     ) async throws -> RecordPage<TransactionSummary> {
-        let conditions = try await conditions(of: [filter], now: now)
+        let conditions = try await conditions(of: [filter], names, now: now)
         let (thread, first, changed) = try await memory(
             listing: filter, conditions, limit: limit + 1, behind: cursor)
         let found = try await thread.run(until: Interruption(after: readLimit, by: clock)) { memory, interruption in
@@ -80,6 +82,53 @@ extension ClickHouseStore {
             try memory.reader.reading(until: interruption) {
                 try memory.global(memory.reader.changes(memory.local(request), filter, now: now))
             }
+        }
+    }
+}
+
+extension ClickHouseTables {
+    /// Most pages are among so many of the next transactions.
+    private static let nearCount = 8_192
+
+    /// Returns the first transactions of a list.
+    func transactions(
+        where condition: String, _ order: TransactionFilter.Order, limit: Int, behind cursor: ListCursor?
+    ) async throws(WaybillError) -> [GUID] {
+        let columns = [order.sql, "source_ranks[1]", "sequence"]
+        let behind = cursor.map { " AND \(Self.isBehind($0, columns))" } ?? ""
+        let direction = order.isDescending ? "DESC" : "ASC"
+        let sorted = columns.map { "\($0) \(direction)" }.joined(separator: ", ")
+        func first(_ limit: Int, _ times: String = "") async throws(WaybillError) -> [GUID] {
+            try await transactions(where: "\(condition)\(behind)\(times) ORDER BY \(sorted) LIMIT \(limit)")
+        }
+        guard let far = try await end(of: Self.nearCount, order, behind: cursor) else { return try await first(limit) }
+        let (near, beyond) = order.isDescending ? (">=", "<") : ("<=", ">")
+        let found = try await first(limit, " AND begun_us \(near) \(far)")
+        guard found.count < limit else { return found }
+        return found + (try await first(limit - found.count, " AND begun_us \(beyond) \(far)"))
+    }
+
+    /// Returns the time of a transaction so many places behind; `nil` if there are fewer, or without an index.
+    private func end(of count: Int, _ order: TransactionFilter.Order, behind cursor: ListCursor?)
+        async throws(WaybillError) -> Int64?
+    {
+        guard isCurrent, [.newest, .oldest].contains(order) else { return nil }
+        let relation = order.isDescending ? "<=" : ">="
+        let behind = cursor.map { " AND begun_us \(relation) \($0.listed)" } ?? ""
+        let times = try await client.rows(
+            """
+            SELECT begun_us FROM begun WHERE begun_us < \(Int64.max)\(behind) \
+            ORDER BY begun_us \(order.isDescending ? "DESC" : "ASC") LIMIT 1 OFFSET \(count)
+            """, reading
+        ) { row in try row.integer(Int64.self) }
+        return times.first
+    }
+
+    /// SQL for what follows a cursor. `columns` are the value of the list, the source's rank, and the sequence.
+    static func isBehind(_ cursor: ListCursor, _ columns: [String]) -> String {
+        let sign = cursor.order.isDescending ? "<" : ">"
+        return zip(columns, [cursor.listed, cursor.source, cursor.sequence]).reversed().reduce("0") { rest, place in
+            "(\(place.0) \(sign) \(place.1) OR \(place.0) = \(place.1) AND \(rest))"
         }
     }
 }

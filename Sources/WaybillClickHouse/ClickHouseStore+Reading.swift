@@ -55,10 +55,10 @@ extension ClickHouseStore {
     /// Statements with so many IDs have less than 256 KB.
     static let changedLimit = 3_000
 
-    func conditions(of filters: [TransactionFilter], now: Int64) async throws -> RowConditions {
-        var conditions = try await BucketReader.readNames(tables) { reader in
-            try RowConditions(of: filters, reader, now: now)
-        }
+    func conditions(
+        of filters: [TransactionFilter], _ names: StoreThread<MemoryStore>, now: Int64
+    ) async throws -> RowConditions {
+        var conditions = try await read(names) { reader in try RowConditions(of: filters, reader, now: now) }
         if filters.contains(where: \.looksAtRoots) { conditions.familyDepth = try await tables.familyDepth() }
         return conditions
     }
@@ -90,7 +90,8 @@ extension ClickHouseStore {
         case .transactions(let ids): return try await memory(of: Set(ids))
         case .listed(let filter, let limit):
             guard usesRows else { return nil }
-            let conditions = try await conditions(of: [filter], now: clock.wallMicroseconds())
+            let conditions = try await conditions(
+                of: [filter], try await tables.nameStore(), now: clock.wallMicroseconds())
             return try await memory(listing: filter, conditions, limit: limit, behind: nil).thread
         case .neighbors(let id): return try await memory(besides: id)
         case .exchange(let key): return try await memory(ofExchange: key)
@@ -103,24 +104,10 @@ extension ClickHouseStore {
     ) async throws -> (thread: StoreThread<MemoryStore>, first: [GUID], changed: Set<GUID>) {
         // Read first, because rows may be made meanwhile.
         let changed = try await outdated(withFamilies: filter.looksAtFamilies)
-        let (value, direction) = (filter.order.sql, filter.order.isDescending ? "DESC" : "ASC")
-        let columns = [value, "source_ranks[1]", "sequence"]
-        let behind = cursor.map { " AND \(Self.isBehind($0, columns))" } ?? ""
-        let first = try await tables.transactions(
-            where: """
-                \(conditions.sql(filter))\(behind)\(ClickHouseTables.notAmong(changed)) \
-                ORDER BY \(columns.map { "\($0) \(direction)" }.joined(separator: ", ")) LIMIT \(limit)
-                """)
+        let condition = "\(conditions.sql(filter))\(ClickHouseTables.notAmong(changed))"
+        let first = try await tables.transactions(where: condition, filter.order, limit: limit, behind: cursor)
         var loader = try await TransactionLoader(tables)
         return (try await loader.store(listing: changed.union(first)), first, changed)
-    }
-
-    /// SQL for what follows a cursor. `columns` are the value of the list, the source's rank, and the sequence.
-    static func isBehind(_ cursor: ListCursor, _ columns: [String]) -> String {
-        let sign = cursor.order.isDescending ? "<" : ">"
-        return zip(columns, [cursor.listed, cursor.source, cursor.sequence]).reversed().reduce("0") { rest, place in
-            "(\(place.0) \(sign) \(place.1) OR \(place.0) = \(place.1) AND \(rest))"
-        }
     }
 
     /// Loads transactions without their families.

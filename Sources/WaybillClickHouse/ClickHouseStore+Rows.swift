@@ -16,10 +16,11 @@ extension ClickHouseStore {
         -> AnyAnswer?
     {
         let now = clock.wallMicroseconds()
-        let meant = try await BucketReader.readNames(tables) { reader in
+        let names = try await tables.nameStore()
+        let meant = try await read(names) { reader in
             try question.meant(by: parameters, reader, now: now)
         }
-        let conditions = try await conditions(of: meant.rowSelection.filters, now: now)
+        let conditions = try await conditions(of: meant.rowSelection.filters, names, now: now)
         var reading = RowReading(meant, conditions, now: now)
         do { return try await unlessTooMuch { try await answer(reading) } } catch let failure as QueryFailure {
             // Only transactions that don't count may have the attribute.

@@ -19,12 +19,13 @@ extension ClickHouseStore {
 
     private func sessions(_ request: ListRequest, rows ids: [GUID], in zone: TimeZone) async throws -> SessionList {
         let now = clock.wallMicroseconds()
-        var filter = try await BucketReader.readNames(tables) { reader in
+        let names = try await tables.nameStore()
+        var filter = try await read(names) { reader in
             try reader.filter(request, now: now) as TransactionFilter
         }
         filter.order = .newest
         let asked = filter
-        let conditions = try await conditions(of: [filter], now: now)
+        let conditions = try await conditions(of: [filter], names, now: now)
         let changed = try await outdated(withFamilies: filter.looksAtFamilies)
         var (rows, others) = try await read(memory(of: changed)) { reader in
             let matching = try reader.transactions(

@@ -30,7 +30,7 @@ struct TransactionLoader {
     /// - Throws: ``TooMuch``, or ``DatabaseBooks/Incomplete`` if a server lacks facts of the sources.
     mutating func store(of transactions: [GUID]) async throws -> StoreThread<MemoryStore> {
         try await loadRelated(to: Set(transactions))
-        return try await store()
+        return try await store(of: Set(transactions))
     }
 
     /// Loads transactions with all that their spans refer to, and returns their IDs.
@@ -49,7 +49,7 @@ struct TransactionLoader {
         let new = transactions.subtracting(listed)
         listed.formUnion(new)
         try await loadWithFamily(new)
-        return try await store()
+        return try await store(of: listed)
     }
 
     private mutating func loadWithFamily(_ transactions: Set<GUID>) async throws {
@@ -136,19 +136,24 @@ struct TransactionLoader {
 
     // MARK: Putting it together
 
-    private func store() async throws -> StoreThread<MemoryStore> {
+    /// - Parameter asked: Transactions that must be whole.
+    private func store(of asked: Set<GUID>) async throws -> StoreThread<MemoryStore> {
         let ids = Set(rows.keys.map(\.source))
         var sources: [GUID: DatabaseBooks.Source] = [:]
         for some in Array(ids).inChunks(of: 500) {
             sources.merge(try await tables.sources(some)) { first, _ in first }
-            let stored = try await tables.stored(of: some, in: loaded)
-            for id in some where stored.counts[id] ?? 0 < sources[id]?.expected.count ?? 0 {
+            // Without a quorum, a server may lack parts.
+            guard !tables.keepsRows else { continue }
+            let counts = try await tables.factCounts(of: some)
+            for id in some where counts[id] ?? 0 < sources[id]?.expected.count ?? 0 {
                 throw DatabaseBooks.Incomplete()
             }
-            for fact in stored.facts where rows[fact] == nil {
-                guard sources[fact.source]?.expected.contains(fact.sequence) != true else {
-                    throw DatabaseBooks.Incomplete()
-                }
+        }
+        let its = rows.values.filter { asked.contains($0.transaction) }
+        // Those that have arrived since, and those between the ones of the asked transactions.
+        for fact in try await tables.facts(of: loaded, asked, between: its) where rows[fact] == nil {
+            guard sources[fact.source]?.expected.contains(fact.sequence) != true else {
+                throw DatabaseBooks.Incomplete()
             }
         }
         let thread = try MemoryStore.thread()
@@ -205,21 +210,36 @@ extension ClickHouseTables {
         return found
     }
 
-    /// Returns the number of facts of each source, and the facts of some transactions.
-    fileprivate func stored(of sources: some Collection<GUID>, in transactions: Set<GUID>) async throws(WaybillError)
-        -> (counts: [GUID: Int64], facts: [FactID])
-    {
-        let its = "source IN (\(Self.list(sources)))"
+    fileprivate func factCounts(of sources: some Collection<GUID>) async throws(WaybillError) -> [GUID: Int64] {
         let counts = try await client.rows(
-            "SELECT source, uniqExact(sequence) FROM by_source WHERE \(its) GROUP BY source", reading
+            "SELECT source, uniqExact(sequence) FROM by_source WHERE source IN (\(Self.list(sources))) GROUP BY source",
+            reading
         ) { row in (try row.guid(), Int64(clamping: try row.integer(UInt64.self))) }
-        var facts: [FactID] = []
-        for some in Array(transactions).inChunks(of: Self.idsPerStatement) {
-            facts += try await client.rows(
-                "SELECT source, sequence FROM by_source WHERE \(its) AND tx IN (\(Self.list(some)))", reading
-            ) { row in FactID(source: try row.guid(), sequence: try row.integer()) }
+        return Dictionary(counts) { first, _ in first }
+    }
+
+    /// Returns the facts of transactions, once more of the asked ones, between their given facts.
+    fileprivate func facts(
+        of transactions: Set<GUID>, _ asked: Set<GUID>, between given: [FactRow]
+    ) async throws(WaybillError) -> [FactID] {
+        let ranges = Dictionary(grouping: given) { [$0.source, $0.transaction] }.values.map { facts in
+            let sequences = facts.map(\.fact.sequence)
+            let first = sequences.min() ?? 0
+            return Self.condition(facts[0].source, SequenceRanges([first...max(first, sequences.max() ?? first)]))
         }
-        return (Dictionary(counts) { first, _ in first }, facts)
+        let lists = Array(transactions).inChunks(of: Self.idsPerStatement).map {
+            "facts WHERE tx IN (\(Self.list($0)))"
+        }
+        let between = ranges.inChunks(of: Self.idsPerStatement).map {
+            "by_source WHERE tx IN (\(Self.list(asked))) AND (\($0.joined(separator: " OR ")))"
+        }
+        var facts: [FactID] = []
+        for condition in lists + between {
+            facts += try await client.rows("SELECT source, sequence FROM \(condition)", reading) { row in
+                FactID(source: try row.guid(), sequence: try row.integer())
+            }
+        }
+        return facts
     }
 }
 #endif

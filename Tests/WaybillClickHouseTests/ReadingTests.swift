@@ -271,7 +271,7 @@ import WaybillTesting
             _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
         }
         try await ClickHouseClient(address).run("ALTER TABLE facts DELETE WHERE sequence = 2", ["mutations_sync": "2"])
-        let (id, alone) = (shop.transactions[3], store)
+        let (id, alone) = (shop.transactions[0], store)
         store.readsAll = true
         let whole = store
         let answer = Task { try await whole.answer(.summary(SummaryQuestion()), where: []) }
