@@ -291,6 +291,7 @@ let package = Package(
             name: "WaybillClickHouseTests",
             dependencies: testing + [
                 "StoreConformance", "WaybillClickHouse", "WaybillCollector", "WaybillCollectorTests",
+                "WaybillSpansTests",
             ]),
         .testTarget(
             name: "WaybillCommandTests",

@@ -1,7 +1,7 @@
 -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
 --
 -- Version 1. A version adds tables or columns, and changes none. On a cluster the engines are replicated. `facts`, `by_source`,
--- `children`, `begun` and `transactions` are then Distributed tables over `facts_local` and so on, by cityHash64 of source, parent or
+-- `children`, `begun`, `transactions` and `spans` are then Distributed tables over `facts_local` and so on, by cityHash64 of source, parent or
 -- tx, and every server has the other tables whole.
 -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
 -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
@@ -158,8 +158,32 @@ PARTITION BY intDiv(place, 442368000000)
 ORDER BY (place, state)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
+CREATE TABLE spans ( -- OTLP spans; of the rows of a span, the last one that counts
+  tx FixedString(16), -- the transaction
+  source FixedString(16), -- of its facts
+  span UInt64, -- the ID
+  version Int64 CODEC(Delta, ZSTD), -- as `place`
+  state UInt8, -- 0 it waits for a part, 1 counts as `fact` does, 2 its wait is over, 3 gone
+  parent UInt64, -- 0: none
+  kind UInt8, -- as in OTLP; 0: not arrived
+  part Int64 CODEC(Delta, ZSTD), -- as in `facts`
+  fact Int64 CODEC(Delta, ZSTD), -- sequence of its first fact; 0: none
+  received_us Int64 CODEC(Delta, ZSTD),
+  waiting String CODEC(ZSTD), -- its facts as a set, while it waits
+  original String CODEC(ZSTD), -- redacted OTLP JSON
+) ENGINE = ReplacingMergeTree()
+ORDER BY (tx, source, span, version)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE legacy_sets ( -- sets of version 0.0.1, which have no ID
+  digest FixedString(32), -- SHA-256 of the body
+  received_us Int64 CODEC(Delta, ZSTD),
+) ENGINE = ReplacingMergeTree()
+ORDER BY (digest, received_us)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
 CREATE TABLE installations ( -- the first secret of each installation
-  guid FixedString(16), -- the installation's
+  guid FixedString(16), -- the installation's; zeros: the database's own, for spans
   arrival Int64, -- as in `books`: the smallest counts
   proof String, -- SHA-256 of the secret; empty: there was none
 ) ENGINE = ReplacingMergeTree()
@@ -195,7 +219,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE removals ( -- rows of erased facts, which servers take away
   id FixedString(16), -- of this removal
-  target String, -- the table: facts, by_source or books
+  target String, -- the table: facts, by_source, spans or books
   condition String, -- SQL: which rows
   at_us Int64, -- when
   done UInt8, -- 1: they are gone from every server

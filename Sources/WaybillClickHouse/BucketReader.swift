@@ -128,7 +128,6 @@ extension ClickHouseTables {
         return parts
     }
 
-    /// Returns the parts of sources whose facts are stored without a transaction.
     func strandedParts(of sources: Set<GUID>) async throws(WaybillError) -> [StrandedPart] {
         try await stranded(try await unplacedParts(of: sources))
     }
@@ -154,7 +153,7 @@ extension ClickHouseTables {
         }
     }
 
-    private static func condition(_ bucket: Bucket) -> String {
+    fileprivate static func condition(_ bucket: Bucket) -> String {
         var conditions: [String] = []
         if let ids = bucket.ids {
             conditions.append("tx >= \(literal(GUID(high: ids.lowerBound, low: 0)))")
@@ -281,6 +280,10 @@ struct BucketReader {
         batches.yield(batch.take())
         batches.finish()
         try await written
+        if bucket.ids != nil {
+            let spans = try await tables.spans(where: ClickHouseTables.condition(bucket)).counted(books.sources)
+            try await thread.run { memory throws(WaybillError) in try memory.store.replay(spans) }
+        }
         return batch.count
     }
 
@@ -333,7 +336,6 @@ private struct FactBatch {
 }
 
 extension ClickHouseTables {
-    /// Returns a store with names alone.
     func nameStore() async throws -> StoreThread<MemoryStore> {
         let thread = try MemoryStore.thread()
         try await thread.replay(try await names(behind: 0))

@@ -84,7 +84,7 @@ enum ClickHouseSchema {
             -- Waybill's tables in a ClickHouse database. `waybill migrate clickhouse://host:8123/waybill` creates them.
             --
             -- Version \(version). A version adds tables or columns, and changes none. On a cluster the engines are replicated. `facts`, `by_source`,
-            -- `children`, `begun` and `transactions` are then Distributed tables over `facts_local` and so on, by cityHash64 of source, parent or
+            -- `children`, `begun`, `transactions` and `spans` are then Distributed tables over `facts_local` and so on, by cityHash64 of source, parent or
             -- tx, and every server has the other tables whole.
             -- IDs are FixedString(16), the most significant byte first, because ClickHouse orders a UUID by its second half.
             -- Integers that end in _us are microseconds: since 1970, but at_us, which counts from the start of the source.
@@ -263,9 +263,29 @@ enum ClickHouseSchema {
                 Column("transactions", "Array(FixedString(16))", codec: "ZSTD", "changed ones"),
             ], order: "place, state", droppedPartition: "intDiv(place, \(placesPerPartition))"),
         Table(
+            name: "spans", meaning: "OTLP spans; of the rows of a span, the last one that counts",
+            columns: [
+                Column("tx", "FixedString(16)", "the transaction"),
+                Column("source", "FixedString(16)", "of its facts"), Column("span", "UInt64", "the ID"),
+                Column("version", "Int64", codec: "Delta, ZSTD", "as `place`"),
+                Column("state", "UInt8", "0 it waits for a part, 1 counts as `fact` does, 2 its wait is over, 3 gone"),
+                Column("parent", "UInt64", "0: none"), Column("kind", "UInt8", "as in OTLP; 0: not arrived"),
+                Column("part", "Int64", codec: "Delta, ZSTD", "as in `facts`"),
+                Column("fact", "Int64", codec: "Delta, ZSTD", "sequence of its first fact; 0: none"),
+                Column("received_us", "Int64", codec: "Delta, ZSTD", ""),
+                Column("waiting", "String", codec: "ZSTD", "its facts as a set, while it waits"),
+                Column("original", "String", codec: "ZSTD", "redacted OTLP JSON"),
+            ], order: "tx, source, span, version", shard: "cityHash64(tx)"),
+        Table(
+            name: "legacy_sets", meaning: "sets of version 0.0.1, which have no ID",
+            columns: [
+                Column("digest", "FixedString(32)", "SHA-256 of the body"),
+                Column("received_us", "Int64", codec: "Delta, ZSTD", ""),
+            ], order: "digest, received_us"),
+        Table(
             name: "installations", meaning: "the first secret of each installation",
             columns: [
-                Column("guid", "FixedString(16)", "the installation's"),
+                Column("guid", "FixedString(16)", "the installation's; zeros: the database's own, for spans"),
                 Column("arrival", "Int64", "as in `books`: the smallest counts"),
                 Column("proof", "String", "SHA-256 of the secret; empty: there was none"),
             ], order: "guid, arrival"),
@@ -294,7 +314,7 @@ enum ClickHouseSchema {
             name: "removals", meaning: "rows of erased facts, which servers take away",
             columns: [
                 Column("id", "FixedString(16)", "of this removal"),
-                Column("target", "String", "the table: facts, by_source or books"),
+                Column("target", "String", "the table: facts, by_source, spans or books"),
                 Column("condition", "String", "SQL: which rows"),
                 Column("at_us", "Int64", "when"),
                 Column("done", "UInt8", "1: they are gone from every server"),

@@ -83,7 +83,6 @@ extension ClickHouseStore {
 
     private static let factsOfExchanges = 200_000
 
-    /// Returns the number of exchanges outside of transactions.
     func exchangeCountOutside() async throws -> Int {
         var loading = WorkingSetLoader([], tables, factLimit: Self.factsOfExchanges)
         try await loading.loadTombstones()

@@ -90,7 +90,6 @@ extension ClickHouseTables {
     /// Most pages are among so many of the next transactions.
     private static let nearCount = 8_192
 
-    /// Returns the first transactions of a list.
     func transactions(
         where condition: String, _ order: TransactionFilter.Order, limit: Int, behind cursor: ListCursor?
     ) async throws(WaybillError) -> [GUID] {

@@ -28,7 +28,6 @@ extension ClickHouseStore {
 
     var usesRows: Bool { tables.keepsRows && !readsAll }
 
-    /// Reads all facts in memory.
     func reading<Value>(_ body: (SQLiteStore) async throws -> Value) async throws -> Value {
         let thread = try await everything()
         defer { withExtendedLifetime(thread) {} }
@@ -110,7 +109,6 @@ extension ClickHouseStore {
         return (try await loader.store(listing: changed.union(first)), first, changed)
     }
 
-    /// Loads transactions without their families.
     func memory(of transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws -> StoreThread<MemoryStore> {
         var loading = WorkingSetLoader([], tables)
         try await loading.loadTombstones()
@@ -152,7 +150,6 @@ extension ClickHouseStore {
 }
 
 extension ClickHouseTables {
-    /// Returns the parents and children of transactions.
     func relatives(of transactions: Set<GUID>) async throws(WaybillError) -> Set<GUID> {
         var relatives: Set<GUID> = []
         for some in Array(transactions).inChunks(of: Self.idsPerStatement) {

@@ -170,7 +170,6 @@ extension ClickHouseTables {
             ) { row in try row.text() })
     }
 
-    /// Counts open transactions by the source that leads them.
     fileprivate func openTransactions(where condition: String) async throws(WaybillError) -> [GUID: Int64] {
         let counts = try await client.rows(
             """
@@ -181,7 +180,6 @@ extension ClickHouseTables {
         return Dictionary(counts) { first, _ in first }
     }
 
-    /// Returns one error of each identity.
     fileprivate func errors(where condition: String) async throws(WaybillError) -> Set<RecordedError> {
         let errors = try await client.rows(
             """
@@ -219,7 +217,6 @@ extension ClickHouseTables {
     }
 }
 
-/// A question with its rows in SQL.
 private struct RowReading: Sendable {
     var question: AnyQuestion
     var now: Int64

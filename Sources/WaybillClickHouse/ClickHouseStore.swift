@@ -162,11 +162,33 @@ extension ClickHouseStore {
             progress(seen, total)
         }
         written += try await take(group, at: wall)
+        try await takeSpans(from: store)
         try await queue.keeper.run(isAlone: true)
         progress(seen + size, total)
         return written
     }
 
+    private func takeSpans(from store: SQLiteStore) async throws {
+        var last: PlacedSpan?
+        repeat {
+            let before = last
+            let (key, spans) = try await store.read { reader in
+                let rows = SpanRows(reader.connection)
+                return (try rows.key(), try rows.all(after: before, limit: Self.spansPerWrite))
+            }
+            if let key, before == nil {
+                try await tables.insert(installations: [ClickHouseTables.none: key], queue.place())
+            }
+            let place = queue.place()
+            let changed = Array(Set(spans.map(\.transaction)))
+            if !spans.isEmpty { try await tables.insert([(place: place, state: .begun, transactions: changed)]) }
+            try await tables.insert(spans, place)
+            if !spans.isEmpty { try await tables.insert([(place: place, state: .written, transactions: [])]) }
+            last = spans.last
+        } while last != nil
+    }
+
+    private static let spansPerWrite = 10_000
     private static let (factsPerWrite, sourcesPerWrite): (Int64, Int) = (50_000, 1_000)
 
     private func take(_ pieces: [SourceBooks], at wall: Int64) async throws -> Int64 {

@@ -5,7 +5,7 @@ import WaybillStore
 extension ClickHouseTables {
     struct Removal: Sendable {
         var id = GUID()
-        /// `facts`, `by_source`, `books` or `transactions`.
+        /// `facts`, `by_source`, `spans`, `books` or `transactions`.
         var table: String
         var condition: String
     }
@@ -18,7 +18,17 @@ extension ClickHouseTables {
             conditions.inChunks(of: 100).map { Removal(table: table, condition: $0.joined(separator: " OR ")) }
         }
         return removals(from: "facts", gone + removed) + removals(from: "by_source", gone + removed)
-            + removals(from: "books", removed)
+            + removals(from: "books", removed) + Self.removals(ofSpans: changes.spans.filter(\.isGone))
+    }
+
+    private static func removals(ofSpans gone: [PlacedSpan]) -> [Removal] {
+        let whole = Set(gone.filter(\.isLast).map(\.transaction))
+        let lists = Array(whole).inChunks(of: 2_500).map { "tx IN (\(list($0)))" }
+        let single = Dictionary(grouping: gone.filter { !$0.isLast }, by: \.transaction).map { transaction, spans in
+            "tx = \(literal(transaction)) AND span IN (\(spans.map { "\($0.span.id.rawValue)" }.joined(separator: ", ")))"
+        }
+        let others = single.inChunks(of: 100).map { $0.joined(separator: " OR ") }
+        return (lists + others).map { Removal(table: "spans", condition: $0) }
     }
 
     /// Removes older rows.
@@ -85,6 +95,11 @@ extension ClickHouseTables {
                 rows.integer(wall)
                 rows.integer(UInt8(1))
                 try await tables.insert("\(local(removal.table))(tx, version, gone)", rows)
+            case "spans":
+                rows.guid(Self.none)
+                rows.guid(Self.none)
+                rows.integer(wall)
+                try await tables.insert("\(local(removal.table))(tx, source, version)", rows)
             case "books", "by_source":
                 rows.guid(Self.none)
                 rows.integer(wall)

@@ -204,7 +204,7 @@ struct ClickHouseTables: Sendable {
     static func literal(_ text: String) -> String { literal(bytes: text.utf8) }
 
     /// A function for each ID would take servers longer than reading the rows.
-    private static func literal(bytes: some Sequence<UInt8>) -> String {
+    static func literal(bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".unicodeScalars)
         var literal = "'"
         for byte in bytes {

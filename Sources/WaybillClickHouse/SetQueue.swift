@@ -7,12 +7,14 @@ import WaybillStore
 /// Facts come before the books that name them, so nobody reads the facts of an interrupted write.
 final class SetQueue: Sendable {
     private let tables: ClickHouseTables
-    private let factsPerTransaction: Int?
-    private let committed: @Sendable ([Result<Receipt, WaybillError>]) -> Void
+    let factsPerTransaction: Int?
+    let committed: @Sendable ([Result<Receipt, WaybillError>]) -> Void
     private let turns = FairLock()
     private let waiting = Locked<[Waiting]>([])
     private let numbers = ArrivalNumbers()
     let keeper: TransactionKeeper
+    let spans = SpanPlaces()
+    let legacySource = GUID()
 
     /// Facts and other rows, after which a group of sets is complete.
     private static let rowsPerCommit = 50_000
@@ -71,6 +73,22 @@ final class SetQueue: Sendable {
         return results
     }
 
+    func place() -> Int64 { numbers.next(1) }
+
+    func write<Value: Sendable>(
+        besides transactions: Set<GUID>, _ sources: Set<GUID>, at wall: Int64,
+        _ body: @escaping @Sendable (Store) throws(WaybillError) -> (Value, [TransactionSet.Share])
+    ) async throws -> Value {
+        try await turns.run {
+            try await follow()
+            let found = try await WorkingSet(of: transactions, sources, tables)
+            let (value, changes) = try await found.rehearse(body)
+            try await write(changes, at: wall, known: found.shares)
+            keeper.wake()
+            return value
+        }
+    }
+
     /// Later inserts get later numbers than those of other processes.
     private func follow() async throws(WaybillError) {
         numbers.follow(try await tables.lastPlaces(behind: numbers.recently))
@@ -97,7 +115,10 @@ final class SetQueue: Sendable {
         if !changed.isEmpty {
             try await tables.insert([(place: place, state: .begun, transactions: Array(changed))])
         }
+        try await tables.insert(changes.spans, place)
         try await writeBooks(changes, at: wall, bound: bound)
+        spans.note(changes.spans)
+        try await tables.insert(endOf: changes.spans.filter(\.hasWaited), numbers.next(1))
         // Facts may have been written meanwhile.
         let others = try await tables.transactions(elsewhereChangedBy: changes, known: known)
         if !changed.isEmpty || !others.isEmpty {

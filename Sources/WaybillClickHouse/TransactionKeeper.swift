@@ -41,8 +41,6 @@ final class TransactionKeeper: Sendable {
         }
     }
 
-    /// Makes all outdated rows.
-    ///
     /// - Parameter isAlone: Whether to include the latest changes of other processes.
     func run(isAlone: Bool = false) async throws {
         guard tables.keepsRows else { return }
@@ -61,7 +59,6 @@ final class TransactionKeeper: Sendable {
         }
     }
 
-    /// Deletes the changes of past days, once an hour.
     private func tidy() async throws {
         let now = numbers.next(1)
         guard
@@ -124,8 +121,6 @@ final class TransactionKeeper: Sendable {
 }
 
 extension ClickHouseTables {
-    /// Returns the transactions that a change changes.
-    ///
     /// - Parameter known: The sources before; `nil` if their clocks and ends are the same.
     func transactions(changedBy changes: StoreChanges, known: [GUID: TransactionSet.Share]?)
         async throws(WaybillError) -> Set<GUID>

@@ -134,8 +134,6 @@ struct TransactionLoader {
         try await load(transactions)
     }
 
-    // MARK: Putting it together
-
     /// - Parameter asked: Transactions that must be whole.
     private func store(of asked: Set<GUID>) async throws -> StoreThread<MemoryStore> {
         let ids = Set(rows.keys.map(\.source))
@@ -163,8 +161,12 @@ struct TransactionLoader {
         where !buried.contains(source.books.share.source.installation) {
             try await thread.replay([source.head(with: facts[id] ?? [])])
         }
+        let spans = try await tables.spans(of: loaded).counted(sources)
         let ranks = sources.mapValues(\.first)
-        await thread.run { memory in memory.ranks = ranks }
+        try await thread.run { memory throws(WaybillError) in
+            memory.ranks = ranks
+            try memory.store.replay(spans)
+        }
         return thread
     }
 }
@@ -218,7 +220,6 @@ extension ClickHouseTables {
         return Dictionary(counts) { first, _ in first }
     }
 
-    /// Returns the facts of transactions, once more of the asked ones, between their given facts.
     fileprivate func facts(
         of transactions: Set<GUID>, _ asked: Set<GUID>, between given: [FactRow]
     ) async throws(WaybillError) -> [FactID] {

@@ -34,7 +34,6 @@ extension ClickHouseTables {
         try await insert("transactions(\(Self.columns))", writer)
     }
 
-    /// Returns the newest versions of rows.
     func versions(of transactions: [GUID]) async throws(WaybillError) -> [GUID: Int64] {
         var versions: [GUID: Int64] = [:]
         for some in transactions.inChunks(of: Self.idsPerStatement) {
@@ -52,7 +51,6 @@ extension ClickHouseTables {
         }
     }
 
-    /// Passes on the rows that match, in groups.
     func transactions(
         where condition: String, reading contents: RowContents, isChosen: String = "1", now: Int64,
         eachGroup body: ([TransactionRow]) async throws -> Void

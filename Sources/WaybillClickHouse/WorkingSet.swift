@@ -9,9 +9,7 @@ struct WorkingSet {
     let thread: StoreThread<MemoryStore>
     /// The installations that are bound to their first secret already.
     let installations: Set<GUID>
-    /// The known sources, without facts.
     let shares: [GUID: TransactionSet.Share]
-    /// The number of all names, which is limited.
     private let nameCount: Int
     private let tables: ClickHouseTables
 
@@ -20,6 +18,13 @@ struct WorkingSet {
         try await loading.load()
         let apps = loading.apps
         try await self.init(loading, tables) { apps.contains($0.app) }
+    }
+
+    init(of transactions: Set<GUID>, _ sources: Set<GUID>, _ tables: ClickHouseTables) async throws {
+        var loading = WorkingSetLoader([], tables, factLimit: .max)
+        try await loading.loadTombstones()
+        try await loading.load(transactions, besides: sources)
+        try await self.init(loading, tables) { _ in true }
     }
 
     /// Calls `body` with parts of the database that have together all that an erasure erases.
@@ -79,8 +84,10 @@ struct WorkingSet {
         try await thread.replay(loading.names.filter(isNeeded))
         try await thread.replay(loading.books)
         let (tombstones, installations, ranks) = (loading.tombstones, loading.installations, loading.ranks)
+        let spans = loading.spans
         try await thread.run { memory throws(WaybillError) in
             memory.ranks = ranks
+            try memory.store.replay(spans)
             try memory.store.replay(installations)
             try memory.store.replay(tombstones)
         }
@@ -93,6 +100,16 @@ struct WorkingSet {
         return try await thread.run { memory throws(WaybillError) in
             memory.store.nameCount = nameCount
             return try memory.store.rehearse(arrivals, factsPerTransaction: limit)
+        }
+    }
+
+    func rehearse<Value: Sendable>(
+        _ body: @escaping @Sendable (Store) throws(WaybillError) -> (Value, [TransactionSet.Share])
+    ) async throws(WaybillError) -> (value: Value, changes: StoreChanges) {
+        let nameCount = nameCount
+        return try await thread.run { memory throws(WaybillError) in
+            memory.store.nameCount = nameCount
+            return try memory.store.rehearse { () throws(WaybillError) in try body(memory.store) }
         }
     }
 
@@ -142,7 +159,10 @@ extension ClickHouseTables {
     /// Returns transactions that began before a time, in groups. Of some, nothing may be left.
     func begun(before time: Int64) async throws(WaybillError) -> [[GUID]] {
         try await client.rows(
-            "SELECT DISTINCT tx FROM begun WHERE begun_us < \(time) OR begun_us = \(Int64.max) ORDER BY tx", reading
+            """
+            SELECT DISTINCT tx FROM (SELECT tx FROM begun WHERE begun_us < \(time) OR begun_us = \(Int64.max) \
+            UNION ALL SELECT tx FROM spans WHERE \(Self.isOfASource) AND \(time) = \(Int64.max)) ORDER BY tx
+            """, reading
         ) { row in try row.guid() }.inChunks(of: 2_000).map(Array.init)
     }
 

@@ -12,6 +12,7 @@ struct WorkingSetLoader {
     /// To be replayed in this order: every source with its loaded facts, then the arrivals of the sets' own sources.
     private(set) var books: [SourceBooks] = []
     private(set) var ranks: [GUID: Int64] = [:]
+    private(set) var spans: [PlacedSpan] = []
 
     private(set) var rows: [FactID: ClickHouseTables.FactRow] = [:]
     /// Keeps the arrivals behind this place; `nil` keeps none.
@@ -61,7 +62,9 @@ struct WorkingSetLoader {
         try await tables.facts(strandedOf: Array(here.union(continued))) { row in rows[row.id] = row }
         for share in shares { try await loadOpenExchanges(of: share) }
         let its = Set(shares.map(\.source.id))
-        let sources = try await tables.sources(its.union(rows.keys.lazy.map(\.source)))
+        let spans = try await tables.spans(of: transactions)
+        let sources = try await tables.sources(its.union(rows.keys.lazy.map(\.source)).union(spans.map(\.source)))
+        self.spans = spans.counted(sources)
         for share in shares { try await loadRedatedParts(by: share, known: sources[share.source.id]?.books.share) }
         place(sources, its)
     }
@@ -74,8 +77,11 @@ struct WorkingSetLoader {
         try await loadFacts(of: transactions)
         let parts = rows.values.filter { if case .opened = $0.fact.content { true } else { false } }.map(\.id)
         try await tables.facts(strandedOf: parts) { row in rows[row.id] = row }
-        let its = Set(rows.keys.lazy.map(\.source)).union(sources)
-        place(try await tables.sources(its), its)
+        let spans = try await tables.spans(of: transactions)
+        let its = Set(rows.keys.lazy.map(\.source)).union(sources).union(spans.map(\.source))
+        let known = try await tables.sources(its)
+        self.spans = spans.counted(known)
+        place(known, its)
     }
 
     /// Loads all of an installation, and the other parts of its transactions.

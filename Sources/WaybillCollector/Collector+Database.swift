@@ -9,8 +9,8 @@ extension Collector {
     ///
     /// Each project has its own database: `waybill` the one of the address, and any other one whose name ends in the
     /// project's, with `_` for each `-`. In front of `clickhouse://host:8123/waybill`, the project `web-shop` is in
-    /// `waybill_web_shop`. The collector answers OTLP spans and sets of version 0.0.1 with 501. It ignores
-    /// `storeByteCount`. Sessions of the inspector belong to one collector.
+    /// `waybill_web_shop`. The collector ignores `storeByteCount`. Sessions of the inspector belong to one
+    /// collector.
     ///
     /// - Parameters:
     ///   - database: The database of the project `waybill`. Create the tables of each project's database with

@@ -171,12 +171,6 @@ extension Problem {
         return problem
     }
 
-    static func onlyInFolder(_ what: String) -> Problem {
-        Problem(
-            .notImplemented,
-            "\(what) taken in by a collector that keeps its store in a folder, and not by one in front of a database.")
-    }
-
     static func deadline(_ error: WaybillError) -> Problem { Problem(.unprocessableContent, error.message) }
 
     static var ending: Problem {

@@ -5,6 +5,7 @@ package import WaybillExport
 package import WaybillLegacy
 package import WaybillQueries
 package import WaybillSpans
+import WaybillStore
 
 #if ClickHouse
 package import WaybillClickHouse
@@ -138,7 +139,6 @@ extension SQLiteStore: ProjectStore {
 }
 
 #if ClickHouse
-/// Spans and sets of version 0.0.1 need a folder: they number facts by earlier ones, which requires a single writer.
 extension ClickHouseStore: ProjectStore {
     package func asked(by key: String?) -> any ProjectStore {
         var store = self
@@ -147,13 +147,44 @@ extension ClickHouseStore: ProjectStore {
     }
 
     package func add(_ request: TraceRequest, sentBy sender: String) async throws -> SpanVerdict {
-        throw Problem.onlyInFolder("Spans by OTLP are")
+        let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, factsPerTransaction)
+        let (key, number) = try await spanWriter()
+        let writer = SpanWriter(key: key, number: number)
+        let places = request.places(sentBy: sender, by: writer, redactor: redactor)
+        return try await write(besides: places.transactions, places.sources, at: wall) { store throws(WaybillError) in
+            try store.book(
+                request, sentBy: sender, by: writer, receivedAt: wall, factsPerTransaction: limit, redactor: redactor)
+        }
     }
 
-    package func settleWaitingSpans() async throws -> Int { 0 }
+    package func settleWaitingSpans() async throws -> Int {
+        let (wall, redactor) = (clock.wallMicroseconds(), redactor)
+        var count = 0
+        for place in try await waitingSpans(since: wall - Store.spanPatienceMicroseconds, limit: 500) {
+            let (key, number) = try await spanWriter()
+            let writer = SpanWriter(key: key, number: number)
+            count += try await write(besides: [place.transaction], [place.source], at: wall) {
+                store throws(WaybillError) in
+                try store.settleSpans(
+                    of: place.source, in: place.transaction, by: writer, at: wall, redactor: redactor)
+            }
+            endWait(at: place)
+        }
+        return count
+    }
 
     package func add(_ set: LegacySet, digest: [UInt8]) async throws -> Receipt {
-        throw Problem.onlyInFolder("Sets of version 0.0.1 are")
+        let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, factsPerTransaction)
+        if try await knowsLegacySet(digest, since: wall - Store.legacyMemoryMicroseconds) {
+            return Receipt(set: GUID(), acceptedCount: 0, knownCount: set.factCount)
+        }
+        let source = legacySource
+        let receipt = try await write(besides: Set(set.transactions.map(\.id)), [source], at: wall) {
+            store throws(WaybillError) in
+            try store.book(set, as: source, receivedAt: wall, factsPerTransaction: limit, redactor: redactor)
+        }
+        try await note(receipt, ofLegacySet: digest, at: wall)
+        return receipt
     }
 }
 #endif

@@ -14,6 +14,7 @@ struct LegacyIngestion {
     static let possibleDuplicate = "possibleDuplicate"
     /// The attribute with an unreadable time of a log, which gets the time of its arrival instead.
     static let unreadableTimestamp = "unreadableTimestamp"
+    private static let app = "apptxnset-v0.0.1"
 
     private var known: [GUID: Set<Log>] = [:]
     private var facts: [Fact] = []
@@ -42,7 +43,7 @@ struct LegacyIngestion {
         for transaction in set.transactions { try add(transaction, of: source, after: recorded) }
         // The source starts in 1970, because the logs' times are since then.
         return TransactionSet.Share(
-            source: SourceIdentity(id: source, app: "apptxnset-v0.0.1"),
+            source: SourceIdentity(id: source, app: Self.app),
             clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             ledger: Ledger(recorded: recorded + Int64(facts.count)), facts: facts)
     }
@@ -51,7 +52,7 @@ struct LegacyIngestion {
         throws(WaybillError)
     {
         var before = known[transaction.id]
-        if before == nil { before = try logs(of: transaction.id, source) }
+        if before == nil { before = try logs(of: transaction.id) }
         let part = recorded + Int64(facts.count) + 1
         let events = transaction.logs.map { log in
             let time = LegacyDate.microseconds(log.timestamp).flatMap {
@@ -106,10 +107,10 @@ struct LegacyIngestion {
         return event
     }
 
-    private func logs(of transaction: GUID, _ source: GUID) throws(WaybillError) -> Set<Log>? {
+    private func logs(of transaction: GUID) throws(WaybillError) -> Set<Log>? {
         let parts = try connection.statement(
-            "SELECT p.source, p.sequence FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ? AND s.uuid = ?"
-        ).rows(transaction, source) { row in (source: row.int(0), sequence: row.int(1)) }
+            "SELECT p.source, p.sequence FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ? AND s.app = ?"
+        ).rows(transaction, Self.app) { row in (source: row.int(0), sequence: row.int(1)) }
         guard !parts.isEmpty else { return nil }
         var logs: Set<Log> = []
         for part in parts {
@@ -152,26 +153,39 @@ extension Store {
                 ?? false
             if isKnown { return Receipt(set: GUID(), acceptedCount: 0, knownCount: set.factCount) }
             try connection.statement("INSERT INTO legacy_sets(digest, received_us) VALUES (?, ?)").run(digest, wall)
-            let source = try legacySource()
-            let recorded = try SourceRows(connection: connection).find(source)?.recorded ?? 0
-            let rejections = try quarantine(set.unread, of: source, redactor: redactor, at: wall)
-            var legacy = LegacyIngestion(connection: connection, redactor: redactor, receivedMicroseconds: wall)
-            var share = try legacy.share(set, of: source, recorded: recorded)
-            guard !share.facts.isEmpty else { return Receipt(set: GUID(), acceptedCount: 0, rejections: rejections) }
-            // The proof is not stored, so no set of another format can name this source.
-            share.sourceProof = IdentityProof()
-            var ingestion = try Ingestion(share, unread: [], at: wall, connection)
-            ingestion.isVouchedFor = true
-            ingestion.factsPerTransaction = factsPerTransaction
-            ingestion.hooks = hooks
-            try ingestion.run(at: wall)
-            try LeadingParts(connection: connection).decide(each: ingestion.undecided)
-            if let facts = ingestion.stored { stored.append(facts) }
-            finished += ingestion.finished
-            return Receipt(
-                set: GUID(), acceptedCount: ingestion.acceptedCount + ingestion.withheldCount,
-                rejections: ingestion.rejections + rejections)
+            return try book(
+                set, as: try legacySource(), receivedAt: wall, factsPerTransaction: factsPerTransaction,
+                redactor: redactor
+            ).receipt
         }
+    }
+
+    /// - Parameter source: Only the caller numbers its facts.
+    package func book(
+        _ set: LegacySet, as source: GUID, receivedAt wall: Int64, factsPerTransaction: Int?, redactor: Redactor
+    ) throws(WaybillError) -> (receipt: Receipt, shares: [TransactionSet.Share]) {
+        try Schema.makeLegacyTables(connection)
+        let recorded = try SourceRows(connection: connection).find(source)?.recorded ?? 0
+        let rejections = try quarantine(set.unread, of: source, redactor: redactor, at: wall)
+        var legacy = LegacyIngestion(connection: connection, redactor: redactor, receivedMicroseconds: wall)
+        var share = try legacy.share(set, of: source, recorded: recorded)
+        guard !share.facts.isEmpty else {
+            return (Receipt(set: GUID(), acceptedCount: 0, rejections: rejections), [])
+        }
+        // The proof is not stored, so no set of another format can name this source.
+        share.sourceProof = IdentityProof()
+        var ingestion = try Ingestion(share, unread: [], at: wall, connection)
+        ingestion.isVouchedFor = true
+        ingestion.factsPerTransaction = factsPerTransaction
+        ingestion.hooks = hooks
+        try ingestion.run(at: wall)
+        try LeadingParts(connection: connection).decide(each: ingestion.undecided)
+        if let facts = ingestion.stored { stored.append(facts) }
+        finished += ingestion.finished
+        let receipt = Receipt(
+            set: GUID(), acceptedCount: ingestion.acceptedCount + ingestion.withheldCount,
+            rejections: ingestion.rejections + rejections)
+        return (receipt, [share])
     }
 
     /// Keeps unreadable transactions, except erased ones.

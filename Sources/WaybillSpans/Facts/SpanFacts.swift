@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 
 /// The redacted facts of a span, in part 1 and use case 0. They begin at 2, or at 1 if the span opens the part.
 struct SpanFacts {
@@ -272,18 +272,18 @@ struct SpanSource {
     let recorded: SourceIdentity
     let proof: IdentityProof?
 
-    init(_ resource: Attributes, sentBy sender: String, key: [UInt8], redactor: Redactor) {
+    init(_ resource: Attributes, sentBy sender: String, _ writer: SpanWriter, redactor: Redactor) {
         let names = ["service.namespace", "service.name", "service.instance.id"]
         // These identify an instance of a service. Without an instance ID, all attributes do.
         let identity =
             resource.text("service.instance.id") == nil
             ? resource.map { "\($0.key)=\($0.value)" }.sorted() : names.map { resource.text($0) ?? "" }
-        var message = key
+        var message = writer.key
         for text in [sender] + identity {
             message += Array("\(text.utf8.count):".utf8) + Array(text.utf8)
         }
         let id = SHA256.hash(message).withUnsafeBytes { GUID(bytes: UnsafeRawBufferPointer(rebasing: $0[..<16])) }
-        var source = SourceIdentity(id: id ?? GUID(high: 0, low: 0))
+        var source = SourceIdentity(id: GUID(high: id?.high ?? 0, low: (id?.low ?? 0) ^ writer.number))
         source.app = redactor.label(resource.text("service.name") ?? "unknown_service")
         source.appVersion = redactor.label(resource.text("service.version") ?? "")
         source.device = redactor.label(resource.text("device.model.identifier", "host.arch") ?? "")
@@ -295,12 +295,36 @@ struct SpanSource {
         ]
         source.attributes = redactor.attributes(resource.filter { !told.contains($0.key) }).0
         recorded = source
-        proof = Self.proof(of: source.id, key: key)
+        proof = writer.proof(of: source.id)
     }
+}
+
+/// Each process that writes to a database has its own sources, because it numbers their facts.
+package struct SpanWriter: Sendable {
+    /// The secret of the store.
+    let key: [UInt8]
+    /// 0 for the only writer.
+    let number: UInt64
+
+    package init(key: [UInt8], number: UInt64 = 0) { (self.key, self.number) = (key, number) }
+
+    var isOneOfMany: Bool { number != 0 }
 
     /// The store's proof for a source, without which no set can name the source.
-    static func proof(of source: GUID, key: [UInt8]) -> IdentityProof? {
+    func proof(of source: GUID) -> IdentityProof? {
         let digest = SHA256.hash(key + Array(source.description.utf8))
         return IdentityProof(digest.map { String($0, radix: 16) }.joined())
+    }
+}
+
+extension TraceRequest {
+    /// The transactions of the spans, and the sources that `writer` makes of them.
+    package func places(
+        sentBy sender: String, by writer: SpanWriter, redactor: Redactor
+    ) -> (transactions: Set<GUID>, sources: Set<GUID>) {
+        let sources = resources.map {
+            SpanSource($0.attributes, sentBy: sender, writer, redactor: redactor).recorded.id
+        }
+        return (Set(resources.flatMap(\.spans).map(\.transaction)), Set(sources))
     }
 }

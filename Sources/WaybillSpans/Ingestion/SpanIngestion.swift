@@ -17,10 +17,11 @@ struct SpanIngestion {
     private(set) var addedNameCount = 0
     /// The new facts, for the hooks.
     private(set) var stored: [StoredFacts] = []
+    private(set) var shares: [TransactionSet.Share] = []
 
     private let connection: Connection
     private let redactor: Redactor
-    private let key: [UInt8]
+    private let writer: SpanWriter
     private let wall: Int64
     private let factsPerTransaction: Int?
     private let hooks: IngestHooks
@@ -36,12 +37,12 @@ struct SpanIngestion {
     private var touched: Set<GUID> = []
 
     init(
-        _ connection: Connection, redactor: Redactor, key: [UInt8], at wall: Int64, factsPerTransaction: Int?,
+        _ connection: Connection, redactor: Redactor, by writer: SpanWriter, at wall: Int64, factsPerTransaction: Int?,
         nameRoom: Int?, hooks: IngestHooks
     ) throws(WaybillError) {
         self.connection = connection
         self.redactor = redactor
-        self.key = key
+        self.writer = writer
         self.wall = wall
         self.factsPerTransaction = factsPerTransaction
         self.nameRoom = nameRoom
@@ -61,7 +62,7 @@ struct SpanIngestion {
             }
         }
         guard !transactions.isEmpty else { return }
-        let source = SpanSource(resource.attributes, sentBy: sender, key: key, redactor: redactor)
+        let source = SpanSource(resource.attributes, sentBy: sender, writer, redactor: redactor)
         guard let row = try register(source.recorded, proof: source.proof) else {
             return verdict.refuse(
                 transactions.values.reduce(0) { $0 + $1.count },
@@ -71,8 +72,15 @@ struct SpanIngestion {
         for (transaction, spans) in transactions.sorted(by: { $0.key < $1.key }) {
             var tree = try SpanTree(of: row.id, in: transaction, rows)
             for span in spans {
-                // The original would keep what the host changes or withholds.
-                if try tree.add(span, redactor: redactor, keepsOriginal: hooks.willStore == nil) {
+                var isNew = true
+                if writer.isOneOfMany {
+                    isNew = try !rows.isKnown(span.id, besides: row.id, in: transaction)
+                }
+                if isNew {
+                    // The original would keep what the host changes or withholds.
+                    isNew = try tree.add(span, redactor: redactor, keepsOriginal: hooks.willStore == nil)
+                }
+                if isNew {
                     verdict.acceptedCount += 1
                 } else {
                     verdict.knownCount += 1
@@ -88,26 +96,32 @@ struct SpanIngestion {
     mutating func settle(waitingSince time: Int64, limit: Int, needed: Int? = nil) throws(WaybillError) {
         var settledCount = 0
         for (transaction, source) in try rows.waiting(before: time, limit: limit) {
-            let found = try connection.statement("SELECT uuid, app FROM sources WHERE id = ?").first(source) { row in
-                SourceIdentity(id: row.guid(0), app: row.text(1))
-            }
-            guard let recorded = found, let row = try sources.find(source) else { continue }
-            var batch = SpanBatch(of: recorded, row: source, recorded: row.recorded)
-            var tree = try SpanTree(of: source, in: transaction, rows)
-            settledCount += tree.nodes.count
-            // Each added part is a root, which does not affect other waiting spans.
-            for (missing, ids) in try tree.waiting().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-                if tree.nodes[missing] == nil {
-                    tree.addPart(for: missing, above: ids, named: recorded.app)
-                } else {
-                    // These spans are each other's parents.
-                    try refuse(ids, of: tree, in: &batch)
-                }
-            }
-            try place(&tree, in: &batch)
-            try write(batch, proof: SpanSource.proof(of: recorded.id, key: key))
+            settledCount += try settle(transaction, source)
             if let needed, settledCount >= needed { return }
         }
+    }
+
+    /// Returns how many spans waited.
+    mutating func settle(_ transaction: GUID, _ source: Int64) throws(WaybillError) -> Int {
+        let found = try connection.statement("SELECT uuid, app FROM sources WHERE id = ?").first(source) { row in
+            SourceIdentity(id: row.guid(0), app: row.text(1))
+        }
+        guard let recorded = found, let row = try sources.find(source) else { return 0 }
+        var batch = SpanBatch(of: recorded, row: source, recorded: row.recorded)
+        var tree = try SpanTree(of: source, in: transaction, rows)
+        let count = tree.nodes.count
+        // Each added part is a root, which does not affect other waiting spans.
+        for (missing, ids) in try tree.waiting().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            if tree.nodes[missing] == nil {
+                tree.addPart(for: missing, above: ids, named: recorded.app)
+            } else {
+                // These spans are each other's parents.
+                try refuse(ids, of: tree, in: &batch)
+            }
+        }
+        try place(&tree, in: &batch)
+        try write(batch, proof: writer.proof(of: recorded.id))
+        return count
     }
 
     /// Finds the causes of all new parts at the end, because that reads whole transactions.
@@ -267,6 +281,7 @@ struct SpanIngestion {
         ingestion.nameRoom = nameRoom.map { $0 - addedNameCount }
         ingestion.hooks = hooks
         try ingestion.run(at: wall)
+        shares.append(share)
         addedNameCount += ingestion.addedNameCount
         verdict.factCount += ingestion.acceptedCount + ingestion.withheldCount
         if let facts = ingestion.stored { stored.append(facts) }

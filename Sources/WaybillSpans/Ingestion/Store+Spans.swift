@@ -22,6 +22,7 @@ extension SQLiteStore {
 }
 
 extension Store {
+    package static let spanPatienceMicroseconds = SpanIngestion.patienceMicroseconds
     private static let settledAtOnce = 500
 
     /// Returns a verdict to send only after the commit is synced. Spans beyond `factsPerTransaction` are refused.
@@ -30,47 +31,85 @@ extension Store {
         redactor: Redactor = Redactor()
     ) throws(WaybillError) -> SpanVerdict {
         try write { () throws(WaybillError) in
-            var ingestion = try spanIngestion(at: wall, factsPerTransaction: factsPerTransaction, redactor: redactor)
-            for resource in request.resources { try ingestion.add(resource, sentBy: sender) }
-            try ingestion.settle(waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
-            // Settles only the excess, because no other request should wait for all of them.
-            let excess = try SpanRows(connection).waitingCount(limit: .max) - SpanIngestion.waitingLimit
-            if excess > 0 { try ingestion.settle(waitingSince: .max, limit: Self.settledAtOnce, needed: excess) }
-            try ingestion.finish()
-            nameCount? += ingestion.addedNameCount
-            stored += ingestion.stored
-            var verdict = ingestion.verdict
-            for (reason, count) in request.faults { verdict.refuse(count, because: reason) }
-            return verdict
+            try book(
+                request, sentBy: sender, by: try spanWriter(), receivedAt: wall,
+                factsPerTransaction: factsPerTransaction, redactor: redactor
+            ) { (ingestion) throws(WaybillError) in
+                try ingestion.settle(
+                    waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
+                // Settles only the excess, because no other request should wait for all of them.
+                let excess = try SpanRows(connection).waitingCount(limit: .max) - SpanIngestion.waitingLimit
+                if excess > 0 { try ingestion.settle(waitingSince: .max, limit: Self.settledAtOnce, needed: excess) }
+            }.verdict
         }
+    }
+
+    package func book(
+        _ request: TraceRequest, sentBy sender: String, by writer: SpanWriter, receivedAt wall: Int64,
+        factsPerTransaction: Int?, redactor: Redactor
+    ) throws(WaybillError) -> (verdict: SpanVerdict, shares: [TransactionSet.Share]) {
+        try book(
+            request, sentBy: sender, by: writer, receivedAt: wall, factsPerTransaction: factsPerTransaction,
+            redactor: redactor
+        ) { _ in }
+    }
+
+    private func book(
+        _ request: TraceRequest, sentBy sender: String, by writer: SpanWriter, receivedAt wall: Int64,
+        factsPerTransaction: Int?, redactor: Redactor,
+        settling settle: (inout SpanIngestion) throws(WaybillError) -> Void
+    ) throws(WaybillError) -> (verdict: SpanVerdict, shares: [TransactionSet.Share]) {
+        var (verdict, shares) = try book(
+            by: writer, at: wall, factsPerTransaction: factsPerTransaction, redactor: redactor
+        ) { (ingestion) throws(WaybillError) in
+            for resource in request.resources { try ingestion.add(resource, sentBy: sender) }
+            try settle(&ingestion)
+        }
+        for (reason, count) in request.faults { verdict.refuse(count, because: reason) }
+        return (verdict, shares)
+    }
+
+    package func settleSpans(
+        of source: GUID, in transaction: GUID, by writer: SpanWriter, at wall: Int64, redactor: Redactor
+    ) throws(WaybillError) -> (factCount: Int, shares: [TransactionSet.Share]) {
+        guard let row = try SourceRows(connection: connection).find(source) else { return (0, []) }
+        let (verdict, shares) = try book(by: writer, at: wall, factsPerTransaction: nil, redactor: redactor) {
+            (ingestion) throws(WaybillError) in _ = try ingestion.settle(transaction, row.id)
+        }
+        return (verdict.factCount, shares)
     }
 
     package func settleWaitingSpans(at wall: Int64, redactor: Redactor = Redactor()) throws(WaybillError) -> Int {
         guard try SpanRows(connection).waitingCount(limit: 1) > 0 else { return 0 }
         return try write { () throws(WaybillError) in
-            var ingestion = try spanIngestion(at: wall, factsPerTransaction: nil, redactor: redactor)
-            try ingestion.settle(waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
-            try ingestion.finish()
-            nameCount? += ingestion.addedNameCount
-            stored += ingestion.stored
-            return ingestion.verdict.factCount
+            try book(by: try spanWriter(), at: wall, factsPerTransaction: nil, redactor: redactor) {
+                (ingestion) throws(WaybillError) in
+                try ingestion.settle(
+                    waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
+            }.verdict.factCount
         }
     }
 
-    private func spanIngestion(at wall: Int64, factsPerTransaction: Int?, redactor: Redactor) throws(WaybillError)
-        -> SpanIngestion
-    {
-        try SpanIngestion(
-            connection, redactor: redactor, key: try spanKey(), at: wall, factsPerTransaction: factsPerTransaction,
+    private func book(
+        by writer: SpanWriter, at wall: Int64, factsPerTransaction: Int?, redactor: Redactor,
+        _ body: (inout SpanIngestion) throws(WaybillError) -> Void
+    ) throws(WaybillError) -> (verdict: SpanVerdict, shares: [TransactionSet.Share]) {
+        var ingestion = try SpanIngestion(
+            connection, redactor: redactor, by: writer, at: wall, factsPerTransaction: factsPerTransaction,
             nameRoom: try nameRoom(), hooks: hooks)
+        try body(&ingestion)
+        try ingestion.finish()
+        nameCount? += ingestion.addedNameCount
+        stored += ingestion.stored
+        return (ingestion.verdict, ingestion.shares)
     }
 
-    private func spanKey() throws(WaybillError) -> [UInt8] {
+    private func spanWriter() throws(WaybillError) -> SpanWriter {
         let name = "span_key"
-        if let key = try setting(name) { return Array(key.utf8) }
+        if let key = try setting(name) { return SpanWriter(key: Array(key.utf8)) }
         let key = "\(GUID())\(GUID())"
         try connection.statement("INSERT INTO settings(key, value) VALUES (?, ?)").run(name, key)
-        return Array(key.utf8)
+        return SpanWriter(key: Array(key.utf8))
     }
 }
 

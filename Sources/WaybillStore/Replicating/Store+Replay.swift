@@ -63,6 +63,24 @@ extension Store {
         }
     }
 
+    /// Applies spans, and finds the exchanges that caused them; call it after their facts are applied.
+    package func replay(_ spans: [PlacedSpan]) throws(WaybillError) {
+        guard !spans.isEmpty else { return }
+        try write { () throws(WaybillError) in
+            let (rows, sources, causes) = (
+                SpanRows(connection), SourceRows(connection: connection), SpanCauses(connection)
+            )
+            var (uncaused, undecided): (Set<GUID>, Set<GUID>) = ([], [])
+            for placed in spans {
+                guard let source = try sources.find(placed.source) else { continue }
+                try rows.write(placed.span, of: source.id, in: placed.transaction, at: placed.received)
+                if placed.span.isUncaused { uncaused.insert(placed.transaction) }
+            }
+            for transaction in uncaused where try causes.find(in: transaction) { undecided.insert(transaction) }
+            try LeadingParts(connection: connection).decide(each: undecided)
+        }
+    }
+
     private func replay(_ books: SourceBooks) throws(WaybillError) {
         let last = try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'") as Int64
         var ingestion = try Ingestion(books.share, unread: [], at: books.heard, connection)
@@ -117,15 +135,7 @@ extension Store {
     package func rehearse(_ arrivals: [ReceivedSet], factsPerTransaction: Int?) throws(WaybillError) -> (
         results: [Result<Receipt, WaybillError>], changes: StoreChanges
     ) {
-        var facts: [FactID: Fact] = [:]
-        for share in arrivals.flatMap(\.set.sources) {
-            for fact in share.facts {
-                let id = FactID(source: share.source.id, sequence: fact.sequence)
-                if facts[id] == nil { facts[id] = fact }
-            }
-        }
-        let fact: (FactID) -> Fact? = { facts[$0] }
-        return try rehearse(fact) { () throws(WaybillError) in
+        try rehearse { () throws(WaybillError) in
             var results: [Result<Receipt, WaybillError>] = []
             for arrival in arrivals {
                 results.append(
@@ -135,25 +145,25 @@ extension Store {
                             hasRows: false)
                     })
             }
-            return results
+            return (results, arrivals.flatMap(\.set.sources))
         }
     }
 
     package func rehearseErasure(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> (
         erasure: Erasure, changes: StoreChanges
     ) {
-        try rehearse { () throws(WaybillError) in try eraseRows(scope, at: wall) }
+        try rehearse { () throws(WaybillError) in (try eraseRows(scope, at: wall), []) }
     }
 
     /// Returns the deletions and changes of a retention step; see `RecordStore.retire(_:)`.
     package func rehearseRetirement(_ step: (Store) throws(WaybillError) -> Int) throws(WaybillError) -> (
         factCount: Int, changes: StoreChanges
     ) {
-        try rehearse { () throws(WaybillError) in try step(self) }
+        try rehearse { () throws(WaybillError) in (try step(self), []) }
     }
 
-    private func rehearse<Value>(
-        _ fact: (FactID) -> Fact? = { _ in nil }, _ body: () throws(WaybillError) -> Value
+    package func rehearse<Value>(
+        _ body: () throws(WaybillError) -> (Value, [TransactionSet.Share])
     ) throws(WaybillError) -> (Value, StoreChanges) {
         let changed = ChangedRows(connection: connection)
         try changed.begin()
@@ -161,8 +171,15 @@ extension Store {
         return try write { () throws(WaybillError) in
             let last = try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'") as Int64
             var (value, changes) = try undone { () throws(WaybillError) in
-                let value = try body()
-                return (value, try changed.changes(behind: last, fact))
+                let (value, shares) = try body()
+                var facts: [FactID: Fact] = [:]
+                for share in shares {
+                    for fact in share.facts {
+                        let id = FactID(source: share.source.id, sequence: fact.sequence)
+                        if facts[id] == nil { facts[id] = fact }
+                    }
+                }
+                return (value, try changed.changes(behind: last) { facts[$0] })
             }
             for index in changes.books.indices { try findGone(&changes.books[index]) }
             return (value, changes)
@@ -202,6 +219,7 @@ package struct StoreChanges: Sendable {
     /// The beginnings of transactions that are new in lists, or moved. `Int64.max` if a clock is so far ahead that the
     /// place depends on when the source is heard.
     package var begun: [(transaction: GUID, at: Int64)] = []
+    package var spans: [PlacedSpan] = []
 
     package init(names: [NameChange] = [], tombstones: [Tombstone] = []) {
         (self.names, self.tombstones) = (names, tombstones)

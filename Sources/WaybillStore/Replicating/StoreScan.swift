@@ -124,7 +124,10 @@ struct ChangedRows {
     }
 
     func forget() throws(WaybillError) {
-        let tables = ["changed_sources", "removed_sources", "changed_names", "changed_tombstones", "changed_places"]
+        let tables = [
+            "changed_sources", "removed_sources", "changed_names", "changed_tombstones", "changed_places",
+            "changed_spans",
+        ]
         for table in tables {
             try connection.statement("DELETE FROM temp.\(table)").run()
         }
@@ -157,6 +160,7 @@ struct ChangedRows {
             let (listed, begun): (Int64, Int64) = (row.int(1), row.int(2))
             return (row.guid(0), listed == begun ? listed : .max)
         }
+        changes.spans = try SpanRows(connection).changed()
         changes.tombstones = try connection.statement(
             """
             SELECT guid, with_installation, at_us, (SELECT i.proof_hash FROM installations i WHERE i.guid = t.guid) \
@@ -226,6 +230,17 @@ struct ChangedRows {
             """
             CREATE TEMP TRIGGER IF NOT EXISTS place_\(name) AFTER \(event) ON main.parts WHEN new.listed_us IS NOT NULL BEGIN \
             INSERT INTO changed_places SELECT new.guid WHERE new.guid NOT IN (SELECT guid FROM changed_places); END;
+            """
+        }.joined(separator: "\n"))
+        CREATE TEMP TABLE IF NOT EXISTS changed_spans(guid BLOB, source INTEGER, span BLOB, waited INTEGER, PRIMARY KEY(guid, source, span));
+        \([
+            ("added", "INSERT", "new", "0"), ("removed", "DELETE", "old", "0"),
+            ("placed", "UPDATE OF part", "new", "old.waiting IS NOT NULL"),
+        ].map { name, event, row, waited in
+            """
+            CREATE TEMP TRIGGER IF NOT EXISTS span_\(name) AFTER \(event) ON main.spans BEGIN \
+            INSERT INTO changed_spans SELECT \(row).guid, \(row).source, \(row).span, \(waited) WHERE NOT EXISTS \
+            (SELECT 1 FROM changed_spans c WHERE c.guid = \(row).guid AND c.source = \(row).source AND c.span = \(row).span); END;
             """
         }.joined(separator: "\n"))
         CREATE TEMP TRIGGER IF NOT EXISTS source_removed AFTER DELETE ON main.sources BEGIN \

@@ -85,6 +85,55 @@ package struct SpanRows {
             span.original.map { String(decoding: $0, as: UTF8.self) })
     }
 
+    /// IDs of sources of the same service begin alike.
+    package func isKnown(_ id: SpanID, besides source: Int64, in transaction: GUID) throws(WaybillError) -> Bool {
+        try connection.integer(
+            """
+            SELECT EXISTS(SELECT 1 FROM spans x JOIN sources other ON other.id = x.source JOIN sources own ON own.id = ?2 \
+            WHERE x.guid = ?1 AND x.span = ?3 AND x.kind != 0 AND x.source != ?2 \
+            AND substr(other.uuid, 1, 8) = substr(own.uuid, 1, 8))
+            """, transaction, source, id) != 0
+    }
+
+    package func key() throws(WaybillError) -> [UInt8]? {
+        try connection.statement("SELECT value FROM settings WHERE key = 'span_key'").first { row in
+            Array(row.text(0).utf8)
+        }
+    }
+
+    package func all(after last: PlacedSpan?, limit: Int) throws(WaybillError) -> [PlacedSpan] {
+        let row: Int64? = try last.flatMap { last throws(WaybillError) in
+            try SourceRows(connection: connection).find(last.source)?.id
+        }
+        return try connection.statement(
+            """
+            SELECT \(Self.columns), original, guid, (SELECT uuid FROM sources WHERE id = source), received_us FROM spans \
+            WHERE (guid, source, span) > (?, ?, ?) ORDER BY guid, source, span LIMIT ?
+            """
+        ).rows(
+            last?.transaction ?? GUID(high: 0, low: 0), row ?? 0, last?.span.id, limit
+        ) { row in
+            PlacedSpan(
+                transaction: row.guid(8), source: row.guid(9), span: Self.spanWithOriginal(row), received: row.int(10))
+        }
+    }
+
+    func changed() throws(WaybillError) -> [PlacedSpan] {
+        try connection.statement(
+            """
+            SELECT c.span, s.parent, ifnull(s.kind, 0), s.part, s.fact, s.waiting, s.uncaused, s.original, c.guid, \
+            ifnull((SELECT uuid FROM sources WHERE id = c.source), zeroblob(16)), ifnull(s.received_us, 0), c.waited, s.span IS NULL, \
+            NOT EXISTS(SELECT 1 FROM spans x WHERE x.guid = c.guid) \
+            FROM temp.changed_spans c LEFT JOIN spans s ON s.guid = c.guid AND s.source = c.source AND s.span = c.span
+            """
+        ).rows { row in
+            var placed = PlacedSpan(
+                transaction: row.guid(8), source: row.guid(9), span: Self.spanWithOriginal(row), received: row.int(10))
+            (placed.hasWaited, placed.isGone, placed.isLast) = (row.bool(11), row.bool(12), row.bool(13))
+            return placed
+        }
+    }
+
     package func spans(of part: Int64, in source: Int64) throws(WaybillError) -> [Int64: Span] {
         var spans: [Int64: Span] = [:]
         try connection.statement("SELECT \(Self.columns), original FROM spans WHERE source = ? AND part = ?")
@@ -93,6 +142,22 @@ package struct SpanRows {
                 if let fact = span.fact { spans[fact] = span }
             }
         return spans
+    }
+}
+
+package struct PlacedSpan: Sendable {
+    package var transaction: GUID
+    package var source: GUID
+    package var span: SpanRows.Span
+    /// In microseconds since 1970.
+    package var received: Int64
+    package var hasWaited = false
+    package var isGone = false
+    /// Whether no span of its transaction is left.
+    package var isLast = false
+
+    package init(transaction: GUID, source: GUID, span: SpanRows.Span, received: Int64) {
+        (self.transaction, self.source, self.span, self.received) = (transaction, source, span, received)
     }
 }
 
