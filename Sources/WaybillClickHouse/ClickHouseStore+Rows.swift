@@ -51,14 +51,13 @@ extension ClickHouseStore {
         }
         var all = try await partial(of: nil)
         let contents = try await thread.run { (memory) throws in try question.rowContents(memory.reader) }
-        func add(_ rows: [TransactionRow]) async throws {
-            try all.merge(try await partial(of: rows.filter { !changed.contains($0.id) }))
-        }
+        let condition = reading.condition + ClickHouseTables.notAmong(changed)
+        func add(_ rows: [TransactionRow]) async throws { try all.merge(try await partial(of: rows)) }
         if let exchanges = reading.exchanges {
-            try await tables.exchanges(where: reading.condition, exchanges, eachGroup: add)
+            try await tables.exchanges(where: condition, exchanges, eachGroup: add)
         } else {
             try await tables.transactions(
-                where: reading.condition, reading: contents, isChosen: reading.isChosen, now: now, eachGroup: add)
+                where: condition, reading: contents, isChosen: reading.isChosen, now: now, eachGroup: add)
         }
         if case .exchangesOutsideTransactions = reading.others,
             try await !tables.bucketsOutsideTransactions(ofAbout: factsPerBucket).isEmpty

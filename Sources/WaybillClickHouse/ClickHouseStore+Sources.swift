@@ -35,7 +35,7 @@ extension ClickHouseStore {
             return (all.filter { Set(matching).contains($0.id) }, all)
         }
         var contents = RowContents()
-        (contents.readsErrors, contents.readsProperties) = (true, true)
+        (contents.readsErrors, contents.readsInstallations, contents.readsProperties) = (true, true, true)
         let limit = ListTotal.limit + 1
         let first =
             "\(conditions.sql(filter))\(ClickHouseTables.notAmong(changed)) ORDER BY begun_us DESC LIMIT \(limit)"

@@ -67,16 +67,31 @@ struct RowBinaryReader {
 
     mutating func text() throws(Ended) -> String { try String(decoding: take(count()), as: UTF8.self) }
 
-    mutating func array() throws(Ended) -> [Int64] {
+    mutating func array() throws(Ended) -> Integers {
         let count = try count()
         guard count <= (bytes.count - offset) / 8 else { throw Ended() }
-        let values = try take(8 * count)
-        return (0..<count).map { Int64(littleEndian: values.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self)) }
+        return Integers(bytes: try take(8 * count))
+    }
+
+    /// Valid as long as the bytes of the reader.
+    struct Integers: RandomAccessCollection {
+        fileprivate let bytes: UnsafeRawBufferPointer
+
+        var startIndex: Int { 0 }
+        var endIndex: Int { bytes.count / 8 }
+
+        subscript(index: Int) -> Int64 {
+            Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * index, as: Int64.self))
+        }
     }
 
     mutating func array<Element>(_ element: (inout RowBinaryReader) throws -> Element) throws -> [Element] {
         var elements: [Element] = []
-        for _ in 0..<(try count()) { elements.append(try element(&self)) }
+        let count = try count()
+        // Each takes a byte or more.
+        guard count <= bytes.count - offset else { throw Ended() }
+        elements.reserveCapacity(count)
+        for _ in 0..<count { elements.append(try element(&self)) }
         return elements
     }
 
@@ -86,7 +101,8 @@ struct RowBinaryReader {
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
     }
 
-    private mutating func count() throws(Ended) -> Int {
+    /// Reads the count of an array.
+    mutating func count() throws(Ended) -> Int {
         var value: UInt64 = 0
         for shift in stride(from: 0, to: 63, by: 7) {
             let byte: UInt8 = try integer()

@@ -4,16 +4,17 @@ import WaybillQueries
 import WaybillStore
 
 extension RowContents {
-    /// SQL for the columns that ``RowBinaryReader/transaction(_:)`` reads.
+    /// SQL for the columns that ``RowBinaryReader/transaction(_:)`` reads after `isChosen`.
     func columns(now: Int64) -> String {
         var columns = [
-            "tx, source, sequence, use_case, at_us, begun_us, closed, closed_at_us",
+            "tx, sequence, use_case, at_us, begun_us, closed, closed_at_us",
             "\(RowConditions.outcome(now: now)), part_sample_ppm[1], part_sample_kept[1], part_slow[1]",
         ]
+        if readsSources { columns.append("source") }
         if readsErrors { columns.append("has_error, error_code, error") }
+        if readsInstallations { columns.append("installations[1]") }
         if readsProperties {
-            columns.append(
-                "installations[1], devices[1], oses[1], os_versions[1], ended_by[1], apps[1], app_versions[1]")
+            columns.append("devices[1], oses[1], os_versions[1], ended_by[1], apps[1], app_versions[1]")
         }
         switch attributes {
         case nil: columns.append("attribute_names, attribute_values")
@@ -24,14 +25,14 @@ extension RowContents {
             columns.append("arrayFilter((v, n) -> has(\(names), n), attribute_values, attribute_names)")
         }
         if readsParts {
-            columns.append("sources, apps, app_versions, clock_sources, clock_at, clock_offsets")
-            columns.append("part_sources, part_use_cases")
+            columns.append("sources, part_sources")
         }
         if codes != [] {
+            columns.append("apps, app_versions, clock_sources, clock_at, clock_offsets, part_use_cases")
             columns += ["event_parts", "event_sequences", "event_at", "event_codes"].map { column in
                 guard let codes else { return column }
-                let list = codes.sorted().map { "toInt64(\($0))" }.joined(separator: ", ")
-                return "arrayFilter((x, c) -> has([\(list)], c), \(column), event_codes)"
+                let isAmong = codes.sorted().map { "c = \($0)" }.joined(separator: " OR ")
+                return "arrayFilter((x, c) -> (\(isAmong)), \(column), event_codes)"
             }
         }
         if readsExchanges {
@@ -170,8 +171,9 @@ extension RowBinaryWriter {
 
 extension RowBinaryReader {
     mutating func transaction(_ contents: RowContents) throws -> TransactionRow {
-        let id = try guid()
-        var row = TransactionRow(id: id, opening: FactID(source: try guid(), sequence: try integer()))
+        let (isChosen, id) = (try integer(UInt8.self) == 1, try guid())
+        var row = TransactionRow(id: id, opening: FactID(source: ClickHouseTables.none, sequence: try integer()))
+        row.isChosen = isChosen
         row.useCase = Int(try integer(Int64.self))
         (row.at, row.begun) = (try integer(), try integer())
         let closing: (Int64, Int64) = (try integer(), try integer())
@@ -180,18 +182,14 @@ extension RowBinaryReader {
         // The servers have decided what has timed out.
         row.lastActivity = .max
         row.sampling = try sampling()
+        if contents.readsSources { row.opening.source = try guid() }
         if contents.readsErrors {
             let (hasError, code) = (try integer(UInt8.self) == 1, try integer(Int64.self))
             row.errorCode = hasError ? code : nil
             row.errorDetail = try text()
         }
-        if contents.readsProperties {
-            let installation = try guid()
-            var source = TransactionRow.Source(id: row.opening.source)
-            source.installation = installation == ClickHouseTables.none ? nil : installation
-            (source.device, source.os, source.osVersion) = (try text(), try text(), try text())
-            (source.endedBy, source.app, source.appVersion) = (try text(), try text(), try text())
-            row.sources = [source]
+        if contents.readsInstallations || contents.readsProperties {
+            row.sources = [try leadingSource(id: row.opening.source, contents)]
         }
         if contents.attributes != [] {
             for (name, value) in zip(try array { try $0.text() }, try array { try $0.text() }) {
@@ -199,18 +197,13 @@ extension RowBinaryReader {
             }
         }
         if contents.readsParts { try readParts(&row) }
-        if contents.codes != [] { try readEvents(&row) }
+        if contents.codes != [] {
+            try readNames(&row)
+            try readEvents(&row)
+        }
         if contents.readsExchanges { try readExchanges(&row) }
         if contents.readsRequests {
-            let statuses = try array()
-            let (methods, hosts) = (try array { try $0.text() }, try array { try $0.text() })
-            let paths = try array { try $0.text() }
-            try row.check([statuses.count, methods.count, hosts.count, paths.count], row.exchanges.count)
-            for index in row.exchanges.indices {
-                row.exchanges[index].status = statuses[index] < 0 ? nil : Int(statuses[index])
-                (row.exchanges[index].method, row.exchanges[index].path) = (methods[index], paths[index])
-                row.exchanges[index].host = hosts[index] == ClickHouseTables.noHost ? nil : hosts[index]
-            }
+            try readRequests(&row)
         }
         if contents.readsParents {
             let isKnown = try integer(UInt8.self) == 1
@@ -241,31 +234,56 @@ extension RowBinaryReader {
         return number < 0 ? nil : number
     }
 
-    private mutating func readParts(_ row: inout TransactionRow) throws {
-        let (ids, apps, versions) = (
-            try array { try $0.guid() }, try array { try $0.text() }, try array { try $0.text() }
-        )
-        let (owners, times, offsets) = (try array(), try array(), try array())
-        let (partSources, useCases) = (try array(), try array())
-        try row.check([apps.count, versions.count], ids.count)
-        try row.check([times.count, offsets.count], owners.count)
-        try row.check([useCases.count], partSources.count)
-        try row.check(owners + partSources, areBelow: ids.count)
-        row.sources = ids.indices.map { index in
-            var source = index == 0 ? row.sources.first ?? .init(id: ids[0]) : .init(id: ids[index])
-            (source.app, source.appVersion) = (apps[index], versions[index])
-            return source
+    private mutating func leadingSource(id: GUID, _ contents: RowContents) throws -> TransactionRow.Source {
+        var source = TransactionRow.Source(id: id)
+        if contents.readsInstallations {
+            let installation = try guid()
+            source.installation = installation == ClickHouseTables.none ? nil : installation
         }
+        if contents.readsProperties {
+            (source.device, source.os, source.osVersion) = (try text(), try text(), try text())
+            (source.endedBy, source.app, source.appVersion) = (try text(), try text(), try text())
+        }
+        return source
+    }
+
+    private mutating func forEach(
+        _ indexes: Range<Int>, of row: inout TransactionRow,
+        _ read: (inout RowBinaryReader, inout TransactionRow, Int) throws -> Void
+    ) throws {
+        try row.check(count() == indexes.count)
+        for index in indexes { try read(&self, &row, index) }
+    }
+
+    private mutating func readParts(_ row: inout TransactionRow) throws {
+        let leading = row.sources.first
+        row.sources = try array { TransactionRow.Source(id: try $0.guid()) }
+        if var leading, let id = row.sources.first?.id {
+            leading.id = id
+            row.sources[0] = leading
+        }
+        let sources = try array()
+        try row.check(sources, areBelow: row.sources.count)
+        row.parts = sources.map { TransactionRow.Part(source: Int($0), useCase: 0) }
+    }
+
+    /// Reads what dates and names events.
+    private mutating func readNames(_ row: inout TransactionRow) throws {
+        try forEach(row.sources.indices, of: &row) { $1.sources[$2].app = try $0.text() }
+        try forEach(row.sources.indices, of: &row) { $1.sources[$2].appVersion = try $0.text() }
+        let (owners, times, offsets) = (try array(), try array(), try array())
+        try row.check(times.count == owners.count && offsets.count == owners.count)
+        try row.check(owners, areBelow: row.sources.count)
         for (index, owner) in owners.enumerated() {
             row.sources[Int(owner)].clock.append(
                 ClockAnchor(atMicroseconds: times[index], offsetMicroseconds: offsets[index]))
         }
-        row.parts = zip(partSources, useCases).map { TransactionRow.Part(source: Int($0), useCase: Int($1)) }
+        try forEach(row.parts.indices, of: &row) { $1.parts[$2].useCase = Int(try $0.integer(Int64.self)) }
     }
 
     private mutating func readEvents(_ row: inout TransactionRow) throws {
         let (parts, sequences, at, codes) = (try array(), try array(), try array(), try array())
-        try row.check([sequences.count, at.count, codes.count], parts.count)
+        try row.check(sequences.count == parts.count && at.count == parts.count && codes.count == parts.count)
         try row.check(parts, areBelow: row.parts.count)
         row.events = parts.indices.map { index in
             TransactionRow.Event(
@@ -274,23 +292,21 @@ extension RowBinaryReader {
     }
 
     private mutating func readExchanges(_ row: inout TransactionRow) throws {
-        let (partSequences, partAt, partClosed) = (try array(), try array(), try array())
-        let (causeSources, causes) = (try array { try $0.guid() }, try array())
-        try row.check(
-            [partSequences.count, partAt.count, partClosed.count, causeSources.count, causes.count], row.parts.count)
-        for index in row.parts.indices {
-            (row.parts[index].sequence, row.parts[index].at) = (partSequences[index], partAt[index])
-            row.parts[index].closedAt = partClosed[index] == ClickHouseTables.missing ? nil : partClosed[index]
-            if causeSources[index] != ClickHouseTables.none {
-                row.parts[index].cause = FactID(source: causeSources[index], sequence: causes[index])
-            }
+        let indexes = row.parts.indices
+        try forEach(indexes, of: &row) { $1.parts[$2].sequence = try $0.integer() }
+        try forEach(indexes, of: &row) { $1.parts[$2].at = try $0.integer() }
+        try forEach(indexes, of: &row) { $1.parts[$2].closedAt = try $0.optional() }
+        try forEach(indexes, of: &row) { reader, row, index in
+            let source = try reader.guid()
+            if source != ClickHouseTables.none { row.parts[index].cause = FactID(source: source, sequence: 0) }
         }
-        let (parts, sequences, at, closed, first) = (
-            try array(), try array(), try array(), try array(), try array()
-        )
-        let (roles, states) = (try array(), try array())
-        try row.check(
-            [sequences.count, at.count, closed.count, first.count, roles.count, states.count], parts.count)
+        try forEach(indexes, of: &row) { reader, row, index in
+            let sequence: Int64 = try reader.integer()
+            row.parts[index].cause?.sequence = sequence
+        }
+        let (parts, sequences, at) = (try array(), try array(), try array())
+        let (closed, first, roles, states) = (try array(), try array(), try array(), try array())
+        try row.check([sequences, at, closed, first, roles, states].allSatisfy { $0.count == parts.count })
         try row.check(parts, areBelow: row.parts.count)
         row.exchanges = try parts.indices.map { index in
             var exchange = TransactionRow.Exchange(
@@ -301,6 +317,17 @@ extension RowBinaryReader {
             exchange.firstByteAt = first[index] == ClickHouseTables.missing ? nil : first[index]
             return exchange
         }
+    }
+
+    private mutating func readRequests(_ row: inout TransactionRow) throws {
+        let indexes = row.exchanges.indices
+        try forEach(indexes, of: &row) { $1.exchanges[$2].status = try $0.size().map { Int($0) } }
+        try forEach(indexes, of: &row) { $1.exchanges[$2].method = try $0.text() }
+        try forEach(indexes, of: &row) { reader, row, index in
+            let host = try reader.text()
+            row.exchanges[index].host = host == ClickHouseTables.noHost ? nil : host
+        }
+        try forEach(indexes, of: &row) { $1.exchanges[$2].path = try $0.text() }
     }
 
     /// Reads a transaction with one exchange, its part and its source.
@@ -336,11 +363,11 @@ extension RowBinaryReader {
 extension TransactionRow {
     private var damaged: WaybillError { WaybillError(.damaged, "The row of the transaction \(id) can't be read.") }
 
-    fileprivate func check(_ counts: [Int], _ count: Int) throws(WaybillError) {
-        guard counts.allSatisfy({ $0 == count }) else { throw damaged }
+    fileprivate func check(_ isWhole: Bool) throws(WaybillError) {
+        guard isWhole else { throw damaged }
     }
 
-    fileprivate func check(_ indexes: [Int64], areBelow count: Int) throws(WaybillError) {
+    fileprivate func check(_ indexes: RowBinaryReader.Integers, areBelow count: Int) throws(WaybillError) {
         guard indexes.allSatisfy((0..<Int64(count)).contains) else { throw damaged }
     }
 

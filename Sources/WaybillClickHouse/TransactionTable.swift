@@ -57,12 +57,7 @@ extension ClickHouseTables {
     ) async throws {
         try await groups(
             "SELECT \(isChosen), \(contents.columns(now: now)) FROM transactions FINAL\(contents.join(now: now)) WHERE gone = 0 AND \(condition)",
-            { row in
-                let isChosen = try row.integer(UInt8.self) == 1
-                var transaction = try row.transaction(contents)
-                transaction.isChosen = isChosen
-                return transaction
-            }, body)
+            { row in try row.transaction(contents) }, body)
     }
 
     /// Passes on a row for each exchange that matches, in groups.

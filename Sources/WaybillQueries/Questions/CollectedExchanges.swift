@@ -227,7 +227,7 @@ extension MeasuredExchange {
         let (source, at) = (row.int(0), row.int(2))
         // Few details contain anything of interest, and parsing them would dominate the time.
         let detail = DetailColumn(row.optionalText(16))
-        id = FactID(source: sources.entries[source]?.id ?? GUID(high: 0, low: 0), sequence: row.int(1))
+        id = FactID(source: sources[source]?.id ?? GUID(high: 0, low: 0), sequence: row.int(1))
         transaction = row.optionalGUID(15)
         role = ExchangeRole(rawValue: row.int(3)) ?? .client
         method = row.text(4)

@@ -179,7 +179,7 @@ extension ErrorsQuestion: FoldedQuestion {
                 guard let error = transaction.error else { return }
                 collected.errors[error.identity, default: CollectedError(error)].add(
                     transaction, error, user: transaction.attribute?.description,
-                    sources.entries[transaction.source],
+                    sources[transaction.source],
                     step: transaction.begun.quotientAndRemainder(flooringBy: step).quotient)
             }
         }

@@ -18,7 +18,7 @@ extension TimePoint {
     }
 
     func hasLaterSource(than other: TimePoint, _ sources: SourceDirectory) -> Bool {
-        guard let id = sources.entries[source]?.id, let otherID = sources.entries[other.source]?.id else {
+        guard let id = sources[source]?.id, let otherID = sources[other.source]?.id else {
             return source > other.source
         }
         return id > otherID
@@ -100,7 +100,10 @@ struct EventCursor: TransactionRange {
             events.removeAll(keepingCapacity: true)
             clocks.removeAll(keepingCapacity: true)
             names.removeAll(keepingCapacity: true)
-            for source in row.sources { clocks.append(WallClock(source.clock)) }
+            guard !row.events.isEmpty else { return try body(transaction, [], sources) }
+            for index in row.sources.indices {
+                clocks.append(sources.clock(of: transaction.source + Int64(index)))
+            }
             for part in row.parts {
                 names.append(try sources.codes(of: part.useCase, in: transaction.source + Int64(part.source)))
             }
@@ -214,7 +217,7 @@ struct PartEvents {
     mutating func read(_ part: JoinedParts.Part, into events: inout [TimePoint]) throws(WaybillError) {
         if part.source != source || part.useCase != useCase {
             (source, useCase) = (part.source, part.useCase)
-            clock = sources.entries[source]?.clock ?? WallClock([])
+            clock = sources[source]?.clock ?? WallClock([])
             names = try sources.codes(of: useCase, in: source)
         }
         isOutOfOrder = false

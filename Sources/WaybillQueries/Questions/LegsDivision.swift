@@ -178,26 +178,23 @@ struct UndividedLegs: Mergeable {
         let parts = Set(transactions.map(\.sequence))
         let found = try OffsetExchanges.found(of: source, id: id, opened: .min ... .max, among: caused, connection)
         for var exchange in found where exchange.isSample || parts.contains(exchange.part) {
-            if let server = exchange.server.flatMap({ sources.entries[$0.source]?.id }) {
+            if let server = exchange.server.flatMap({ sources[$0.source]?.id }) {
                 exchange.server?.source = place(of: server)
             }
             exchanges.append(exchange)
         }
     }
 
-    /// Adds the requests of one of the sources of a transaction.
-    mutating func add(exchangesOf source: Int, in row: TransactionRow) {
-        let client = row.sources[source].id
-        for exchange in row.exchanges where exchange.role == .client && row.parts[exchange.part].source == source {
-            let cause = FactID(source: client, sequence: exchange.sequence)
-            let caused = row.parts.indices.filter { row.parts[$0].cause == cause }
-            var tied = TiedExchange(exchange, ofPart: row.parts[exchange.part].sequence)
-            // Several parts may name this exchange as their cause.
-            if caused.count == 1, let part = caused.first {
-                tied.server = row.server(part, at: place(of: row.sources[row.parts[part].source].id))
-            }
-            if tied.isSample || exchange.part == 0 && row.isChosen { exchanges.append(tied) }
+    mutating func add(_ exchange: TransactionRow.Exchange, of client: GUID, in row: TransactionRow) {
+        let cause = FactID(source: client, sequence: exchange.sequence)
+        var tied = TiedExchange(exchange, ofPart: row.parts[exchange.part].sequence)
+        // Several parts may name this exchange as their cause.
+        if let part = row.parts.firstIndex(where: { $0.cause == cause }),
+            row.parts.lastIndex(where: { $0.cause == cause }) == part
+        {
+            tied.server = row.server(part, at: place(of: row.sources[row.parts[part].source].id))
         }
+        if tied.isSample || exchange.part == 0 && row.isChosen { exchanges.append(tied) }
     }
 
     var isEmpty: Bool { transactions.isEmpty && exchanges.isEmpty }
@@ -240,7 +237,7 @@ extension TiedExchange {
 extension TransactionRow {
     /// The server's share in an exchange; `nil` without an end.
     func server(_ part: Int, at source: Int64) -> TiedExchange.Server? {
-        let ends = exchanges.filter { $0.part == part && $0.role == .server }.compactMap(\.closedAt)
+        let ends = exchanges.lazy.filter { $0.part == part && $0.role == .server }.compactMap(\.closedAt)
         guard let answered = ends.min() ?? parts[part].closedAt else { return nil }
         return TiedExchange.Server(
             source: source, part: parts[part].sequence, opened: parts[part].at, answered: answered)
@@ -259,15 +256,16 @@ extension LegsQuestion {
         var (divided, undivided) = (NamedSegments(CollectedLegs()), [GUID: UndividedLegs]())
         try all.forEach { transaction, _ in
             let segment = transaction.segment.map { values[$0] }
-            if let closing = transaction.closing, let source = sources.entries[transaction.source]?.id {
+            if let closing = transaction.closing, let source = sources[transaction.source]?.id {
                 undivided[source, default: UndividedLegs()].add(transaction, closedAt: closing.at, segment: segment)
             } else {
                 divided.add(to: segment) { $0.withoutEnd.addWeight(transaction.weight) }
             }
         }
         for row in rows where !row.exchanges.isEmpty {
-            for (index, source) in row.sources.enumerated() {
-                undivided[source.id, default: UndividedLegs()].add(exchangesOf: index, in: row)
+            for exchange in row.exchanges where exchange.role == .client {
+                let client = row.sources[row.parts[exchange.part].source].id
+                undivided[client, default: UndividedLegs()].add(exchange, of: client, in: row)
             }
         }
         return Folded(

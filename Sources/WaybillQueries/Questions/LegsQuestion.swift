@@ -158,7 +158,7 @@ extension LegsQuestion: FoldedQuestion {
         into collected: inout Segmented<CollectedLegs>,
         _ connection: Connection
     ) throws(WaybillError) {
-        guard let source = transactions.first?.source, let id = sources.entries[source]?.id else { return }
+        guard let source = transactions.first?.source, let id = sources[source]?.id else { return }
         let known = try OffsetExchanges(
             of: source, id: id, opened: times(of: transactions), among: caused, connection)
         for transaction in transactions {

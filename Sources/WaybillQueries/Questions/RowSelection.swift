@@ -81,9 +81,17 @@ extension AnyQuestion {
         return question.newSinceMicroseconds.map { ($0, question.filter.beginner) }
     }
 
+    private var readsSources: Bool {
+        switch self {
+        case .errors, .network, .why: true
+        case .summary, .duration, .compare, .measure, .transitions, .dropOff, .funnel, .legs: false
+        }
+    }
+
     /// The parts of rows that the question reads.
     package func rowContents(_ reader: StoreReader) throws(WaybillError) -> RowContents {
         var (points, contents): ([TransactionPoint], _) = ([], RowContents())
+        contents.readsSources = readsSources
         switch self {
         case .transitions, .dropOff: contents.codes = nil
         case .funnel(let question) where question.isStrict: contents.codes = nil
@@ -91,8 +99,10 @@ extension AnyQuestion {
         case .duration(let question): points = [question.from, question.to]
         case .compare(let question): points = [question.from, question.to]
         case .measure(let question): contents.attributes = [question.attribute]
-        case .errors: (contents.attributes, contents.readsErrors, contents.readsProperties) = (["user"], true, true)
-        case .summary: (contents.readsErrors, contents.readsProperties) = (true, true)
+        case .errors:
+            (contents.attributes, contents.readsErrors) = (["user"], true)
+            (contents.readsInstallations, contents.readsProperties) = (true, true)
+        case .summary: (contents.readsErrors, contents.readsInstallations) = (true, true)
         case .legs: contents.readsExchanges = true
         case .network: break
         case .why:
@@ -101,10 +111,11 @@ extension AnyQuestion {
         }
         switch subject {
         case .transactions(_, .attribute(let name)?): contents.attributes?.insert(name)
-        case .transactions(_, let segmentation):
-            contents.readsProperties = contents.readsProperties || segmentation != nil
-            contents.readsParents = segmentation.isByParent
-        case .exchanges: break
+        case .transactions(_, .parentOutcome?), .transactions(_, .parentUseCase?): contents.readsParents = true
+        case .transactions(_, .hour?), .transactions(_, .day?), .transactions(_, nil), .exchanges: break
+        case .transactions(_, .app?), .transactions(_, .appVersion?), .transactions(_, .device?),
+            .transactions(_, .os?), .transactions(_, .osVersion?), .transactions(_, .ended?):
+            contents.readsProperties = true
         }
         for case .event(let name) in points { contents.codes?.formUnion(try reader.connection.codes(named: name)) }
         return contents

@@ -13,8 +13,11 @@ final class SourceDirectory {
     }
 
     private(set) var entries: [Int64: Entry] = [:]
+    /// Those of rows, by number.
+    private var made: [Entry] = []
     private let connection: Connection
     private var namings: [Naming: Int] = [:]
+    private var latest: (naming: Naming, number: Int)?
     private var tables: [TableKey: NameCodes] = [:]
     private(set) var names: [String] = []
     private var numbers: [String: Int] = [:]
@@ -42,24 +45,35 @@ final class SourceDirectory {
     private init(_ rows: [TransactionRow], _ connection: Connection) throws(WaybillError) {
         self.connection = connection
         let launches = try connection.launchesWithNames()
-        entries.reserveCapacity(rows.count)
-        for row in rows {
-            if row.sources.isEmpty {
-                entries[Int64(entries.count)] = Entry(
-                    id: row.opening.source, app: "", appVersion: "", device: "", os: "", osVersion: "",
-                    clock: WallClock([]), naming: -1)
+        made.reserveCapacity(rows.count)
+        for index in rows.indices {
+            if rows[index].sources.isEmpty {
+                made.append(Entry(TransactionRow.Source(id: rows[index].opening.source), naming: -1))
             }
-            for source in row.sources {
-                entries[Int64(entries.count)] = Entry(
-                    id: source.id, installation: source.installation, app: source.app, appVersion: source.appVersion,
-                    device: source.device, os: source.os, osVersion: source.osVersion,
-                    clock: WallClock(source.clock),
-                    naming: number(of: source.id, source.app, source.appVersion, launches))
+            for source in rows[index].sources {
+                let naming = number(of: source.id, source.app, source.appVersion, launches)
+                made.append(Entry(source, naming: naming))
             }
         }
     }
 
+    subscript(source: Int64) -> Entry? {
+        guard !made.isEmpty else { return entries[source] }
+        return made.indices.contains(Int(source)) ? made[Int(source)] : nil
+    }
+
+    func installation(of source: Int64) -> GUID? {
+        made.isEmpty ? entries[source]?.installation : made[Int(source)].installation
+    }
+
+    func clock(of source: Int64) -> WallClock {
+        made.isEmpty ? entries[source]?.clock ?? WallClock([]) : made[Int(source)].clock
+    }
+
     private func number(of id: GUID, _ app: String, _ version: String, _ launches: Set<String>) -> Int {
+        if launches.isEmpty, let latest, latest.naming.app == app, latest.naming.version == version {
+            return latest.number
+        }
         var naming = Naming(app: app, version: version)
         if !launches.isEmpty {
             let launch = SQL.launch(version: version, source: id)
@@ -67,6 +81,7 @@ final class SourceDirectory {
         }
         let number = namings[naming] ?? namings.count
         namings[naming] = number
+        latest = (naming, number)
         return number
     }
 
@@ -93,17 +108,18 @@ final class SourceDirectory {
     /// Creates a copy for another thread and connection. It keeps the known numbers and assigns its own new ones.
     init(_ others: SourceDirectory, by connection: Connection) {
         self.connection = connection
-        (entries, names, numbers) = (others.entries, others.names, others.numbers)
+        (entries, made, names, numbers) = (others.entries, others.made, others.names, others.numbers)
     }
 
     func wall(_ microseconds: Int64, in source: Int64) -> Int64 {
-        entries[source]?.clock.wall(microseconds) ?? microseconds
+        self[source]?.clock.wall(microseconds) ?? microseconds
     }
 
     func codes(of useCase: Int, in source: Int64) throws(WaybillError) -> NameCodes {
-        guard let entry = entries[source] else { return NameCodes() }
-        let key = TableKey(naming: entry.naming, useCase: useCase)
+        guard let naming = made.isEmpty ? entries[source]?.naming : made[Int(source)].naming else { return NameCodes() }
+        let key = TableKey(naming: naming, useCase: useCase)
         if let known = tables[key] { return known }
+        guard let entry = self[source] else { return NameCodes() }
         var table = NameCodes()
         let sql = """
             SELECT DISTINCT event, \
@@ -139,6 +155,15 @@ final class SourceDirectory {
     func number(ofUnnamed code: Int) -> Int { number(of: "event \(code)") }
 
     func codes(named name: String) throws(WaybillError) -> Set<Int> { try connection.codes(named: name) }
+}
+
+extension SourceDirectory.Entry {
+    fileprivate init(_ source: TransactionRow.Source, naming: Int) {
+        self.init(
+            id: source.id, installation: source.installation, app: source.app, appVersion: source.appVersion,
+            device: source.device, os: source.os, osVersion: source.osVersion, clock: WallClock(source.clock),
+            naming: naming)
+    }
 }
 
 extension Connection {

@@ -237,7 +237,7 @@ private struct UseCaseCounts: Mergeable {
 
     /// Replaces sources by their installations, because row numbers mean nothing outside of their store.
     fileprivate mutating func tellInstallations(_ known: SourceDirectory) {
-        installations.formUnion(sources.compactMap { known.entries[$0]?.installation })
+        installations.formUnion(sources.compactMap { known.installation(of: $0) })
         sources = []
     }
 

@@ -140,7 +140,7 @@ struct TransactionCursor: TransactionRange {
                 let source = row.int(0)
                 var segment: Int32 = -1
                 if let value = segmentation.flatMap({
-                    $0.value(in: sources.entries[source], column: row.optionalText(2))
+                    $0.value(in: sources[source], column: row.optionalText(2))
                 }) {
                     segment = segments[value] ?? Int32(segments.count)
                     segments[value] = segment
@@ -171,7 +171,7 @@ struct TransactionCursor: TransactionRange {
                 case .parentUseCase?: column = try row.parentRow.map(sources.name)
                 case nil, .ended, .app, .appVersion, .device, .os, .osVersion: break
                 }
-                if let value = segmentation?.value(in: sources.entries[source], of: column) {
+                if let value = segmentation?.value(in: sources[source], of: column) {
                     segment = segments[value] ?? Int32(segments.count)
                     segments[value] = segment
                 }
@@ -262,20 +262,28 @@ struct TransactionCursor: TransactionRange {
     mutating func forEachMade(
         _ body: (Transaction, TransactionRow) throws(WaybillError) -> Void
     ) throws(WaybillError) {
-        for (key, row) in zip(keys, made ?? []) {
-            var transaction = Transaction(key, row.useCase, weight: sampleWeight)
-            (transaction.at, transaction.closing, transaction.begun) = (row.at, row.closing, row.begun)
-            transaction.outcome = TransactionOutcome(
-                stored: row.outcome, lastActivity: row.lastActivity, timeout: row.timeout, now: wall)
-            if contents.contains(.error), row.errorCode != nil {
-                let detail = row.errorDetail.isEmpty ? nil : row.errorDetail
-                transaction.error = DetailColumn(detail).error(code: row.errorCode)
+        guard let made else { return }
+        try made.withUnsafeBufferPointer { (rows) throws(WaybillError) in
+            for (key, index) in zip(keys, rows.indices) {
+                let transaction = transaction(key, rows[index])
+                weighed.add(transaction.weight)
+                try body(transaction, rows[index])
             }
-            transaction.attribute = attribute.flatMap { row.attributes[$0] }
-            if contents.contains(.weight), let sampling = row.sampling { weigh(&transaction, sampling) }
-            weighed.add(transaction.weight)
-            try body(transaction, row)
         }
+    }
+
+    private func transaction(_ key: Key, _ row: TransactionRow) -> Transaction {
+        var transaction = Transaction(key, row.useCase, weight: sampleWeight)
+        (transaction.at, transaction.closing, transaction.begun) = (row.at, row.closing, row.begun)
+        transaction.outcome = TransactionOutcome(
+            stored: row.outcome, lastActivity: row.lastActivity, timeout: row.timeout, now: wall)
+        if contents.contains(.error), row.errorCode != nil {
+            let detail = row.errorDetail.isEmpty ? nil : row.errorDetail
+            transaction.error = DetailColumn(detail).error(code: row.errorCode)
+        }
+        transaction.attribute = attribute.flatMap { row.attributes[$0] }
+        if contents.contains(.weight), let sampling = row.sampling { weigh(&transaction, sampling) }
+        return transaction
     }
 
     private func weigh(_ transaction: inout Transaction, _ sampling: Fact.Sampling) {

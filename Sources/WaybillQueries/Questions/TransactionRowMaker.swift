@@ -30,7 +30,7 @@ struct TransactionRowMaker {
         let source: Int64 = row.int(0)
         var made = TransactionRow(
             id: row.guid(2),
-            opening: FactID(source: directory.entries[source]?.id ?? row.guid(2), sequence: row.int(1)))
+            opening: FactID(source: directory[source]?.id ?? row.guid(2), sequence: row.int(1)))
         (made.isJoined, made.begun, made.lastActivity) = (row.bool(3), row.int(4), row.int(8))
         made.closing = row.isNull(5) ? nil : (row.int(5), 0)
         (made.errorCode, made.parent) = (row.optionalInt(6), row.optionalGUID(9))
@@ -126,7 +126,7 @@ struct TransactionRowMaker {
             (row.parts[$0.part].source, $0.at, $0.sequence) < (row.parts[$1.part].source, $1.at, $1.sequence)
         }
         row.sources = numbers.sorted { $0.value < $1.value }.compactMap { id, number in
-            directory.entries[id].map { described(id, $0, dating: times[number]) }
+            directory[id].map { described(id, $0, dating: times[number]) }
         }
         return row
     }

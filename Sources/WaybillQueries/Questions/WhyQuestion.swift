@@ -237,7 +237,7 @@ private struct TraitReader {
         of transaction: TransactionCursor.Transaction, _ sources: SourceDirectory
     ) throws(WaybillError) -> Set<WhyAnswer.Trait> {
         var traits: Set<WhyAnswer.Trait> = []
-        if let source = sources.entries[transaction.source] {
+        if let source = sources[transaction.source] {
             traits.add((source.app, source.appVersion, source.device, source.os, source.osVersion))
         }
         let found = try parts.rows(transaction.source, transaction.sequence) { row in

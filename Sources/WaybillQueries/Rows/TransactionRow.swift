@@ -149,8 +149,11 @@ package struct RowContents: Sendable {
     package var codes: Set<Int>? = []
     /// The names of attributes; `nil` for all.
     package var attributes: Set<String>? = []
+    /// The source of the leading part.
+    package var readsSources = true
     package var readsErrors = false
-    /// Installation, app, device and system.
+    package var readsInstallations = false
+    /// App, device and system.
     package var readsProperties = false
     /// The parts and exchanges with their times.
     package var readsExchanges = false

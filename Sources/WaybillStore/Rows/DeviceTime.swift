@@ -88,7 +88,9 @@ struct Moment: Sendable {
 package struct WallClock {
     package private(set) var anchors: [ClockAnchor]
 
-    package init(_ anchors: [ClockAnchor]) { self.anchors = anchors.sorted { $0.atMicroseconds < $1.atMicroseconds } }
+    package init(_ anchors: [ClockAnchor]) {
+        self.anchors = anchors.count < 2 ? anchors : anchors.sorted { $0.atMicroseconds < $1.atMicroseconds }
+    }
 
     /// The latest earlier anchor counts, or else the first; a source without anchors starts in 1970.
     package func wall(_ atMicroseconds: Int64) -> Int64 { atMicroseconds.adding(offset(at: atMicroseconds)) }
