@@ -136,6 +136,9 @@ struct TransactionLoader {
 
     /// - Parameter asked: Transactions that must be whole.
     private func store(of asked: Set<GUID>) async throws -> StoreThread<MemoryStore> {
+        let (tables, loaded) = (tables, loaded)
+        async let names = tables.names(behind: 0)
+        async let spans = tables.spans(of: loaded)
         let ids = Set(rows.keys.map(\.source))
         var sources: [GUID: DatabaseBooks.Source] = [:]
         for some in Array(ids).inChunks(of: 500) {
@@ -155,17 +158,17 @@ struct TransactionLoader {
             }
         }
         let thread = try MemoryStore.thread()
-        try await thread.replay(try await tables.names(behind: 0))
+        try await thread.replay(try await names)
         let facts = Dictionary(grouping: rows.values.filter { !buried.contains($0.transaction) }, by: \.source)
         for (id, source) in sources.sorted(by: { $0.value.first < $1.value.first })
         where !buried.contains(source.books.share.source.installation) {
             try await thread.replay([source.head(with: facts[id] ?? [])])
         }
-        let spans = try await tables.spans(of: loaded).counted(sources)
+        let counted = try await spans.counted(sources)
         let ranks = sources.mapValues(\.first)
         try await thread.run { memory throws(WaybillError) in
             memory.ranks = ranks
-            try memory.store.replay(spans)
+            try memory.store.replay(counted)
         }
         return thread
     }
@@ -228,15 +231,17 @@ extension ClickHouseTables {
             let first = sequences.min() ?? 0
             return Self.condition(facts[0].source, SequenceRanges([first...max(first, sequences.max() ?? first)]))
         }
+        let columns = "SELECT source, sequence FROM"
         let lists = Array(transactions).inChunks(of: Self.idsPerStatement).map {
-            "facts WHERE tx IN (\(Self.list($0)))"
+            "\(columns) facts WHERE tx IN (\(Self.list($0)))"
         }
         let between = ranges.inChunks(of: Self.idsPerStatement).map {
-            "by_source WHERE tx IN (\(Self.list(asked))) AND (\($0.joined(separator: " OR ")))"
+            "\(columns) by_source WHERE tx IN (\(Self.list(asked))) AND (\($0.joined(separator: " OR ")))"
         }
+        let whole = (lists + between).joined(separator: " UNION ALL ")
         var facts: [FactID] = []
-        for condition in lists + between {
-            facts += try await client.rows("SELECT source, sequence FROM \(condition)", reading) { row in
+        for statement in whole.isEmpty ? [] : whole.utf8.count < 100_000 ? [whole] : lists + between {
+            facts += try await client.rows(statement, reading) { row in
                 FactID(source: try row.guid(), sequence: try row.integer())
             }
         }

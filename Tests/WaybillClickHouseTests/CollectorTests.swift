@@ -9,7 +9,7 @@ import WaybillCore
 @testable import WaybillCollectorTests
 
 /// A collector in front of databases, over HTTP.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct CollectorTests {
+@Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct CollectorTests {
     private let folder: TemporaryDirectory
     private let address: ClickHouseAddress
 

@@ -10,7 +10,7 @@ import WaybillExport
 @testable import WaybillStore
 
 /// A process that ends between two inserts.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct HalfWrittenTests {
+@Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct HalfWrittenTests {
     /// Breaks when facts count that no book names, or when they cannot be sent again.
     @Test func factsWithoutBooksCountForNothing() async throws {
         let address = try await ClickHouseEngine.shared.database()

@@ -11,7 +11,7 @@ import WaybillTesting
 @testable import WaybillClickHouse
 
 /// What an operator has done every hour, without reading all facts.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct IncrementTests {
+@Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct IncrementTests {
     /// Breaks when an increment that is read alone lacks the request of an answer that came later, or the transaction of an
     /// event that came before its opening.
     @Test func anIncrementHasWhatItsFactsBelongTo() async throws {

@@ -10,7 +10,7 @@ import WaybillQueries
 @testable import WaybillStore
 
 /// A process that has decided what a set changes, and inserts it after what another one decided later.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct LateArrivalTests {
+@Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct LateArrivalTests {
     private let address: ClickHouseAddress
     private let store: ClickHouseStore
     private let tables: ClickHouseTables

@@ -10,7 +10,7 @@ import WaybillTesting
 @testable import WaybillClickHouse
 
 /// What is read without all facts.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct ReadingTests {
+@Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct ReadingTests {
     /// Breaks when a transaction that is read alone lacks those above and below it, what its clients asked at the time,
     /// by which clocks are compared, or facts that were stored before their opening; or an answer does.
     @Test(arguments: seeds(0..<2)) func aPartIsReadAsTheWhole(seed: Int) async throws {

@@ -9,7 +9,7 @@ import WaybillTesting
 @testable import WaybillClickHouse
 
 /// Questions and lists by rows, beside the same by facts.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct RowQuestionTests {
+@Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct RowQuestionTests {
     private static let filters = [
         "", "event:sent", "-event:paid", #"event:"event 3""#, "-event:other", "status:2xx", "-status:404",
         "exchange:failed", "-exchange:interrupted", "exchange:mocked", "exchange:in_progress", "error:*", "-error:*",

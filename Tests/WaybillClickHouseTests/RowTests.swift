@@ -8,7 +8,7 @@ import WaybillQueries
 @testable import WaybillClickHouse
 
 /// Questions that are answered from the rows of transactions.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct RowTests {
+@Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct RowTests {
     /// Breaks when rows are not what questions read, or what has changed since is not read besides: then it would make no
     /// difference that either table is lost.
     @Test(arguments: ["transactions", "changed"]) func bothTablesCount(table: String) async throws {

@@ -15,7 +15,7 @@ import WaybillTesting
 @testable import WaybillStore
 
 /// OTLP spans and sets of version 0.0.1, whose facts each process numbers itself.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: ClickHouseEngine.isThere)) struct SpanTests {
+@Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct SpanTests {
     private let clock = ManualClock(wallMicroseconds: SpanStore.wall)
     /// On two shards of two replicas, too.
     private static let engines = [ClickHouseEngine.shared] + (ClickHouseEngine.isClusterThere ? [.cluster] : [])
