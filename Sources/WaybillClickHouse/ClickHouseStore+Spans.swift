@@ -97,7 +97,7 @@ final class SpanPlaces: Sendable {
                 (state.waiting, state.number) = ([:], UInt64.random(in: 1...UInt64.max))
                 return []
             }
-            let excess = sorted.prefix(max(0, sorted.count - Self.limit)).count
+            let excess = sorted.count - Self.limit
             return sorted.enumerated().filter { $0.offset < excess || $0.element.value < wall }.map(\.element.key)
         }
     }
