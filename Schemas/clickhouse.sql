@@ -12,7 +12,7 @@ CREATE TABLE schema_versions ( -- which versions of this schema were made here
   made DateTime DEFAULT now(), -- by the server's clock
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (version)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE facts ( -- what was recorded: written once, never changed, known by source and sequence
   week UInt16, -- of the transaction's ID, since 1970; 0: of none, or of no time near its arrival
@@ -27,7 +27,7 @@ CREATE TABLE facts ( -- what was recorded: written once, never changed, known by
 ) ENGINE = ReplacingMergeTree()
 PARTITION BY week
 ORDER BY (tx, source, sequence)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE books ( -- what sets, erasures and retirements left of a source; a fact counts once an arrival here names it
   source FixedString(16), -- whose; zeros: a row that only has a removal end
@@ -42,7 +42,7 @@ CREATE TABLE books ( -- what sets, erasures and retirements left of a source; a 
   inserted DateTime DEFAULT now(), -- by the server's clock
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (source, arrival)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 128, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE by_source ( -- the same facts by their sources
   source FixedString(16), -- as in `facts`
@@ -53,21 +53,21 @@ CREATE TABLE by_source ( -- the same facts by their sources
   INDEX at at_us TYPE minmax GRANULARITY 1,
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (source, sequence)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE children ( -- the transactions that others began
   parent FixedString(16), -- the other transaction
   child FixedString(16), -- the transaction; it stays when facts are erased
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (parent, child)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE begun ( -- when transactions began; a later clock of their source adds another time
   begun_us Int64 CODEC(Delta, ZSTD), -- by the source that leads it
   tx FixedString(16), -- the transaction; it stays when facts are erased
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (begun_us, tx)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE transactions ( -- made of facts; the row of a transaction with the largest version counts
   tx FixedString(16), -- the transaction
@@ -143,11 +143,12 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   error_domains Array(String) CODEC(ZSTD),
   error_names Array(String) CODEC(ZSTD),
   error_texts Array(String) CODEC(ZSTD), -- empty for underlying errors
+  fact_count Int64 CODEC(ZSTD), -- of `facts`; if fewer are found, some are missing
   INDEX begun begun_us TYPE minmax GRANULARITY 1,
   INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1,
 ) ENGINE = ReplacingMergeTree(version)
 ORDER BY (tx)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE changed ( -- transactions with outdated rows
   place Int64 CODEC(Delta, ZSTD), -- of the change, numbered as `arrival`
@@ -156,7 +157,7 @@ CREATE TABLE changed ( -- transactions with outdated rows
 ) ENGINE = ReplacingMergeTree()
 PARTITION BY intDiv(place, 442368000000)
 ORDER BY (place, state)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE spans ( -- OTLP spans; of the rows of a span, the last one that counts
   tx FixedString(16), -- the transaction
@@ -173,14 +174,14 @@ CREATE TABLE spans ( -- OTLP spans; of the rows of a span, the last one that cou
   original String CODEC(ZSTD), -- redacted OTLP JSON
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (tx, source, span, version)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE legacy_sets ( -- sets of version 0.0.1, which have no ID
   digest FixedString(32), -- SHA-256 of the body
   received_us Int64 CODEC(Delta, ZSTD),
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (digest, received_us)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE installations ( -- the first secret of each installation
   guid FixedString(16), -- the installation's; zeros: the database's own, for spans
@@ -188,13 +189,13 @@ CREATE TABLE installations ( -- the first secret of each installation
   proof String, -- SHA-256 of the secret; empty: there was none
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (guid, arrival)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE commits ( -- the numbers that processes have used
   place Int64 CODEC(Delta, ZSTD), -- the last `arrival` of an insert into `books`
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (place)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE names ( -- what a version of an app calls a code
   use_case Int64, -- the code
@@ -206,7 +207,7 @@ CREATE TABLE names ( -- what a version of an app calls a code
   arrival Int64, -- as in `books`: the largest of a key counts
 ) ENGINE = ReplacingMergeTree(arrival)
 ORDER BY (use_case, event, app, app_version, name)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE erased ( -- of which nothing is taken in any more
   guid FixedString(16), -- an installation's or a transaction's
@@ -215,7 +216,7 @@ CREATE TABLE erased ( -- of which nothing is taken in any more
   proof String, -- SHA-256 of the installation's secret; empty: it has shown none
 ) ENGINE = ReplacingMergeTree()
 ORDER BY (guid, with_installation)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE removals ( -- rows of erased facts, which servers take away
   id FixedString(16), -- of this removal
@@ -225,4 +226,4 @@ CREATE TABLE removals ( -- rows of erased facts, which servers take away
   done UInt8, -- 1: they are gone from every server
 ) ENGINE = ReplacingMergeTree(done)
 ORDER BY (id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;

@@ -179,8 +179,8 @@ extension ClickHouseTables {
 
 /// Reads the database one bucket after the other. Each bucket is a temporary store in memory.
 struct BucketReader {
-    /// Facts per bucket, which take some 50 MB.
-    static let factCount: Int64 = 500_000
+    /// Facts per bucket, which take some 20 MB.
+    static let factCount: Int64 = 200_000
 
     private let tables: ClickHouseTables
     let books: DatabaseBooks

@@ -30,6 +30,8 @@ enum ClickHouseSchema {
         var shard: String?
         /// Indexes that skip rows. Servers of 2018 have none.
         var indexes: [String] = []
+        /// A server reads so many rows to find one.
+        var rowsPerMark = 512
 
         func statements(_ isCurrent: Bool, _ database: String, _ cluster: String?) -> [String] {
             let columns = columns.map { $0.definition(isCurrent) }
@@ -57,10 +59,11 @@ enum ClickHouseSchema {
         }
 
         private func suffix(_ isCurrent: Bool) -> String {
-            // Acknowledged rows must be on disk. Servers before version 20 lack this setting.
-            let settings = isCurrent ? "\nSETTINGS fsync_after_insert = 1, fsync_part_directory = 1" : ""
+            // Acknowledged rows must be on disk. Servers before version 20 lack these settings.
+            let synced = isCurrent ? ", fsync_after_insert = 1, fsync_part_directory = 1" : ""
             let partition = partition ?? (isCurrent ? droppedPartition : nil)
-            return (partition.map { "\nPARTITION BY \($0)" } ?? "") + "\nORDER BY (\(order))" + settings
+            return (partition.map { "\nPARTITION BY \($0)" } ?? "")
+                + "\nORDER BY (\(order))\nSETTINGS index_granularity = \(rowsPerMark)\(synced)"
         }
     }
 
@@ -150,7 +153,7 @@ enum ClickHouseSchema {
                 Column(
                     "retired", "Array(Int64)", "first, last; and so on: received, and taken away to keep within limits"),
                 Column("inserted", "DateTime DEFAULT now()", "by the server's clock"),
-            ], order: "source, arrival"),
+            ], order: "source, arrival", rowsPerMark: 128),
         Table(
             name: "by_source", meaning: "the same facts by their sources",
             columns: [
@@ -250,6 +253,7 @@ enum ClickHouseSchema {
                 Column("error_domains", "Array(String)", codec: "ZSTD", ""),
                 Column("error_names", "Array(String)", codec: "ZSTD", ""),
                 Column("error_texts", "Array(String)", codec: "ZSTD", "empty for underlying errors"),
+                Column("fact_count", "Int64", codec: "ZSTD", "of `facts`; if fewer are found, some are missing"),
             ], order: "tx", version: "version", shard: "cityHash64(tx)",
             indexes: [
                 "INDEX begun begun_us TYPE minmax GRANULARITY 1",

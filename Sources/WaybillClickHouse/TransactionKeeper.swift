@@ -35,6 +35,8 @@ final class TransactionKeeper: Sendable {
             })
         else { return }
         Task.detached {
+            // Rows for more changes at once take less.
+            try? await Task.sleep(for: .milliseconds(200))
             self.isAwake.withLock { $0 = false }
             // After an error, the next change does it.
             try? await self.run()
@@ -101,14 +103,15 @@ final class TransactionKeeper: Sendable {
             do {
                 var loading = WorkingSetLoader([], tables, factLimit: factLimit)
                 try await loading.loadTombstones()
-                try await loading.load(Set(group))
-                let set = try await WorkingSet(loading, tables) { _ in false }
+                try await loading.load(Set(group), withNames: false)
+                let (set, counts) = (try await WorkingSet(loading, tables) { _ in false }, loading.factCounts)
                 for var row in try await set.thread.run({ memory throws(WaybillError) in
                     try memory.reader.transactionRows()
                 }) {
                     for index in row.sources.indices {
                         row.sources[index].rank = loading.ranks[row.sources[index].id] ?? 0
                     }
+                    row.factCount = counts[row.id] ?? 0
                     rows[row.id] = row
                 }
             } catch is TransactionLoader.TooMuch {
@@ -199,16 +202,19 @@ extension ClickHouseTables {
         try await insert("changed(place, state, transactions)", rows)
     }
 
+    /// SQL for the transactions with outdated rows.
+    static let outdated = """
+        SELECT DISTINCT arrayJoin(transactions) FROM changed \
+        WHERE place NOT IN (SELECT place FROM changed WHERE state = \(ChangeState.made.rawValue))
+        """
+
     /// Returns the transactions with outdated rows.
     ///
     /// - Throws: ``TransactionLoader/TooMuch`` above the limit.
     func changedTransactions(limit: Int) async throws -> Set<GUID> {
-        let changed = try await client.rows(
-            """
-            SELECT DISTINCT arrayJoin(transactions) FROM changed \
-            WHERE place NOT IN (SELECT place FROM changed WHERE state = \(ChangeState.made.rawValue)) LIMIT \(limit + 1)
-            """, reading
-        ) { row in try row.guid() }
+        let changed = try await client.rows("\(Self.outdated) LIMIT \(limit + 1)", reading) { row in
+            try row.guid()
+        }
         guard changed.count <= limit else { throw TransactionLoader.TooMuch() }
         return Set(changed)
     }

@@ -30,7 +30,7 @@ struct TransactionLoader {
     /// - Throws: ``TooMuch``, or ``DatabaseBooks/Incomplete`` if a server lacks facts of the sources.
     mutating func store(of transactions: [GUID]) async throws -> StoreThread<MemoryStore> {
         try await loadRelated(to: Set(transactions))
-        return try await store(of: Set(transactions))
+        return try await store(of: Set(transactions), counted: [])
     }
 
     /// Loads transactions with all that their spans refer to, and returns their IDs.
@@ -49,7 +49,7 @@ struct TransactionLoader {
         let new = transactions.subtracting(listed)
         listed.formUnion(new)
         try await loadWithFamily(new)
-        return try await store(of: listed)
+        return try await store(of: listed, counted: listed)
     }
 
     private mutating func loadWithFamily(_ transactions: Set<GUID>) async throws {
@@ -134,11 +134,14 @@ struct TransactionLoader {
         try await load(transactions)
     }
 
-    /// - Parameter asked: Transactions that must be whole.
-    private func store(of asked: Set<GUID>) async throws -> StoreThread<MemoryStore> {
+    /// - Parameters:
+    ///   - asked: Transactions that must be whole.
+    ///   - counted: Those of them that have as many facts as their rows say. Others are compared with the facts of sources.
+    private func store(of asked: Set<GUID>, counted: Set<GUID>) async throws -> StoreThread<MemoryStore> {
         let (tables, loaded) = (tables, loaded)
         async let names = tables.names(behind: 0)
         async let spans = tables.spans(of: loaded)
+        async let counts = tables.factCounts(of: counted)
         let ids = Set(rows.keys.map(\.source))
         var sources: [GUID: DatabaseBooks.Source] = [:]
         for some in Array(ids).inChunks(of: 500) {
@@ -150,12 +153,17 @@ struct TransactionLoader {
                 throw DatabaseBooks.Incomplete()
             }
         }
-        let its = rows.values.filter { asked.contains($0.transaction) }
-        // Those that have arrived since, and those between the ones of the asked transactions.
-        for fact in try await tables.facts(of: loaded, asked, between: its) where rows[fact] == nil {
-            guard sources[fact.source]?.expected.contains(fact.sequence) != true else {
-                throw DatabaseBooks.Incomplete()
-            }
+        func isExpected(_ fact: FactID) -> Bool { sources[fact.source]?.expected.contains(fact.sequence) == true }
+        let found = Dictionary(grouping: rows.filter { isExpected($0.key) }.values, by: \.transaction)
+        let known = try await counts
+        for (id, count) in known where found[id]?.count ?? 0 < count { throw DatabaseBooks.Incomplete() }
+        // The others may lack no fact between the first and the last one.
+        let unknown = asked.subtracting(known.keys)
+        let its = found.filter { unknown.contains($0.key) }.flatMap(\.value)
+        // These have arrived since.
+        for fact in try await tables.facts(of: loaded, unknown, between: its)
+        where rows[fact] == nil && isExpected(fact) {
+            throw DatabaseBooks.Incomplete()
         }
         let thread = try MemoryStore.thread()
         try await thread.replay(try await names)
@@ -224,24 +232,22 @@ extension ClickHouseTables {
     }
 
     fileprivate func facts(
-        of transactions: Set<GUID>, _ asked: Set<GUID>, between given: [FactRow]
+        of transactions: Set<GUID>, _ some: Set<GUID>, between given: [FactRow]
     ) async throws(WaybillError) -> [FactID] {
         let ranges = Dictionary(grouping: given) { [$0.source, $0.transaction] }.values.map { facts in
             let sequences = facts.map(\.fact.sequence)
             let first = sequences.min() ?? 0
             return Self.condition(facts[0].source, SequenceRanges([first...max(first, sequences.max() ?? first)]))
         }
-        let columns = "SELECT source, sequence FROM"
         let lists = Array(transactions).inChunks(of: Self.idsPerStatement).map {
-            "\(columns) facts WHERE tx IN (\(Self.list($0)))"
+            "facts WHERE tx IN (\(Self.list($0)))"
         }
         let between = ranges.inChunks(of: Self.idsPerStatement).map {
-            "\(columns) by_source WHERE tx IN (\(Self.list(asked))) AND (\($0.joined(separator: " OR ")))"
+            "by_source WHERE tx IN (\(Self.list(some))) AND (\($0.joined(separator: " OR ")))"
         }
-        let whole = (lists + between).joined(separator: " UNION ALL ")
         var facts: [FactID] = []
-        for statement in whole.isEmpty ? [] : whole.utf8.count < 100_000 ? [whole] : lists + between {
-            facts += try await client.rows(statement, reading) { row in
+        for place in lists + between {
+            facts += try await client.rows("SELECT source, sequence FROM \(place)", reading) { row in
                 FactID(source: try row.guid(), sequence: try row.integer())
             }
         }

@@ -28,7 +28,7 @@ extension RowContents {
             columns.append("sources, part_sources")
         }
         if codes != [] {
-            columns.append("apps, app_versions, clock_sources, clock_at, clock_offsets, part_use_cases")
+            columns.append("apps, app_versions, part_use_cases, clock_sources, clock_at, clock_offsets")
             columns += ["event_parts", "event_sequences", "event_at", "event_codes"].map { column in
                 guard let codes else { return column }
                 let isAmong = codes.sorted().map { "c = \($0)" }.joined(separator: " OR ")
@@ -62,6 +62,19 @@ extension RowContents {
 }
 
 extension ClickHouseTables {
+    /// SQL for groups of transactions, as ``RowBinaryReader/group()`` reads them.
+    static func groups(now: Int64, step: Int64) -> String {
+        """
+        SELECT use_case, \(RowConditions.outcome(now: now)) AS result, intDiv(begun_us, \(step)) - (begun_us % \(step) < 0) AS step, \
+        min(begun_us), part_sample_ppm[1] AS ppm, part_sample_kept[1] AS kept, part_slow[1] AS slow, \
+        has_error, error_identity, min(error_code), any(error), \
+        toUInt8(multiIf(closed = 0, 0, closed < sequence, 1, 2)) AS state, \
+        groupArray(closed_at_us - at_us), groupUniqArray(installations[1]) FROM transactions FINAL
+        """
+    }
+
+    static let groupKeys = "use_case, result, step, ppm, kept, slow, has_error, error_identity, state"
+
     /// SQL for the columns that ``RowBinaryReader/exchange()`` reads.
     static let exchangeColumns = """
         tx, last_us, sources[\(RowConditions.sourceOfExchange)], part_sequences[\(part)], part_at[\(part)], \
@@ -114,6 +127,7 @@ extension RowBinaryWriter {
         for text in [\TransactionRow.FoundError.domain, \.name, \.text] {
             array(row.errors) { $0.string($1[keyPath: text]) }
         }
+        integer(row.factCount)
     }
 
     private mutating func sources(_ sources: [TransactionRow.Source]) {
@@ -216,6 +230,32 @@ extension RowBinaryReader {
         return row
     }
 
+    /// Reads transactions that differ only in duration and installation.
+    mutating func group() throws -> TransactionRow {
+        let (useCase, outcome) = (try integer(Int64.self), try integer(UInt8.self))
+        _ = try integer(Int64.self)
+        let begun: Int64 = try integer()
+        // A closing before its opening dates nothing.
+        var row = TransactionRow(
+            id: ClickHouseTables.none, opening: FactID(source: ClickHouseTables.none, sequence: 2))
+        (row.useCase, row.outcome, row.begun, row.lastActivity) = (Int(useCase), Int(outcome), begun, .max)
+        row.sampling = try sampling()
+        let hasError = try integer(UInt8.self) == 1
+        _ = try string()
+        let code: Int64 = try integer()
+        row.errorDetail = try text()
+        row.errorCode = hasError ? code : nil
+        let state = try integer(UInt8.self)
+        row.closing = state == 0 ? nil : (Int64(state), 0)
+        row.durations = try Array(array())
+        row.sources = try array { try $0.guid() }.map { installation in
+            var source = TransactionRow.Source(id: ClickHouseTables.none)
+            source.installation = installation == ClickHouseTables.none ? nil : installation
+            return source
+        }
+        return row
+    }
+
     private mutating func sampling() throws -> Fact.Sampling? {
         let rate: (Int64, Int64, Int64) = (try integer(), try integer(), try integer())
         return rate.0 < 0
@@ -271,6 +311,7 @@ extension RowBinaryReader {
     private mutating func readNames(_ row: inout TransactionRow) throws {
         try forEach(row.sources.indices, of: &row) { $1.sources[$2].app = try $0.text() }
         try forEach(row.sources.indices, of: &row) { $1.sources[$2].appVersion = try $0.text() }
+        try forEach(row.parts.indices, of: &row) { $1.parts[$2].useCase = Int(try $0.integer(Int64.self)) }
         let (owners, times, offsets) = (try array(), try array(), try array())
         try row.check(times.count == owners.count && offsets.count == owners.count)
         try row.check(owners, areBelow: row.sources.count)
@@ -278,7 +319,6 @@ extension RowBinaryReader {
             row.sources[Int(owner)].clock.append(
                 ClockAnchor(atMicroseconds: times[index], offsetMicroseconds: offsets[index]))
         }
-        try forEach(row.parts.indices, of: &row) { $1.parts[$2].useCase = Int(try $0.integer(Int64.self)) }
     }
 
     private mutating func readEvents(_ row: inout TransactionRow) throws {

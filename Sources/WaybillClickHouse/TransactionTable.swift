@@ -14,7 +14,7 @@ extension ClickHouseTables {
         event_parts, event_sequences, event_at, event_codes, exchange_parts, exchange_sequences, exchange_at, \
         exchange_opened_us, exchange_roles, exchange_methods, exchange_hosts, exchange_paths, exchange_closed_at, \
         exchange_first_byte, exchange_states, exchange_statuses, exchange_sent, exchange_received, exchange_close_codes, \
-        exchange_errors, exchange_texts, error_exchanges, error_codes, error_domains, error_names, error_texts
+        exchange_errors, exchange_texts, error_exchanges, error_codes, error_domains, error_names, error_texts, fact_count
         """
 
     /// Stands for no number in arrays.
@@ -44,6 +44,21 @@ extension ClickHouseTables {
         return versions
     }
 
+    /// Returns the number of facts behind each row, unless the row is outdated.
+    func factCounts(of transactions: Set<GUID>) async throws(WaybillError) -> [GUID: Int64] {
+        var counts: [GUID: Int64] = [:]
+        guard keepsRows else { return counts }
+        for some in Array(transactions).inChunks(of: Self.idsPerStatement) {
+            try await client.forEachRow(
+                """
+                SELECT tx, fact_count FROM transactions FINAL \
+                WHERE gone = 0 AND tx IN (\(Self.list(some))) AND tx GLOBAL NOT IN (\(Self.outdated))
+                """, reading
+            ) { row in counts[try row.guid()] = try row.integer() }
+        }
+        return counts
+    }
+
     /// Returns the matching transactions in the order of a condition with `ORDER BY`.
     func transactions(where condition: String) async throws(WaybillError) -> [GUID] {
         try await client.rows("SELECT tx FROM transactions FINAL WHERE gone = 0 AND \(condition)", reading) { row in
@@ -55,6 +70,11 @@ extension ClickHouseTables {
         where condition: String, reading contents: RowContents, isChosen: String = "1", now: Int64,
         eachGroup body: ([TransactionRow]) async throws -> Void
     ) async throws {
+        if let step = contents.groupStep {
+            return try await groups(
+                "\(Self.groups(now: now, step: step)) WHERE gone = 0 AND \(condition) GROUP BY \(Self.groupKeys)",
+                { row in try row.group() }, body)
+        }
         try await groups(
             "SELECT \(isChosen), \(contents.columns(now: now)) FROM transactions FINAL\(contents.join(now: now)) WHERE gone = 0 AND \(condition)",
             { row in try row.transaction(contents) }, body)

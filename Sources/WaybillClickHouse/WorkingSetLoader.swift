@@ -36,6 +36,17 @@ struct WorkingSetLoader {
         place(books.sources, Set(books.sources.keys))
     }
 
+    var factCounts: [GUID: Int64] {
+        var counts: [GUID: Int64] = [:]
+        for books in books {
+            for fact in books.share.facts {
+                let row = rows[FactID(source: books.share.source.id, sequence: fact.sequence)]
+                if let row { counts[row.transaction, default: 0] += 1 }
+            }
+        }
+        return counts
+    }
+
     var apps: Set<String> { Set(shares.map(\.source.app)) }
 
     mutating func load() async throws {
@@ -72,8 +83,9 @@ struct WorkingSetLoader {
     mutating func loadTombstones() async throws { tombstones = try await tables.tombstones() }
 
     /// Loads all of some transactions, and the books of further sources.
-    mutating func load(_ transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws {
-        names = try await tables.names(behind: 0)
+    mutating func load(_ transactions: Set<GUID>, besides sources: Set<GUID> = [], withNames: Bool = true) async throws
+    {
+        if withNames { names = try await tables.names(behind: 0) }
         try await loadFacts(of: transactions)
         let parts = rows.values.filter { if case .opened = $0.fact.content { true } else { false } }.map(\.id)
         try await tables.facts(strandedOf: parts) { row in rows[row.id] = row }

@@ -6,22 +6,33 @@ the same. Seconds are those of processors, of the command and of the server whil
 are a clock's. Memory is the command's; rows and bytes are those that the server read, before compression. Answers that
 differ give no figure, nor does a command that writes into its temporary folder. In the end some questions are asked
 about one in a hundred transactions, and how far off their counts are stands beside the margin that the answer says.
-Each command is a process of its own, which begins with nothing. Prints which limits are met, and writes
-.build/bench-cluster.json.
+Each command is a process of its own, which begins with nothing.
+
+Then a collector takes in sets: as fast as it can, and at a steady pace, while rows are looked for that are not made yet.
+`--shards` asks the questions of two shards of ClickHouse 18.16 instead, and prints what each of them reads.
+
+Prints which limits are met, and writes .build/bench-cluster-EVENTS.json. Other numbers of events are compared with a
+million, if that was measured before.
 """
 
 import argparse
 import json
 import os
 import shutil
+import random
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from engines import ROOT, Engine, Skipped
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "Faults"))
+import doors  # noqa: E402
+import histories  # noqa: E402
 
 QUESTIONS = {
     "summary": [],
@@ -51,6 +62,10 @@ SAMPLED = {
 }
 SAMPLE = 100
 LIMIT = 3600  # seconds for one command
+FACTS = 100_000  # that are sent at a steady pace, and before that as fast as possible
+PACE = 5_000  # facts a second
+EPOCH, PLACES = 1_767_225_600, 512 * 10_000  # the start of 2026, and places a second: how collectors number changes
+OUTDATED = "FROM changed WHERE place NOT IN (SELECT place FROM changed WHERE state = 2)"
 
 
 def tree_bytes(folder):
@@ -160,16 +175,133 @@ class Report:
         )
 
 
-def verdicts(report, lists):
+class Feed:
+    """Sets of many apps for a collector, and when rows were made of them."""
+
+    def __init__(self, facts):
+        self.bodies, self.facts, chance = [], 0, random.Random(7)
+        while self.facts < facts:
+            history = histories.History(180, chance, per_set=20)
+            self.facts += len(history.facts)
+            self.bodies += [(json.dumps(each), len(each["sources"][0]["facts"])) for each in history.sets]
+        chance.shuffle(self.bodies)
+
+    def send(self, door, pace=None):
+        """Sends all, and returns the seconds until all were acknowledged. `pace` is in facts a second."""
+        begun, due, sent = time.monotonic(), [], 0
+        for _, facts in self.bodies:
+            due.append(sent / pace if pace else 0)
+            sent += facts
+
+        def one(body, at):
+            time.sleep(max(0, begun + at - time.monotonic()))
+            door.ask("POST", "/v1/sets", body[0], {"Content-Type": doors.MEDIA_TYPE})
+
+        with ThreadPoolExecutor(64) as pool:
+            list(pool.map(one, self.bodies, due))
+        return time.monotonic() - begun
+
+
+def until_made(ask, seconds=300):
+    """Waits until no row is outdated."""
+    end = time.monotonic() + seconds
+    while int(ask(f"SELECT count() {OUTDATED}")):
+        if time.monotonic() > end:
+            sys.exit("Rows stay outdated.")
+        time.sleep(0.05)
+
+
+def served(engine, waybill, address, server):
+    """What a collector takes to take in sets, and how old outdated rows are at most, 99 of 100 times."""
+    doors.WAYBILL = waybill
+
+    def ask(query):
+        return engine.post(query, database="bench").decode().strip()
+
+    folder = Path(tempfile.mkdtemp(prefix="bench-cluster-"))
+    door = doors.Door(address, folder).start()
+    try:
+        until_made(ask)
+        fast, begun = Feed(FACTS), time.monotonic()
+        fast.send(door)
+        until_made(ask)
+        rate = fast.facts / (time.monotonic() - begun)
+        steady, over, ages = Feed(FACTS), threading.Event(), []
+
+        def look():
+            while not over.wait(0.05):
+                oldest = int(ask(f"SELECT min(place) {OUTDATED}") or 0)
+                ages.append(max(0, time.time() - EPOCH - oldest / PLACES) if oldest else 0)
+
+        commits = int(ask("SELECT count() FROM commits"))
+        server.spent()
+        looker = threading.Thread(target=look)
+        looker.start()
+        wall = steady.send(door, PACE)
+        over.set()
+        looker.join()
+        until_made(ask)
+        seconds, rows, _ = server.spent()
+        commits = int(ask("SELECT count() FROM commits")) - commits
+    finally:
+        door.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+    lag = sorted(ages)[int(len(ages) * 0.99)]
+    print(f"\nA collector takes in {rate:.0f} facts a second, rows included.")
+    print(f"At {steady.facts / wall:.0f} facts a second, rows are {lag:.2f} s late at most, 99 of 100 times.")
+    print(f"The server reads {rows / commits:.0f} rows for each of {commits} commits, and needs {seconds / steady.facts * 1e6:.0f} µs a fact.")
+    return {"facts_per_s": round(rate), "lag_p99_s": round(lag, 3), "rows_per_commit": round(rows / commits), "commits": commits}
+
+
+def sharded(waybill, folder):
+    """The share of what two shards read that each of them reads, for each question, in marks of 512 rows."""
+
+    def marks(engine):
+        query = "SELECT value FROM system.events WHERE event = 'SelectedMarks'"
+        read = {node: int(engine.post(query, node=node).strip() or 0) for node in engine.nodes}
+        return [sum(value for node, value in read.items() if node.startswith(f"{shard}.")) for shard in (1, 2)]
+
+    with Engine("cluster") as engine:
+        first, *others = (f"127.0.0.1:{port}" for port in engine.ports)
+        address = f"clickhouse://{first}/bench?replicas={','.join(others)}&cluster=waybill&quorum=2"
+        Watched(waybill, "migrate", address)
+        Watched(waybill, "move", folder, address)
+        print(f"{'':14}{'shard 1':>10}{'shard 2':>10}")
+        for name, options in QUESTIONS.items():
+            before = marks(engine)
+            there = Watched(waybill, "ask", name, address, "--json", *options)
+            if there.output != Watched(waybill, "ask", name, folder, "--json", *options).output:
+                sys.exit(f"{name}: SQLite and ClickHouse do not say the same.")
+            read = [after - earlier for earlier, after in zip(before, marks(engine))]
+            print(f"{name:14}" + "".join(f"{each / sum(read):10.1%}" for each in read), flush=True)
+
+
+def verdicts(result):
     """The limits of the acceptance that one server on this machine can meet."""
-    asked = [row for row in report.rows if row["name"] in QUESTIONS or row["name"] == "recent"]
+    rows, lists, taken = result["rows"], result["lists"], result["served"]
+    asked = [row for row in rows if row["name"] in QUESTIONS or row["name"] == "recent"]
     limits = [
         ("each question takes at most SQLite's processor seconds", {row["name"]: row["ratio"] for row in asked}, 1),
-        ("a command has at most 200 MB", {row["name"]: row["client_memory_bytes"] / 1e6 for row in report.rows}, 200),
-        ("`show` reads at most 100,000 rows", {row["name"]: row["server_rows"] for row in report.rows if row["name"] == "show"}, 1e5),
+        ("a command has at most 200 MB", {row["name"]: row["client_memory_bytes"] / 1e6 for row in rows}, 200),
+        ("`show` reads at most 100,000 rows", {row["name"]: row["server_rows"] for row in rows if row["name"] == "show"}, 1e5),
         ("95 of 100 lists are there within 100 ms", {"lists": lists["p95_s"] * 1000} if lists else {}, 100),
         ("a list reads at most a million rows", {"lists": lists["rows"]} if lists else {}, 1e6),
+        ("rows are less than 2 s late", {"served": taken["lag_p99_s"]} if taken else {}, 2),
+        ("a fact takes at most 100 µs", {"served": 1e6 / taken["facts_per_s"]} if taken else {}, 100),
     ]
+    before = ROOT / ".build/bench-cluster-1000000.json"
+    if result["events"] > 2_000_000 and before.exists():
+        million = json.loads(before.read_text())
+
+        def seconds(result):
+            return {row["name"]: (row["client_cpu_s"] + row["server_cpu_s"]) / result["events"] for row in result["rows"]}
+
+        earlier, later = seconds(million), seconds(result)
+        growth = {row["name"]: later[row["name"]] / earlier[row["name"]] for row in asked if row["name"] in earlier}
+        limits.append(("a question takes at most 1.2 times the seconds an event of a million", growth, 1.2))
+        if taken and million["served"]:
+            growth = {"served": taken["rows_per_commit"] / million["served"]["rows_per_commit"]}
+            limits.append(("a commit reads at most 1.2 times the rows at a million", growth, 1.2))
     print()
     for words, figures, limit in limits:
         beyond = {name: round(figure, 1) for name, figure in figures.items() if figure > limit}
@@ -192,12 +324,15 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--events", type=int, default=1_000_000)
     arguments.add_argument("--rows", help="some of them, by name: summary,show")
+    arguments.add_argument("--shards", action="store_true", help="ask two shards, and print what each of them reads")
     arguments = arguments.parse_args()
     products = ROOT / ".build/release"
     waybill = Path(os.environ.get("WAYBILL", products / "waybill-cli"))
     benchmarks = Path(os.environ.get("BENCHMARKS", products / "Benchmarks"))
-    chosen = arguments.rows.split(",") if arguments.rows else [*LOOKS, *QUESTIONS, "verify"]
+    chosen = arguments.rows.split(",") if arguments.rows else [*LOOKS, *QUESTIONS, "verify", "served"]
     folder, made = filled(arguments.events, benchmarks)
+    if arguments.shards:
+        return sharded(waybill, folder)
     data = tempfile.mkdtemp(prefix="clickhouse-bench-")
     try:
         with Engine("one", "--folder", data) as engine:
@@ -289,8 +424,10 @@ def measure(engine, waybill, folder, made, chosen):
         "list": lambda said: json.loads(said.output)["rows"],
         "export": Watched.lines,
     }
-    lists = None
+    lists, taken = None, None
     for name in chosen:
+        if name == "served":
+            continue  # it adds to the data, so it is the last one
         if name == "lists":
             lists = listed(waybill, folder, address, server, report)
             continue
@@ -312,18 +449,22 @@ def measure(engine, waybill, folder, made, chosen):
     print(f"\n{made['events']} events, {made['facts']} facts.")
     print(f"Bytes an event: SQLite {sqlite_bytes:.0f}, ClickHouse {bytes_each:.0f}.")
     print(f"Merging all of it: {merging:.1f} s of the server. SQLite's ingest: {made['cpuSeconds']:.1f} s.")
-    verdicts(report, lists)
+    if "served" in chosen:
+        taken = served(engine, waybill, address, server)
     result = {
         **made,
         "rows": report.rows,
         "lists": lists,
+        "served": taken,
         "samples": samples,
         "merge_cpu_s": round(merging, 2),
         "bytes_per_event": {"sqlite": round(sqlite_bytes, 1), "clickhouse": round(bytes_each, 1)},
         "clickhouse_bytes": stored,
         "version": engine.about.get("version"),
     }
-    (ROOT / ".build/bench-cluster.json").write_text(json.dumps(result, indent=2) + "\n")
+    about = ROOT / f".build/bench-cluster-{folder.name.removeprefix('timed-')}.json"
+    about.write_text(json.dumps(result, indent=2) + "\n")
+    verdicts(result)
 
 
 if __name__ == "__main__":

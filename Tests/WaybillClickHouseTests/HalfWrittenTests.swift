@@ -33,7 +33,9 @@ import WaybillExport
     @Test func factsThatAreMissingAreNoAnswer() async throws {
         let address = try await ClickHouseEngine.shared.database()
         let received = ReceivedSet(LoginHistory().clientSet(), received: Date(timeIntervalSince1970: 1_800_000_000))
-        _ = try await ClickHouseStore(address).add(received)
+        let store = try await ClickHouseStore(address)
+        _ = try await store.add(received)
+        try await store.queue.keeper.run(isAlone: true)
         try await ClickHouseClient(address).run(
             "ALTER TABLE facts DELETE WHERE sequence = 2", ["mutations_sync": "2"])
         let error = await #expect(throws: WaybillError.self) {

@@ -72,9 +72,10 @@ import WaybillTesting
     /// Breaks when a page of the inspector makes a copy of the database, or shows something else than one with a copy.
     @Test func pagesNeedNoCopy() async throws { try await expectSamePages(ClickHouseEngine.shared) }
 
-    /// Breaks when servers of 2018 need other SQL for pages.
+    /// Breaks when servers of 2018 need other SQL for pages. They are slow, and questions use the same conditions, so one
+    /// in four is enough.
     @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func pagesNeedNoCopyOnACluster() async throws {
-        try await expectSamePages(ClickHouseEngine.cluster)
+        try await expectSamePages(ClickHouseEngine.cluster, filtersOneIn: 4)
     }
 
     /// Some rows are outdated.
@@ -119,7 +120,7 @@ import WaybillTesting
         #expect(byRows > 100)
     }
 
-    private func expectSamePages(_ engine: ClickHouseEngine) async throws {
+    private func expectSamePages(_ engine: ClickHouseEngine, filtersOneIn count: Int = 1) async throws {
         var collector = try await storeWithErrands(engine)
         let thread = try await collector.everything()
         defer { withExtendedLifetime(thread) {} }
@@ -150,7 +151,7 @@ import WaybillTesting
             (0...5).map { times.lowerBound + $0 * ((times.upperBound - times.lowerBound) / 5 + 1) }
         }
         // A list refuses an event that is not there.
-        for text in Self.filters where text != "-event:other" {
+        for text in Self.filters.each(count) where text != "-event:other" {
             let filter = TransactionFilter(text.isEmpty ? [] : [try FilterCondition(text)])
             try await expectSame("list of \(text)") { store in
                 let page = try await store.transactions(ListRequest(matching: filter, limit: 200))
@@ -161,7 +162,7 @@ import WaybillTesting
                     ListRequest(matching: filter), of: .transactions, within: .seconds(600), borders: borders)
             }
         }
-        for (index, condition) in Self.families.enumerated() {
+        for (index, condition) in Self.families.each(count).enumerated() {
             var filter = TransactionFilter([condition])
             (filter.isFolded, filter.order) = (index % 2 == 1, index % 2 == 1 ? .longest : .newest)
             try await expectSame("list of \(condition)") { store in
@@ -196,7 +197,7 @@ import WaybillTesting
                 }
             }
         }
-        for text in Self.exchangeFilters {
+        for text in Self.exchangeFilters.each(count) {
             let filter = ExchangeFilter(text.isEmpty ? [] : [try FilterCondition(text, about: .exchanges)])
             try await expectSame("exchanges of \(text)") { store in
                 var (rows, request) = ([ExchangeRecord](), ListRequest(matching: filter, limit: 40))
@@ -224,6 +225,10 @@ import WaybillTesting
             _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_100)))
         }
     }
+}
+
+extension Array {
+    fileprivate func each(_ count: Int) -> [Element] { stride(from: 0, to: self.count, by: count).map { self[$0] } }
 }
 
 /// Two versions of a client with different names, and a server, with exchanges of all kinds.

@@ -102,7 +102,7 @@ extension AnyQuestion {
         case .errors:
             (contents.attributes, contents.readsErrors) = (["user"], true)
             (contents.readsInstallations, contents.readsProperties) = (true, true)
-        case .summary: (contents.readsErrors, contents.readsInstallations) = (true, true)
+        case .summary(let question): contents.groupStep = question.wholeStep
         case .legs: contents.readsExchanges = true
         case .network: break
         case .why:

@@ -17,7 +17,8 @@ final class SourceDirectory {
     private var made: [Entry] = []
     private let connection: Connection
     private var namings: [Naming: Int] = [:]
-    private var latest: (naming: Naming, number: Int)?
+    /// The last ones, because transactions usually have the same few.
+    private var latest: [(naming: Naming, number: Int)] = []
     private var tables: [TableKey: NameCodes] = [:]
     private(set) var names: [String] = []
     private var numbers: [String: Int] = [:]
@@ -71,8 +72,8 @@ final class SourceDirectory {
     }
 
     private func number(of id: GUID, _ app: String, _ version: String, _ launches: Set<String>) -> Int {
-        if launches.isEmpty, let latest, latest.naming.app == app, latest.naming.version == version {
-            return latest.number
+        if launches.isEmpty {
+            for known in latest where known.naming.app == app && known.naming.version == version { return known.number }
         }
         var naming = Naming(app: app, version: version)
         if !launches.isEmpty {
@@ -81,7 +82,7 @@ final class SourceDirectory {
         }
         let number = namings[naming] ?? namings.count
         namings[naming] = number
-        latest = (naming, number)
+        latest = latest.suffix(3) + [(naming, number)]
         return number
     }
 

@@ -169,7 +169,7 @@ extension SummaryQuestion: FoldedQuestion {
         return folded
     }
 
-    private var wholeStep: Int64 { max(1, stepMicroseconds) }
+    var wholeStep: Int64 { max(1, stepMicroseconds) }
 
     package func answer(_ found: consuming Folded<CountedUseCases>) throws(WaybillError) -> SummaryAnswer {
         let asked = found.asked

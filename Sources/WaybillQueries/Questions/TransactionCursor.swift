@@ -210,7 +210,7 @@ struct TransactionCursor: TransactionRange {
         return UnknownNames(unknown: [name], known: Set(known))
     }
 
-    var count: Int { keys.count }
+    var count: Int { made?.reduce(0) { $0 + ($1.durations?.count ?? 1) } ?? keys.count }
 
     var weights: Weights { contents.contains(.weight) ? weighed : Weights(count, each: sampleWeight) }
 
@@ -219,7 +219,7 @@ struct TransactionCursor: TransactionRange {
     func ranges(by connections: [Connection]) -> [TransactionCursor] {
         connections.enumerated().map { number, connection in
             var range = self
-            let (start, end) = (number * count / connections.count, (number + 1) * count / connections.count)
+            let (start, end) = (number * keys.count / connections.count, (number + 1) * keys.count / connections.count)
             range.keys = keys.dropFirst(start).prefix(end - start)
             range.joined = joined?.reading(by: connection)
             range.made = made?.dropFirst(start).prefix(end - start)
@@ -265,9 +265,20 @@ struct TransactionCursor: TransactionRange {
         guard let made else { return }
         try made.withUnsafeBufferPointer { (rows) throws(WaybillError) in
             for (key, index) in zip(keys, rows.indices) {
-                let transaction = transaction(key, rows[index])
-                weighed.add(transaction.weight)
-                try body(transaction, rows[index])
+                var transaction = transaction(key, rows[index])
+                guard let durations = rows[index].durations else {
+                    weighed.add(transaction.weight)
+                    try body(transaction, rows[index])
+                    continue
+                }
+                let lastSource = transaction.source + Int64(max(1, rows[index].sources.count) - 1)
+                for duration in durations {
+                    transaction.closing?.at = duration
+                    weigh(&transaction, rows[index].sampling)
+                    weighed.add(transaction.weight)
+                    try body(transaction, rows[index])
+                    transaction.source = min(lastSource, transaction.source + 1)
+                }
             }
         }
     }
@@ -282,11 +293,12 @@ struct TransactionCursor: TransactionRange {
             transaction.error = DetailColumn(detail).error(code: row.errorCode)
         }
         transaction.attribute = attribute.flatMap { row.attributes[$0] }
-        if contents.contains(.weight), let sampling = row.sampling { weigh(&transaction, sampling) }
+        weigh(&transaction, row.sampling)
         return transaction
     }
 
-    private func weigh(_ transaction: inout Transaction, _ sampling: Fact.Sampling) {
+    private func weigh(_ transaction: inout Transaction, _ sampling: Fact.Sampling?) {
+        guard let sampling, contents.contains(.weight) else { return }
         let weight = sampling.weight(
             for: transaction.outcome, tookMicroseconds: transaction.closing.map { $0.at - transaction.at })
         transaction.weight = weight * (sampleWeight / Weights.one)
@@ -327,7 +339,7 @@ struct TransactionCursor: TransactionRange {
         if contents.contains(.error) {
             transaction.error = DetailColumn(row.optionalText(11)).error(code: row.optionalInt(10))
         }
-        if let sampling = FactRowReader.sampling(row, from: 12) { weigh(&transaction, sampling) }
+        weigh(&transaction, FactRowReader.sampling(row, from: 12))
         return transaction
     }
 }

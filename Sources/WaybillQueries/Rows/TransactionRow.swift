@@ -36,10 +36,13 @@ package struct TransactionRow: Sendable {
     package var errors: [FoundError] = []
     /// The searchable texts, in lowercase, except names and IDs.
     package var texts: [String] = []
+    package var factCount: Int64 = 0
     /// Whether the transaction counts; see ``RowSelection/others``.
     package var isChosen = true
     /// For segments by parents; `nil` if the parent is unknown.
     package var parentRow: Parent?
+    /// Of transactions that differ in nothing else that is read, with their sources; `nil` for one transaction.
+    package var durations: [Int64]?
 
     package struct Parent: Sendable {
         package var outcome: TransactionOutcome
@@ -160,6 +163,8 @@ package struct RowContents: Sendable {
     /// With exchanges: method, host, path and status.
     package var readsRequests = false
     package var readsParents = false
+    /// Groups transactions that began in the same step and differ only in their duration; `nil` for a row of each.
+    package var groupStep: Int64?
 
     package init() {}
 }
