@@ -69,12 +69,11 @@ extension ClickHouseStore {
     ) async throws -> (StoreThread<MemoryStore>, changed: Set<GUID>) {
         // Read first, because rows may be made meanwhile.
         let changed = try await outdated(withFamilies: reading.looksAtFamilies)
-        var loading = WorkingSetLoader([], tables, factLimit: Self.factsOfExchanges)
-        try await loading.loadTombstones()
-        if reading.readsOthers { try await loading.loadOutsideTransactions() }
-        let all = changed.union(try await listed(changed))
-        try await loading.load(reading.looksAtFamilies ? try await families(of: all) : all)
-        let thread = try await WorkingSet(loading, tables) { _ in true }.thread
+        let thread = try await WorkingSet(tables, factLimit: Self.factsOfExchanges) { loading in
+            if reading.readsOthers { try await loading.loadOutsideTransactions() }
+            let all = changed.union(try await listed(changed))
+            try await loading.load(reading.looksAtFamilies ? try await families(of: all) : all)
+        }.thread
         guard try await !thread.run({ (memory) throws in try memory.reader.hasExchangesFarAhead() }) else {
             throw TransactionLoader.TooMuch()
         }
@@ -84,11 +83,11 @@ extension ClickHouseStore {
     private static let factsOfExchanges = 200_000
 
     func exchangeCountOutside() async throws -> Int {
-        var loading = WorkingSetLoader([], tables, factLimit: Self.factsOfExchanges)
-        try await loading.loadTombstones()
-        try await loading.loadOutsideTransactions()
-        try await loading.load([])
-        return try await read(WorkingSet(loading, tables) { _ in false }.thread) { try $0.exchangeCount() }
+        let found = try await WorkingSet(tables, factLimit: Self.factsOfExchanges) { loading in
+            try await loading.loadOutsideTransactions()
+            try await loading.load([])
+        }
+        return try await read(found.thread) { try $0.exchangeCount() }
     }
 
     private func page(_ request: ListRequest, _ reading: ExchangeReading) async throws -> RecordPage<ExchangeRecord> {

@@ -101,19 +101,18 @@ extension ClickHouseStore {
     func memory(
         listing filter: TransactionFilter, _ conditions: RowConditions, limit: Int, behind cursor: ListCursor?
     ) async throws -> (thread: StoreThread<MemoryStore>, first: [GUID], changed: Set<GUID>) {
+        let tables = tables
+        async let loading = TransactionLoader(tables)
         // Read first, because rows may be made meanwhile.
         let changed = try await outdated(withFamilies: filter.looksAtFamilies)
         let condition = "\(conditions.sql(filter))\(ClickHouseTables.notAmong(changed))"
         let first = try await tables.transactions(where: condition, filter.order, limit: limit, behind: cursor)
-        var loader = try await TransactionLoader(tables)
+        var loader = try await loading
         return (try await loader.store(listing: changed.union(first)), first, changed)
     }
 
     func memory(of transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws -> StoreThread<MemoryStore> {
-        var loading = WorkingSetLoader([], tables)
-        try await loading.loadTombstones()
-        try await loading.load(transactions, besides: sources)
-        return try await WorkingSet(loading, tables) { _ in true }.thread
+        try await WorkingSet(tables) { try await $0.load(transactions, besides: sources) }.thread
     }
 
     /// Loads a transaction, and those that its source opened before and after it.
@@ -133,8 +132,6 @@ extension ClickHouseStore {
     }
 
     private func memory(ofExchange key: String) async throws -> StoreThread<MemoryStore> {
-        var loading = WorkingSetLoader([], tables)
-        try await loading.loadTombstones()
         var facts: [GUID: SequenceRanges] = [:]
         if let colon = key.lastIndex(of: ":"), let sequence = FactID.sequence(key[key.index(after: colon)...]) {
             let name = String(key[..<colon])
@@ -144,8 +141,8 @@ extension ClickHouseStore {
                 }
             for source in sources { facts[source] = SequenceRanges([sequence...sequence]) }
         }
-        try await loading.load(of: facts, areOpenings: false)
-        return try await WorkingSet(loading, tables) { _ in true }.thread
+        let one = facts
+        return try await WorkingSet(tables) { try await $0.load(of: one, areOpenings: false) }.thread
     }
 }
 

@@ -74,12 +74,10 @@ extension ClickHouseStore {
             var loader = try await TransactionLoader(tables)
             shown.formUnion(try await loader.related(to: compared))
         } catch is TransactionLoader.TooMuch {}
-        var loading = WorkingSetLoader([], tables)
-        loading.firstArrival = .min
-        try await loading.loadTombstones()
-        let others = shown
-        try await loading.load(of: facts, areOpenings: false, besides: Set(sources)) { $0.union(others) }
-        return try await WorkingSet(loading, tables) { _ in true }.thread
+        return try await WorkingSet(tables) { loading in
+            loading.firstArrival = .min
+            try await loading.load(of: facts, areOpenings: false, besides: Set(sources)) { $0.union(shown) }
+        }.thread
     }
 }
 

@@ -81,7 +81,9 @@ final class SetQueue: Sendable {
     ) async throws -> Value {
         try await turns.run {
             try await follow()
-            let found = try await WorkingSet(of: transactions, sources, tables)
+            let found = try await WorkingSet(tables, factLimit: .max) {
+                try await $0.load(transactions, besides: sources)
+            }
             let (value, changes) = try await found.rehearse(body)
             try await write(changes, at: wall, known: found.shares)
             keeper.wake()

@@ -20,11 +20,15 @@ struct WorkingSet {
         try await self.init(loading, tables) { apps.contains($0.app) }
     }
 
-    init(of transactions: Set<GUID>, _ sources: Set<GUID>, _ tables: ClickHouseTables) async throws {
-        var loading = WorkingSetLoader([], tables, factLimit: .max)
+    init(
+        _ tables: ClickHouseTables, factLimit: Int = WorkingSetLoader.factLimit,
+        names isNeeded: (NameChange) -> Bool = { _ in true },
+        _ load: (inout WorkingSetLoader) async throws -> Void
+    ) async throws {
+        var loading = WorkingSetLoader([], tables, factLimit: factLimit)
         try await loading.loadTombstones()
-        try await loading.load(transactions, besides: sources)
-        try await self.init(loading, tables) { _ in true }
+        try await load(&loading)
+        try await self.init(loading, tables, names: isNeeded)
     }
 
     /// Calls `body` with parts of the database that have together all that an erasure erases.
@@ -52,22 +56,23 @@ struct WorkingSet {
     private init(
         erasingFrom tables: ClickHouseTables, _ load: (inout WorkingSetLoader) async throws -> Void
     ) async throws {
-        var loading = WorkingSetLoader([], tables, factLimit: .max)
-        try await loading.loadTombstones()
-        try await load(&loading)
-        let versions = Set(loading.books.map { NameRows.AppVersion($0.share.source) })
-        try await self.init(loading, tables) { name in
+        var versions: Set<NameRows.AppVersion> = []
+        try await self.init(tables, factLimit: .max) { name in
             // Behind its version, a name of one launch says which.
             versions.contains { $0.app == name.app && $0.version == name.appVersion.prefix { $0 != "\u{1}" } }
+        } _: { loading in
+            try await load(&loading)
+            versions = Set(loading.books.map { NameRows.AppVersion($0.share.source) })
         }
     }
 
     init(retiring facts: [GUID: SequenceRanges], _ tables: ClickHouseTables) async throws {
-        var loading = WorkingSetLoader([], tables, factLimit: .max)
-        loading.firstArrival = .min
-        try await loading.loadTombstones()
-        try await loading.load(of: facts, areOpenings: true)
-        try await self.init(loading, tables) { _ in false }
+        try await self.init(tables, factLimit: .max) { _ in
+            false
+        } _: { loading in
+            loading.firstArrival = .min
+            try await loading.load(of: facts, areOpenings: true)
+        }
     }
 
     init(booksOf books: DatabaseBooks, _ tables: ClickHouseTables) async throws {

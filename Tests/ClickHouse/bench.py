@@ -208,7 +208,7 @@ def until_made(ask, seconds=300):
     while int(ask(f"SELECT count() {OUTDATED}")):
         if time.monotonic() > end:
             sys.exit("Rows stay outdated.")
-        time.sleep(0.05)
+        time.sleep(0.25)
 
 
 def served(engine, waybill, address, server):
@@ -229,7 +229,7 @@ def served(engine, waybill, address, server):
         steady, over, ages = Feed(FACTS), threading.Event(), []
 
         def look():
-            while not over.wait(0.05):
+            while not over.wait(0.25):
                 oldest = int(ask(f"SELECT min(place) {OUTDATED}") or 0)
                 ages.append(max(0, time.time() - EPOCH - oldest / PLACES) if oldest else 0)
 
