@@ -84,6 +84,9 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   outcome UInt8, -- as in SQLite
   timeout_us Int64, -- a duration
   last_us Int64 CODEC(Delta, ZSTD), -- the last activity
+  sample_ppm Int64 CODEC(ZSTD), -- -1: none
+  sample_kept Int64 CODEC(ZSTD),
+  slow_us Int64 CODEC(ZSTD), -- -1: none
   has_error UInt8, -- 1: with an error
   error_code Int64, -- of the error
   error String CODEC(ZSTD), -- JSON: the rest of it

@@ -8,7 +8,7 @@ extension RowContents {
     func columns(now: Int64) -> String {
         var columns = [
             "tx, sequence, use_case, at_us, begun_us, closed, closed_at_us",
-            "\(RowConditions.outcome(now: now)), part_sample_ppm[1], part_sample_kept[1], part_slow[1]",
+            "\(RowConditions.outcome(now: now)), sample_ppm, sample_kept, slow_us",
         ]
         if readsSources { columns.append("source") }
         if readsErrors { columns.append("has_error, error_code, error") }
@@ -32,7 +32,8 @@ extension RowContents {
             columns += ["event_parts", "event_sequences", "event_at", "event_codes"].map { column in
                 guard let codes else { return column }
                 let isAmong = codes.sorted().map { "c = \($0)" }.joined(separator: " OR ")
-                return "arrayFilter((x, c) -> (\(isAmong)), \(column), event_codes)"
+                // Servers make equal arrays once.
+                return "arrayFilter((x, m) -> m, \(column), arrayMap(c -> (\(isAmong)), event_codes))"
             }
         }
         if readsExchanges {
@@ -66,14 +67,14 @@ extension ClickHouseTables {
     static func groups(now: Int64, step: Int64) -> String {
         """
         SELECT use_case, \(RowConditions.outcome(now: now)) AS result, intDiv(begun_us, \(step)) - (begun_us % \(step) < 0) AS step, \
-        min(begun_us), part_sample_ppm[1] AS ppm, part_sample_kept[1] AS kept, part_slow[1] AS slow, \
+        min(begun_us), sample_ppm, sample_kept, slow_us, \
         has_error, error_identity, min(error_code), any(error), \
         toUInt8(multiIf(closed = 0, 0, closed < sequence, 1, 2)) AS state, \
         groupArray(closed_at_us - at_us), groupUniqArray(installations[1]) FROM transactions FINAL
         """
     }
 
-    static let groupKeys = "use_case, result, step, ppm, kept, slow, has_error, error_identity, state"
+    static let groupKeys = "use_case, result, step, sample_ppm, sample_kept, slow_us, has_error, error_identity, state"
 
     /// SQL for the columns that ``RowBinaryReader/exchange()`` reads.
     static let exchangeColumns = """
@@ -105,6 +106,7 @@ extension RowBinaryWriter {
         integer(UInt8(clamping: row.outcome))
         integer(row.timeout)
         integer(row.lastActivity)
+        sampling(row.sampling)
         integer(UInt8(row.errorCode == nil ? 0 : 1))
         integer(row.errorCode ?? 0)
         string(row.errorDetail)
@@ -130,6 +132,12 @@ extension RowBinaryWriter {
         integer(row.factCount)
     }
 
+    private mutating func sampling(_ sampling: Fact.Sampling?) {
+        integer(Int64(sampling?.perMillion ?? -1))
+        integer(Int64(sampling?.isChosen == false ? 1 : 0))
+        integer(sampling?.slowMicroseconds ?? -1)
+    }
+
     private mutating func sources(_ sources: [TransactionRow.Source]) {
         array(sources) { $0.guid($1.id) }
         array(sources) { $0.guid($1.installation ?? ClickHouseTables.none) }
@@ -137,7 +145,10 @@ extension RowBinaryWriter {
             array(sources) { $0.string($1[keyPath: text]) }
         }
         array(sources.map(\.rank))
-        let anchors = sources.enumerated().flatMap { number, source in source.clock.map { (number, $0) } }
+        // Times of one source need no clock.
+        let anchors = sources.enumerated().flatMap { number, source in
+            sources.count == 1 ? [] : source.clock.map { (number, $0) }
+        }
         array(anchors.map { Int64($0.0) })
         array(anchors.map(\.1.atMicroseconds))
         array(anchors.map(\.1.offsetMicroseconds))

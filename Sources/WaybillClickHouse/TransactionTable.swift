@@ -7,7 +7,8 @@ import WaybillStore
 extension ClickHouseTables {
     private static let columns = """
         tx, version, gone, joined, source, sequence, use_case, at_us, begun_us, closed, closed_at_us, outcome, timeout_us, \
-        last_us, has_error, error_code, error, error_identity, parent, attribute_names, attribute_values, said, texts, \
+        last_us, sample_ppm, sample_kept, slow_us, has_error, error_code, error, error_identity, parent, \
+        attribute_names, attribute_values, said, texts, \
         sources, installations, apps, app_versions, devices, oses, os_versions, ended_by, source_ranks, \
         clock_sources, clock_at, clock_offsets, part_sources, part_use_cases, part_sequences, part_at, part_closed_at, \
         part_cause_sources, part_causes, part_outcomes, part_timeouts, part_sample_ppm, part_sample_kept, part_slow, \

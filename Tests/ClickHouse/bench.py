@@ -266,6 +266,8 @@ def sharded(waybill, folder):
         address = f"clickhouse://{first}/bench?replicas={','.join(others)}&cluster=waybill&quorum=2"
         Watched(waybill, "migrate", address)
         Watched(waybill, "move", folder, address)
+        for table in ("facts_local", "transactions_local"):
+            print(table, [int(engine.post(f"SELECT count() FROM bench.{table}", node=f"{shard}.1")) for shard in (1, 2)])
         print(f"{'':14}{'shard 1':>10}{'shard 2':>10}")
         for name, options in QUESTIONS.items():
             before = marks(engine)

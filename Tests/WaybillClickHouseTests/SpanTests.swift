@@ -33,7 +33,7 @@ import WaybillTesting
         return request
     }
 
-    /// What is shown of a transaction, without IDs, in an order that depends on no number.
+    /// What is shown of a transaction. It has no IDs, and its order does not depend on the numbers of facts.
     private func shown(_ record: TransactionRecord) -> [String] {
         let apps = Dictionary(uniqueKeysWithValues: record.sources.map { ($0.id, $0.app) })
         func place(_ id: FactID?) -> String {
@@ -53,8 +53,8 @@ import WaybillTesting
         return (parts + entries + ["\(record.summary.outcome) \(record.summary.useCaseName)"]).sorted()
     }
 
-    /// Breaks when spans become other facts than in SQLite, in any order, in batches that come twice, or beside a set of
-    /// the app that comes before, between or after them, or when a row says less than the facts.
+    /// Breaks when spans become other facts than in SQLite, or when a row says less than the facts. The spans come in any
+    /// order and some of them twice. A set of the app comes before, between or after them.
     @Test(arguments: engines, seeds(0..<8)) func spansBecomeTheSameAsInSQLite(engine: ClickHouseEngine, seed: Int)
         async throws
     {
@@ -102,8 +102,8 @@ import WaybillTesting
         #expect("\(legs)" == "\(all)")
     }
 
-    /// Breaks when an exporter that got no answer and asks another process doubles its spans, or when spans count of which
-    /// a process wrote only a half.
+    /// Breaks when spans are doubled because an exporter got no answer and sent them to another process, or when
+    /// half-written spans count.
     @Test func spansThatComeAgainAreKnown() async throws {
         let trace = Trace()
         let spans = request([trace.server("/cart", below: nil), trace.server("/pay", below: nil, at: 5_000)])
@@ -130,8 +130,8 @@ import WaybillTesting
         #expect(try await second.add(spans, sentBy: "t2").acceptedCount == 2)
     }
 
-    /// Breaks when spans that wait for their parent are lost or doubled as their process ends, while several others look
-    /// for them.
+    /// Breaks when spans that wait for their parent are lost after their process has ended, or doubled because several
+    /// other processes look for them.
     @Test(arguments: engines) func spansOfAProcessThatEndedWaitNoLonger(engine: ClickHouseEngine) async throws {
         let trace = Trace()
         let root = trace.server("/cart", below: nil)
@@ -153,7 +153,7 @@ import WaybillTesting
         #expect(try await stores[2].settleWaitingSpans() == 0)
     }
 
-    /// Breaks when spans wait for longer than a minute, or when the span that they waited for is refused or lost.
+    /// Breaks when spans wait for longer than a minute, or when their parent is lost because it comes later than that.
     @Test func spansWaitForAMinute() async throws {
         let trace = Trace()
         let root = trace.server("/cart", below: nil)
@@ -170,7 +170,7 @@ import WaybillTesting
         #expect(record.timeline.filter { $0.kind == .event }.map(\.label).contains("work"))
     }
 
-    /// Breaks when something of an erased transaction's spans stays in the database, or comes back.
+    /// Breaks when spans of an erased transaction stay in the database, or come back.
     @Test(arguments: engines) func erasedSpansAreGone(engine: ClickHouseEngine) async throws {
         let (erased, kept) = (Trace(), Trace())
         let store = try await processes(1, engine)[0]
@@ -192,8 +192,7 @@ import WaybillTesting
         #expect(try await store.transactions(ListRequest()).rows.map(\.id) == [kept.transaction])
     }
 
-    /// Breaks when a store loses spans as it moves to a database, when they come twice after it, or when all is erased but
-    /// spans that wait.
+    /// Breaks when a move to a database loses or doubles spans, or when waiting spans survive an erasure of everything.
     @Test func spansMoveWithTheirStore() async throws {
         let (folder, trace) = (try TemporaryDirectory(), Trace())
         let old = try SQLiteStore(making: folder.file("old.sqlite"), clock: clock)
@@ -218,8 +217,8 @@ import WaybillTesting
         #expect(left == [0])
     }
 
-    /// Breaks when the same bytes of an old app are taken twice, or when what it sends to another process is lost, hidden or
-    /// looks like something new.
+    /// Breaks when the same bytes of an old app count twice, or when a set that it sends to another process is lost or
+    /// counts as new.
     @Test func setsOfOldAppsAreTaken() async throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../Schemas/examples/legacy/login.json")
