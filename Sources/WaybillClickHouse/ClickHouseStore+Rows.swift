@@ -57,7 +57,8 @@ extension ClickHouseStore {
             try await tables.exchanges(where: condition, exchanges, eachGroup: add)
         } else {
             try await tables.transactions(
-                where: condition, reading: contents, isChosen: reading.isChosen, now: now, eachGroup: add)
+                where: condition, first: reading.first, reading: contents, isChosen: reading.isChosen, now: now,
+                eachGroup: add)
         }
         if case .exchangesOutsideTransactions = reading.others,
             try await !tables.bucketsOutsideTransactions(ofAbout: factsPerBucket).isEmpty
@@ -220,6 +221,7 @@ private struct RowReading: Sendable {
     var question: AnyQuestion
     var now: Int64
     var condition: String
+    var first: String?
     var isChosen = "1"
     var exchanges: String?
     var others: RowSelection.Others
@@ -233,8 +235,10 @@ private struct RowReading: Sendable {
         (self.question, self.now, condition, others) = (question, now, chosen, selection.others)
         (filter, self.conditions) = (selection.transactions, conditions)
         switch selection.others {
-        case .none, .exchangesOutsideTransactions: break
-        case .matching(let filter): (condition, isChosen) = (conditions.sql(filter), "toUInt8(\(chosen))")
+        case .none, .exchangesOutsideTransactions: first = RowConditions.sample(of: selection.transactions)
+        case .matching(let filter):
+            (condition, isChosen) = (conditions.sql(filter), "toUInt8(\(chosen))")
+            first = RowConditions.sample(of: filter)
         case .withExchanges: (condition, isChosen) = ("(\(chosen) OR notEmpty(exchange_parts))", "toUInt8(\(chosen))")
         }
         exchanges = selection.exchanges.map { conditions.sql($0, about: .exchanges) }

@@ -28,6 +28,18 @@ struct RowConditions: Sendable {
         return "toUInt8(if(outcome = \(open) AND last_us + timeout_us < \(now), \(timedOut), outcome))"
     }
 
+    /// SQL for the share of transactions that a filter asks for; `nil` for all.
+    static func sample(of filter: TransactionFilter) -> String? {
+        let shares = filter.conditions.compactMap {
+            if case .oneIn(let count) = $0 { sample(oneIn: count) } else { nil }
+        }
+        return shares.isEmpty ? nil : shares.joined(separator: " AND ")
+    }
+
+    private static func sample(oneIn count: Int) -> String {
+        "substring(tx, 13, 4) < unhex('\(GUID.sampleBound(oneIn: count))')"
+    }
+
     /// SQL for the index of an exchange's source, from 1.
     static let sourceOfExchange = "part_sources[each_parts + 1] + 1"
 
@@ -76,7 +88,7 @@ struct RowConditions: Sendable {
         case .sampled(.chosen): return "sample_ppm >= 0 AND NOT sample_kept"
         case .sampled(.unchosen): return "sample_ppm >= 0 AND sample_kept"
         case .sampled(.none): return "sample_ppm < 0"
-        case .oneIn(let count): return "substring(tx, 13, 4) < unhex('\(GUID.sampleBound(oneIn: count))')"
+        case .oneIn(let count): return Self.sample(oneIn: count)
         case .tookMoreThan(let duration): return "\(took(subject)) > \(duration.microseconds)"
         case .tookLessThan(let duration): return "\(took(subject)) < \(duration.microseconds)"
         case .attribute(let name, let value):

@@ -67,17 +67,20 @@ extension ClickHouseTables {
         }
     }
 
+    /// Passes on rows in groups. If `first` excludes a transaction by its ID, servers read nothing else of it.
     func transactions(
-        where condition: String, reading contents: RowContents, isChosen: String = "1", now: Int64,
+        where condition: String, first: String? = nil, reading contents: RowContents, isChosen: String = "1",
+        now: Int64,
         eachGroup body: ([TransactionRow]) async throws -> Void
     ) async throws {
+        let rest = "\(first.map { "PREWHERE \($0) " } ?? "")WHERE gone = 0 AND \(condition)"
         if let step = contents.groupStep {
             return try await groups(
-                "\(Self.groups(now: now, step: step)) WHERE gone = 0 AND \(condition) GROUP BY \(Self.groupKeys)",
-                { row in try row.group() }, body)
+                "\(Self.groups(now: now, step: step)) \(rest) GROUP BY \(Self.groupKeys)", { row in try row.group() },
+                body)
         }
         try await groups(
-            "SELECT \(isChosen), \(contents.columns(now: now)) FROM transactions FINAL\(contents.join(now: now)) WHERE gone = 0 AND \(condition)",
+            "SELECT \(isChosen), \(contents.columns(now: now)) FROM transactions FINAL\(contents.join(now: now)) \(rest)",
             { row in try row.transaction(contents) }, body)
     }
 
