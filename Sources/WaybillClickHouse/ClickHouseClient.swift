@@ -194,8 +194,12 @@ private struct Refusal: Error {
     /// Whether another server may succeed: 159 timeout, 202 too many queries, 209 and 210 network, 225 no ZooKeeper,
     /// 242 read-only table, 252 too many parts, 279 all connections failed, 285 to 287, 289 and 319 quorum, 999 ZooKeeper.
     var isOfServer: Bool {
-        code == 0 || [159, 202, 209, 210, 225, 242, 252, 279, 285, 286, 287, 289, 319, 999].contains(code)
+        code == 0 || hasLostTable
+            || [159, 202, 209, 210, 225, 242, 252, 279, 285, 286, 287, 289, 319, 999].contains(code)
     }
+
+    /// Servers of 2018 rarely lose the temporary table of a `GLOBAL IN`.
+    private var hasLostTable: Bool { code == 60 && text.contains("._data") }
 
     func error(_ address: ClickHouseAddress) -> WaybillError {
         switch code {
