@@ -92,6 +92,8 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   error String CODEC(ZSTD), -- JSON: the rest of it
   error_identity String CODEC(ZSTD), -- domain, name or code, and innermost cause
   parent FixedString(16), -- zeros: none
+  parent_part Int64 CODEC(Delta, ZSTD), -- its sequence; smallest number: none
+  listed_attributes String CODEC(ZSTD), -- JSON
   attribute_names Array(String) CODEC(ZSTD), -- latest values
   attribute_values Array(String) CODEC(ZSTD),
   said Array(String) CODEC(ZSTD), -- names and values, for filters
@@ -105,42 +107,24 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   os_versions Array(String) CODEC(ZSTD),
   ended_by Array(String) CODEC(ZSTD), -- empty: unknown
   source_ranks Array(Int64) CODEC(ZSTD), -- their first `arrival`, which sorts ties
-  clock_sources Array(Int64) CODEC(ZSTD), -- indexes in `sources`, from 0
-  clock_at Array(Int64) CODEC(Delta, ZSTD), -- as `at_us`
-  clock_offsets Array(Int64) CODEC(Delta, ZSTD),
   part_sources Array(Int64) CODEC(ZSTD), -- indexes in `sources`, from 0
   part_use_cases Array(Int64) CODEC(ZSTD),
-  part_sequences Array(Int64) CODEC(Delta, ZSTD),
-  part_at Array(Int64) CODEC(Delta, ZSTD),
-  part_closed_at Array(Int64) CODEC(Delta, ZSTD), -- smallest number: open
-  part_cause_sources Array(FixedString(16)) CODEC(ZSTD), -- the exchange that caused it; zeros: none
-  part_causes Array(Int64) CODEC(Delta, ZSTD),
-  part_outcomes Array(Int64) CODEC(ZSTD),
-  part_timeouts Array(Int64) CODEC(ZSTD),
-  part_sample_ppm Array(Int64) CODEC(ZSTD), -- -1: none
-  part_sample_kept Array(Int64) CODEC(ZSTD),
-  part_slow Array(Int64) CODEC(ZSTD), -- -1: none
   event_parts Array(Int64) CODEC(ZSTD), -- indexes in `part_sources`, from 0
-  event_sequences Array(Int64) CODEC(Delta, ZSTD),
-  event_at Array(Int64) CODEC(Delta, ZSTD),
   event_codes Array(Int64) CODEC(Delta, ZSTD),
   exchange_parts Array(Int64) CODEC(ZSTD), -- indexes in `part_sources`, from 0
   exchange_sequences Array(Int64) CODEC(Delta, ZSTD),
-  exchange_at Array(Int64) CODEC(Delta, ZSTD),
   exchange_opened_us Array(Int64) CODEC(Delta, ZSTD), -- of the opening
-  exchange_roles Array(Int64) CODEC(ZSTD), -- 0 client, 1 server
+  exchange_took_us Array(Int64) CODEC(ZSTD), -- smallest number: open
   exchange_methods Array(String) CODEC(ZSTD),
   exchange_hosts Array(String) CODEC(ZSTD), -- a zero byte: none
   exchange_paths Array(String) CODEC(ZSTD),
-  exchange_closed_at Array(Int64) CODEC(Delta, ZSTD), -- smallest number: open
-  exchange_first_byte Array(Int64) CODEC(Delta, ZSTD), -- smallest number: unknown
   exchange_states Array(Int64) CODEC(ZSTD), -- 0 in progress, 1 completed, 2 failed, 3 cancelled, 4 mocked, 5 interrupted
   exchange_statuses Array(Int64) CODEC(ZSTD), -- -1: none
-  exchange_sent Array(Int64) CODEC(Delta, ZSTD), -- -1: unknown
   exchange_received Array(Int64) CODEC(Delta, ZSTD), -- -1: unknown
   exchange_close_codes Array(Int64) CODEC(ZSTD), -- -1: none
-  exchange_errors Array(String) CODEC(ZSTD), -- JSON; empty: none
   exchange_texts Array(String) CODEC(ZSTD), -- for searches
+  timeline String CODEC(ZSTD), -- parts and events, for Waybill
+  exchanges Array(String) CODEC(ZSTD), -- for Waybill
   error_exchanges Array(Int64) CODEC(ZSTD), -- indexes from 1; 0: of a part or event
   error_codes Array(Int64) CODEC(ZSTD),
   error_domains Array(String) CODEC(ZSTD),

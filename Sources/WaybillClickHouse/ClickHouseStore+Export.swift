@@ -59,10 +59,10 @@ extension ClickHouseStore: ExportingStore {
         let found = try await unlessTooMuch {
             let changed = try await outdated(withFamilies: filter.looksAtFamilies)
             let matching = try await read(memory(of: changed)) { reader in
-                try reader.transactions(among: changed, matching: filter, limit: changed.count, after: nil, now: now)
-            }.rows
+                try reader.transactions(among: changed, matching: filter, now: now).map(\.row.id)
+            }
             let rows = try await tables.transactions(where: "\(conditions.sql(filter)) ORDER BY tx")
-            return (rows.filter { !changed.contains($0) } + matching.map(\.id)).sorted()
+            return (rows.filter { !changed.contains($0) } + matching).sorted()
         }
         guard let found else { throw tables.tooMuch }
         return found

@@ -40,26 +40,43 @@ extension ClickHouseStore {
         now: Int64
     ) async throws -> RecordPage<TransactionSummary> {
         let conditions = try await conditions(of: [filter], names, now: now)
-        let (thread, first, changed) = try await memory(
-            listing: filter, conditions, limit: limit + 1, behind: cursor)
-        let found = try await thread.run(until: Interruption(after: readLimit, by: clock)) { memory, interruption in
+        // Read first, because rows may be made meanwhile.
+        let changed = try await outdated(withFamilies: filter.looksAtFamilies)
+        let thread = changed.isEmpty ? names : try await memory(of: changed)
+        let condition = "\(conditions.sql(filter))\(ClickHouseTables.notAmong(changed))"
+        let ids = try await tables.transactions(where: condition, filter.order, limit: limit + 1, behind: cursor)
+        let rows = try await tables.listed(ids, filter.order, now: now)
+        let named = try await read(names) { reader in
+            let names = NameTable(reader.connection)
+            return try rows.map { try $0.named(by: names) }
+        }
+        var found = try await thread.run(until: Interruption(after: readLimit, by: clock)) { memory, interruption in
             try memory.reader.reading(until: interruption) {
                 let place = try cursor.map(memory.local)
                 let matching = try memory.reader.transactions(
-                    among: changed, matching: filter, limit: changed.count, after: place, now: now)
-                // Of the others, only these match.
-                var any = TransactionFilter()
-                (any.beginner, any.order) = (.any, filter.order)
-                let page = try memory.reader.transactions(
-                    among: Set(first).union(matching.rows.map(\.id)), matching: any, limit: limit, after: place,
-                    now: now)
-                return try memory.global(page)
+                    among: changed, matching: filter, after: place, now: now)
+                let others = try named.map { place, row in
+                    var row = row
+                    row.children = try memory.reader.children(of: row.id)
+                    return (place: place, row: row)
+                }
+                return try others + matching.map { (place: try memory.global($0.place), row: $0.row) }
             }
         }
-        guard found.rows.isEmpty, cursor == nil else { return found }
+        found.sort { $0.place.precedes($1.place) }
+        var page = RecordPage(
+            rows: found.prefix(limit).map(\.row),
+            next: found.count > limit ? found[limit - 1].place.description : nil)
+        let children = try await tables.childCounts(of: page.rows.map(\.id), besides: changed)
+        for (index, row) in page.rows.enumerated() {
+            guard let more = children[row.id] else { continue }
+            page.rows[index].children = TransactionSummary.Children(
+                count: more.count + (row.children?.count ?? 0),
+                failedCount: more.failedCount + (row.children?.failedCount ?? 0))
+        }
+        guard page.rows.isEmpty, cursor == nil else { return page }
         let reason = try await emptyReason(filter, conditions, besides: changed)
-        var page = found
-        page.whyEmpty = try await read(memory(of: changed)) { reader in
+        page.whyEmpty = try await read(thread) { reader in
             var all = try EmptyReason(filter, reason, reader)
             all.merge(try reader.emptyReason(filter, now: now, isPartial: true))
             return all.sentence
@@ -123,12 +140,76 @@ extension ClickHouseTables {
         return times.first
     }
 
+    /// Returns the shown properties of transactions, except names and children.
+    func listed(_ transactions: [GUID], _ order: TransactionFilter.Order, now: Int64) async throws(WaybillError)
+        -> [ListedRow]
+    {
+        var rows: [ListedRow] = []
+        for some in transactions.inChunks(of: Self.idsPerStatement) {
+            rows += try await client.rows(
+                """
+                SELECT \(order.sql), source_ranks[1], sequence, tx, use_case, \(RowConditions.outcome(now: now)), begun_us, \
+                closed, closed_at_us - at_us, has_error, error_code, error, listed_attributes, toInt64(length(sources)), \
+                toInt64(length(event_codes)), toInt64(length(exchange_parts)), joined, ended_by[1], parent, parent_part, \
+                sample_ppm, sample_kept, slow_us, source, apps[1], app_versions[1] \
+                FROM transactions FINAL WHERE gone = 0 AND tx IN (\(Self.list(some)))
+                """, reading
+            ) { row in try row.listed(order) }
+        }
+        return rows
+    }
+
+    /// Counts the children that have current rows.
+    fileprivate func childCounts(
+        of parents: [GUID], besides changed: Set<GUID>
+    ) async throws(WaybillError) -> [GUID: TransactionSummary.Children] {
+        var counts: [GUID: TransactionSummary.Children] = [:]
+        for some in parents.inChunks(of: Self.idsPerStatement) {
+            let are = "parent IN (\(Self.list(some)))"
+            try await client.forEachRow(
+                """
+                SELECT parent, toInt64(count()), toInt64(countIf(outcome = \(TransactionOutcome.failed.rawValue))) \
+                FROM transactions FINAL WHERE gone = 0 AND \(are) \
+                AND tx GLOBAL IN (SELECT child FROM children WHERE \(are))\(Self.notAmong(changed)) GROUP BY parent
+                """, reading
+            ) { row in
+                let (parent, count, failed): (GUID, Int64, Int64) = (
+                    try row.guid(), try row.integer(), try row.integer()
+                )
+                counts[parent] = TransactionSummary.Children(
+                    count: Int(clamping: count), failedCount: Int(clamping: failed))
+            }
+        }
+        return counts
+    }
+
     /// SQL for what follows a cursor. `columns` are the value of the list, the source's rank, and the sequence.
     static func isBehind(_ cursor: ListCursor, _ columns: [String]) -> String {
         let sign = cursor.order.isDescending ? "<" : ">"
         return zip(columns, [cursor.listed, cursor.source, cursor.sequence]).reversed().reduce("0") { rest, place in
             "(\(place.0) \(sign) \(place.1) OR \(place.0) = \(place.1) AND \(rest))"
         }
+    }
+}
+
+/// A transaction for a list, with what names its use case.
+struct ListedRow: Sendable {
+    var place: ListCursor
+    var row: TransactionSummary
+    var source: GUID
+    var app, appVersion: String
+
+    fileprivate func named(by names: NameTable) throws(WaybillError) -> (place: ListCursor, row: TransactionSummary) {
+        var named = row
+        named.useCaseName = try names.useCase(row.useCase, source: source, app: app, version: appVersion)
+        return (place, named)
+    }
+}
+
+extension ListCursor {
+    fileprivate func precedes(_ other: ListCursor) -> Bool {
+        let (left, right) = ((listed, source, sequence), (other.listed, other.source, other.sequence))
+        return order.isDescending ? left > right : left < right
     }
 }
 

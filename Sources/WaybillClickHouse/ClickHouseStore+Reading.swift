@@ -58,7 +58,9 @@ extension ClickHouseStore {
         of filters: [TransactionFilter], _ names: StoreThread<MemoryStore>, now: Int64
     ) async throws -> RowConditions {
         var conditions = try await read(names) { reader in try RowConditions(of: filters, reader, now: now) }
-        if filters.contains(where: \.looksAtRoots) { conditions.familyDepth = try await tables.familyDepth() }
+        for root in Set(filters.flatMap(\.roots)) {
+            conditions.descendants[root] = try await tables.descendants(of: conditions.root(root))
+        }
         return conditions
     }
 
@@ -158,16 +160,27 @@ extension ClickHouseTables {
         return relatives
     }
 
-    /// Returns the length of the longest line of known ancestors, at most ``ParentWalk/limit``.
-    func familyDepth() async throws(WaybillError) -> Int {
-        var (depth, line) = (0, "1")
-        while depth < ParentWalk.limit {
-            line = RowConditions.hasParent(line)
-            guard try await !transactions(where: "\(line) LIMIT 1").isEmpty else { break }
-            depth += 1
+    /// Returns SQL for some transactions without known parents and their descendants.
+    func descendants(of roots: String) async throws -> String {
+        var (conditions, heads) = ([String](), roots)
+        var (last, all) = (heads, heads)
+        for generation in 1...ParentWalk.limit {
+            last = RowConditions.hasParent(last)
+            guard try await !transactions(where: "\(last) LIMIT 1").isEmpty else { break }
+            all = "(\(heads)) OR \(RowConditions.hasParent(all))"
+            // Beyond a dozen, each subquery in another one doubles the time of a statement.
+            guard generation % Self.generationsPerCondition == 0 else { continue }
+            let parents = try await transactions(where: "\(last) AND \(RowConditions.isKnownParent)")
+            guard !parents.isEmpty else { break }
+            guard parents.count <= ClickHouseStore.changedLimit else { throw TransactionLoader.TooMuch() }
+            conditions.append(all)
+            heads = "tx IN (\(Self.list(parents)))"
+            (last, all) = (heads, heads)
         }
-        return depth
+        return (conditions + [all]).map { "(\($0))" }.joined(separator: " OR ")
     }
+
+    private static let generationsPerCondition = 8
 
     /// Returns the transactions of the openings before and after one, the nearest first.
     fileprivate func openings(around opening: FactID, limit: Int) async throws(WaybillError)

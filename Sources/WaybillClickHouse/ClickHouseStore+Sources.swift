@@ -28,11 +28,9 @@ extension ClickHouseStore {
         let conditions = try await conditions(of: [filter], names, now: now)
         let changed = try await outdated(withFamilies: filter.looksAtFamilies)
         var (rows, others) = try await read(memory(of: changed)) { reader in
-            let matching = try reader.transactions(
-                among: changed, matching: asked, limit: changed.count, after: nil, now: now
-            ).rows.map(\.id)
+            let matching = Set(try reader.transactions(among: changed, matching: asked, now: now).map(\.row.id))
             let all = try reader.transactionRows()
-            return (all.filter { Set(matching).contains($0.id) }, all)
+            return (all.filter { matching.contains($0.id) }, all)
         }
         var contents = RowContents()
         (contents.readsErrors, contents.readsInstallations, contents.readsProperties) = (true, true, true)

@@ -41,11 +41,14 @@ final class MemoryStore {
     /// Returns a page that continues behind its source in the database.
     func global<Row>(_ page: RecordPage<Row>) throws(WaybillError) -> RecordPage<Row> {
         var global = page
-        guard let next = page.next else { return page }
-        var cursor = try ListCursor(next)
+        global.next = try page.next.map { (next) throws(WaybillError) in try self.global(ListCursor(next)).description }
+        return global
+    }
+
+    func global(_ cursor: ListCursor) throws(WaybillError) -> ListCursor {
         let source = try reader.sourceRows().first { $0.row == cursor.source }
-        cursor.source = source.flatMap { ranks[$0.id] } ?? cursor.source
-        global.next = cursor.description
+        var global = cursor
+        global.source = source.flatMap { ranks[$0.id] } ?? cursor.source
         return global
     }
 }

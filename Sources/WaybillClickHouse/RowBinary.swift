@@ -29,13 +29,31 @@ struct RowBinaryWriter {
         for element in elements { write(&self, element) }
     }
 
-    private mutating func count(_ count: Int) {
-        var left = UInt64(count)
+    private mutating func count(_ count: Int) { packed(UInt64(count)) }
+
+    private mutating func packed(_ value: UInt64) {
+        var left = value
         while left > 0x7F {
             bytes.append(UInt8(truncatingIfNeeded: left) | 0x80)
             left >>= 7
         }
         bytes.append(UInt8(left))
+    }
+
+    // MARK: Waybill's own bytes, in strings
+
+    /// Numbers near 0 take few bytes.
+    mutating func number(_ value: Int64) { packed(UInt64(bitPattern: value << 1 ^ value >> 63)) }
+
+    mutating func optional(_ value: Int64?) {
+        integer(UInt8(value == nil ? 0 : 1))
+        if let value { number(value) }
+    }
+
+    mutating func nested(_ write: (inout RowBinaryWriter) -> Void) {
+        var nested = RowBinaryWriter()
+        write(&nested)
+        string(nested.bytes)
     }
 }
 
@@ -86,8 +104,13 @@ struct RowBinaryReader {
     }
 
     mutating func array<Element>(_ element: (inout RowBinaryReader) throws -> Element) throws -> [Element] {
+        try elements(count(), element)
+    }
+
+    mutating func elements<Element>(_ count: Int, _ element: (inout RowBinaryReader) throws -> Element) throws
+        -> [Element]
+    {
         var elements: [Element] = []
-        let count = try count()
         // Each takes a byte or more.
         guard count <= bytes.count - offset else { throw Ended() }
         elements.reserveCapacity(count)
@@ -102,14 +125,28 @@ struct RowBinaryReader {
     }
 
     /// Reads the count of an array.
-    mutating func count() throws(Ended) -> Int {
+    mutating func count() throws(Ended) -> Int { Int(clamping: try packed()) }
+
+    private mutating func packed() throws(Ended) -> UInt64 {
         var value: UInt64 = 0
-        for shift in stride(from: 0, to: 63, by: 7) {
+        for shift in stride(from: 0 as UInt64, to: 64, by: 7) {
             let byte: UInt8 = try integer()
-            value |= UInt64(byte & 0x7F) << UInt64(shift)
-            if byte < 0x80 { return Int(clamping: value) }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
         }
         throw Ended()
     }
+
+    // MARK: Waybill's own bytes, in strings
+
+    mutating func number() throws(Ended) -> Int64 {
+        let value = try packed()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    mutating func optional() throws(Ended) -> Int64? { try integer(UInt8.self) == 0 ? nil : number() }
+
+    /// Valid as long as the bytes of this reader.
+    mutating func nested() throws(Ended) -> RowBinaryReader { RowBinaryReader(try take(count())) }
 }
 #endif

@@ -9,8 +9,8 @@ struct RowConditions: Sendable {
     /// The codes whose names have the texts in filters; the event is -1 for a use case.
     var mentions: [String: [(useCase: Int, event: Int)]] = [:]
     var now: Int64
-    /// The length of the longest line of ancestors, if there is a condition on the topmost one.
-    var familyDepth = 0
+    /// SQL for the descendants of the topmost ancestors in filters, and for these.
+    var descendants: [FilterCondition.Relative: String] = [:]
 
     func sql(_ filter: TransactionFilter) -> String {
         let joined = filter.beginner.joined.map(String.init).joined(separator: ", ")
@@ -120,7 +120,7 @@ struct RowConditions: Sendable {
         case .text(let text): return isOfTransactions ? mention(of: text) : mentionInExchange(of: text)
         case .parent(let relative):
             return Self.identified(relative, "parent") ?? Self.hasParent(self.relative(relative))
-        case .root(let relative): return root(relative)
+        case .root(let relative): return descendants[relative] ?? "0"
         case .child(let relative):
             return """
                 tx GLOBAL IN (SELECT parent FROM transactions FINAL \
@@ -137,11 +137,11 @@ struct RowConditions: Sendable {
     /// SQL for a condition on the parent.
     static func hasParent(_ condition: String) -> String { "parent GLOBAL IN (\(knownParents) AND (\(condition)))" }
 
-    private func root(_ relative: FilterCondition.Relative) -> String {
+    /// SQL for the transactions without a known parent that are asked for.
+    func root(_ relative: FilterCondition.Relative) -> String {
         // An ID needs no known transaction.
         let above = Self.identified(relative, "parent").map { " OR \($0)" } ?? ""
-        let isRoot = "parent GLOBAL NOT IN (\(Self.knownParents)) AND (\(self.relative(relative))\(above))"
-        return (0..<familyDepth).reduce(isRoot) { line, _ in "(\(isRoot)) OR \(Self.hasParent(line))" }
+        return "parent GLOBAL NOT IN (\(Self.knownParents)) AND (\(self.relative(relative))\(above))"
     }
 
     private func relative(_ relative: FilterCondition.Relative) -> String {
@@ -193,7 +193,7 @@ struct RowConditions: Sendable {
     private func took(_ subject: FilterExpression.Subject) -> String {
         subject == .transactions
             ? "closed != 0 AND closed_at_us - at_us"
-            : "each_closed_at != \(ClickHouseTables.missing) AND each_closed_at - each_at"
+            : "each_took_us != \(ClickHouseTables.missing) AND each_took_us"
     }
 
     private static func hasEvent(_ condition: String) -> String {

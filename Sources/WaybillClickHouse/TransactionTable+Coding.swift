@@ -24,24 +24,8 @@ extension RowContents {
             columns.append("arrayFilter(n -> has(\(names), n), attribute_names)")
             columns.append("arrayFilter((v, n) -> has(\(names), n), attribute_values, attribute_names)")
         }
-        if readsParts {
-            columns.append("sources, part_sources")
-        }
-        if codes != [] {
-            columns.append("apps, app_versions, part_use_cases, clock_sources, clock_at, clock_offsets")
-            columns += ["event_parts", "event_sequences", "event_at", "event_codes"].map { column in
-                guard let codes else { return column }
-                let isAmong = codes.sorted().map { "c = \($0)" }.joined(separator: " OR ")
-                // Servers make equal arrays once.
-                return "arrayFilter((x, m) -> m, \(column), arrayMap(c -> (\(isAmong)), event_codes))"
-            }
-        }
-        if readsExchanges {
-            columns.append("part_sequences, part_at, part_closed_at, part_cause_sources, part_causes")
-            columns.append("exchange_parts, exchange_sequences, exchange_at, exchange_closed_at, exchange_first_byte")
-            columns.append("exchange_roles, exchange_states")
-        }
-        if readsRequests { columns.append("exchange_statuses, exchange_methods, exchange_hosts, exchange_paths") }
+        if readsTimelines { columns.append("timeline") }
+        if readsExchanges { columns.append("exchanges") }
         if readsParents {
             columns.append("has_parent, parent_outcome, parent_use_case, parent_source, parent_app, parent_app_version")
         }
@@ -59,7 +43,7 @@ extension RowContents {
             """
     }
 
-    fileprivate var readsParts: Bool { codes != [] || readsExchanges }
+    fileprivate var readsTimelines: Bool { codes != [] || readsExchanges }
 }
 
 extension ClickHouseTables {
@@ -77,22 +61,15 @@ extension ClickHouseTables {
     static let groupKeys = "use_case, result, step, sample_ppm, sample_kept, slow_us, has_error, error_identity, state"
 
     /// SQL for the columns that ``RowBinaryReader/exchange()`` reads.
-    static let exchangeColumns = """
-        tx, last_us, sources[\(RowConditions.sourceOfExchange)], part_sequences[\(part)], part_at[\(part)], \
-        part_closed_at[\(part)], part_outcomes[\(part)], part_timeouts[\(part)], part_sample_ppm[\(part)], \
-        part_sample_kept[\(part)], part_slow[\(part)], each_sequences, each_at, each_opened_us, \
-        each_roles, each_methods, each_hosts, each_paths, each_states, each_closed_at, \
-        each_first_byte, each_statuses, each_sent, each_received, each_errors
-        """
+    static let exchangeColumns = "tx, last_us, sources[\(RowConditions.sourceOfExchange)], each"
     /// Arrays keep their names, and elements are called e.g. `each_states`.
     static let exchangeJoin =
         "ARRAY JOIN "
         + [
-            "parts", "sequences", "at", "opened_us", "roles", "methods", "hosts", "paths", "closed_at", "first_byte",
-            "states", "statuses", "sent", "received", "close_codes", "errors", "texts",
+            "parts", "sequences", "opened_us", "took_us", "methods", "hosts", "paths", "states", "statuses", "received",
+            "close_codes", "texts",
         ].map { "exchange_\($0) AS each_\($0)" }.joined(separator: ", ")
-        + ", arrayEnumerate(exchange_parts) AS each_numbers"
-    private static let part = "each_parts + 1"
+        + ", exchanges AS each, arrayEnumerate(exchange_parts) AS each_numbers"
 }
 
 extension RowBinaryWriter {
@@ -112,18 +89,21 @@ extension RowBinaryWriter {
         string(row.errorDetail)
         string(DetailColumn(row.errorDetail).error(code: row.errorCode)?.identity.identityText ?? "")
         guid(row.parent ?? ClickHouseTables.none)
+        integer(row.parentPart ?? ClickHouseTables.missing)
+        string(row.listedAttributes.columnText ?? "")
         let attributes = row.attributes.sorted { $0.key < $1.key }
         array(attributes.map(\.key)) { $0.string($1) }
         array(attributes.map(\.value)) { $0.string(Attributes(["": $1]).columnText ?? "") }
         array(SaidAttributes.texts(of: row.said)) { $0.string($1) }
         array(row.texts) { $0.string($1) }
         sources(row.sources)
-        parts(row.parts)
+        array(row.parts.map { Int64($0.source) })
+        array(row.parts.map { Int64($0.useCase) })
         array(row.events.map { Int64($0.part) })
-        array(row.events.map(\.sequence))
-        array(row.events.map(\.at))
         array(row.events.map { Int64($0.code) })
         exchanges(row.exchanges)
+        nested { $0.timeline(row) }
+        array(row.exchanges) { writer, exchange in writer.nested { $0.exchange(exchange, of: row) } }
         array(row.errors.map { Int64(($0.exchange ?? -1) + 1) })
         array(row.errors.map(\.code))
         for text in [\TransactionRow.FoundError.domain, \.name, \.text] {
@@ -145,51 +125,20 @@ extension RowBinaryWriter {
             array(sources) { $0.string($1[keyPath: text]) }
         }
         array(sources.map(\.rank))
-        // Times of one source need no clock.
-        let anchors = sources.enumerated().flatMap { number, source in
-            sources.count == 1 ? [] : source.clock.map { (number, $0) }
-        }
-        array(anchors.map { Int64($0.0) })
-        array(anchors.map(\.1.atMicroseconds))
-        array(anchors.map(\.1.offsetMicroseconds))
-    }
-
-    private mutating func parts(_ parts: [TransactionRow.Part]) {
-        array(parts.map { Int64($0.source) })
-        array(parts.map { Int64($0.useCase) })
-        array(parts.map(\.sequence))
-        array(parts.map(\.at))
-        array(parts.map { $0.closedAt ?? ClickHouseTables.missing })
-        array(parts) { $0.guid($1.cause?.source ?? ClickHouseTables.none) }
-        array(parts.map { $0.cause?.sequence ?? 0 })
-        array(parts.map { Int64($0.outcome) })
-        array(parts.map(\.timeout))
-        array(parts.map { Int64($0.sampling?.perMillion ?? -1) })
-        array(parts.map { $0.sampling?.isChosen == false ? 1 : 0 })
-        array(parts.map { $0.sampling?.slowMicroseconds ?? -1 })
     }
 
     private mutating func exchanges(_ exchanges: [TransactionRow.Exchange]) {
         array(exchanges.map { Int64($0.part) })
         array(exchanges.map(\.sequence))
-        array(exchanges.map(\.at))
         array(exchanges.map(\.opened))
-        array(exchanges.map { Int64($0.role.rawValue) })
+        array(exchanges.map { exchange in exchange.closedAt.map { $0 &- exchange.at } ?? ClickHouseTables.missing })
         array(exchanges) { $0.string($1.method) }
         array(exchanges) { $0.string($1.host ?? ClickHouseTables.noHost) }
         array(exchanges) { $0.string($1.path) }
-        array(exchanges.map { $0.closedAt ?? ClickHouseTables.missing })
-        array(exchanges.map { $0.firstByteAt ?? ClickHouseTables.missing })
         array(exchanges.map { Int64($0.state.code) })
         array(exchanges.map { Int64($0.status ?? -1) })
-        array(exchanges.map { $0.sentByteCount ?? -1 })
         array(exchanges.map { $0.receivedByteCount ?? -1 })
         array(exchanges.map { Int64($0.closeCode ?? -1) })
-        array(exchanges) { writer, exchange in
-            var detail = DetailColumn(attributes: [:], error: exchange.error)
-            detail.errorCode = exchange.error?.code
-            writer.string(detail.text ?? "")
-        }
         array(exchanges) { $0.string($1.texts) }
     }
 }
@@ -221,14 +170,11 @@ extension RowBinaryReader {
                 row.attributes[name] = Attributes(columnText: value)[""]
             }
         }
-        if contents.readsParts { try readParts(&row) }
-        if contents.codes != [] {
-            try readNames(&row)
-            try readEvents(&row)
-        }
-        if contents.readsExchanges { try readExchanges(&row) }
-        if contents.readsRequests {
-            try readRequests(&row)
+        if contents.readsTimelines { try nested(of: id) { try $0.timeline(of: &row, contents) } }
+        if contents.readsExchanges {
+            for _ in 0..<(try count()) {
+                try nested(of: id) { try $0.exchange(of: &row, isWithPart: false, contents) }
+            }
         }
         if contents.readsParents {
             let isKnown = try integer(UInt8.self) == 1
@@ -267,22 +213,38 @@ extension RowBinaryReader {
         return row
     }
 
+    /// Reads a transaction for a list, without its names and children.
+    mutating func listed(_ order: TransactionFilter.Order) throws -> ListedRow {
+        var place = ListCursor(behind: try integer(), in: order)
+        (place.source, place.sequence) = (try integer(), try integer())
+        let (id, useCase) = (try guid(), Int(try integer(Int64.self)))
+        let outcome = TransactionOutcome(rawValue: Int(try integer(UInt8.self))) ?? .open
+        let (begun, closed, took): (Int64, Int64, Int64) = (try integer(), try integer(), try integer())
+        let (hasError, code) = (try integer(UInt8.self) == 1, try integer(Int64.self))
+        let (error, attributes) = (try text(), try text())
+        let (sources, events, exchanges): (Int64, Int64, Int64) = (try integer(), try integer(), try integer())
+        let (isJoined, endedBy) = (try integer(UInt8.self) == 1, try text())
+        let (parent, part) = (try guid(), try integer(Int64.self))
+        let (sampling, source) = (try sampling(), try guid())
+        let row = TransactionSummary(
+            id: id, useCase: useCase, useCaseName: "", outcome: outcome, begunMicroseconds: begun,
+            durationMicroseconds: closed == 0 ? nil : took,
+            error: hasError ? DetailColumn(error.isEmpty ? nil : error).error(code: code) : nil,
+            attributes: attributes.isEmpty ? [:] : Attributes(columnText: attributes), sourceCount: Int(sources),
+            eventCount: Int(events), exchangeCount: Int(exchanges), isWaitingForBeginner: isJoined,
+            endedBy: outcome == .interrupted ? SourceEnd(name: endedBy) : nil,
+            parent: parent == ClickHouseTables.none ? nil : parent,
+            parentPart: part == ClickHouseTables.missing ? nil : FactID(source: source, sequence: part),
+            sampling: sampling)
+        return ListedRow(place: place, row: row, source: source, app: try text(), appVersion: try text())
+    }
+
     private mutating func sampling() throws -> Fact.Sampling? {
         let rate: (Int64, Int64, Int64) = (try integer(), try integer(), try integer())
         return rate.0 < 0
             ? nil
             : Fact.Sampling(
                 perMillion: Int(rate.0), isChosen: rate.1 == 0, slowMicroseconds: rate.2 < 0 ? nil : rate.2)
-    }
-
-    private mutating func optional() throws -> Int64? {
-        let number: Int64 = try integer()
-        return number == ClickHouseTables.missing ? nil : number
-    }
-
-    private mutating func size() throws -> Int64? {
-        let number: Int64 = try integer()
-        return number < 0 ? nil : number
     }
 
     private mutating func leadingSource(id: GUID, _ contents: RowContents) throws -> TransactionRow.Source {
@@ -298,133 +260,16 @@ extension RowBinaryReader {
         return source
     }
 
-    private mutating func forEach(
-        _ indexes: Range<Int>, of row: inout TransactionRow,
-        _ read: (inout RowBinaryReader, inout TransactionRow, Int) throws -> Void
-    ) throws {
-        try row.check(count() == indexes.count)
-        for index in indexes { try read(&self, &row, index) }
-    }
-
-    private mutating func readParts(_ row: inout TransactionRow) throws {
-        let leading = row.sources.first
-        row.sources = try array { TransactionRow.Source(id: try $0.guid()) }
-        if var leading, let id = row.sources.first?.id {
-            leading.id = id
-            row.sources[0] = leading
-        }
-        let sources = try array()
-        try row.check(sources, areBelow: row.sources.count)
-        row.parts = sources.map { TransactionRow.Part(source: Int($0), useCase: 0) }
-    }
-
-    /// Reads what dates and names events.
-    private mutating func readNames(_ row: inout TransactionRow) throws {
-        try forEach(row.sources.indices, of: &row) { $1.sources[$2].app = try $0.text() }
-        try forEach(row.sources.indices, of: &row) { $1.sources[$2].appVersion = try $0.text() }
-        try forEach(row.parts.indices, of: &row) { $1.parts[$2].useCase = Int(try $0.integer(Int64.self)) }
-        let (owners, times, offsets) = (try array(), try array(), try array())
-        try row.check(times.count == owners.count && offsets.count == owners.count)
-        try row.check(owners, areBelow: row.sources.count)
-        for (index, owner) in owners.enumerated() {
-            row.sources[Int(owner)].clock.append(
-                ClockAnchor(atMicroseconds: times[index], offsetMicroseconds: offsets[index]))
-        }
-    }
-
-    private mutating func readEvents(_ row: inout TransactionRow) throws {
-        let (parts, sequences, at, codes) = (try array(), try array(), try array(), try array())
-        try row.check(sequences.count == parts.count && at.count == parts.count && codes.count == parts.count)
-        try row.check(parts, areBelow: row.parts.count)
-        row.events = parts.indices.map { index in
-            TransactionRow.Event(
-                part: Int(parts[index]), sequence: sequences[index], at: at[index], code: Int(codes[index]))
-        }
-    }
-
-    private mutating func readExchanges(_ row: inout TransactionRow) throws {
-        let indexes = row.parts.indices
-        try forEach(indexes, of: &row) { $1.parts[$2].sequence = try $0.integer() }
-        try forEach(indexes, of: &row) { $1.parts[$2].at = try $0.integer() }
-        try forEach(indexes, of: &row) { $1.parts[$2].closedAt = try $0.optional() }
-        try forEach(indexes, of: &row) { reader, row, index in
-            let source = try reader.guid()
-            if source != ClickHouseTables.none { row.parts[index].cause = FactID(source: source, sequence: 0) }
-        }
-        try forEach(indexes, of: &row) { reader, row, index in
-            let sequence: Int64 = try reader.integer()
-            row.parts[index].cause?.sequence = sequence
-        }
-        let (parts, sequences, at) = (try array(), try array(), try array())
-        let (closed, first, roles, states) = (try array(), try array(), try array(), try array())
-        try row.check([sequences, at, closed, first, roles, states].allSatisfy { $0.count == parts.count })
-        try row.check(parts, areBelow: row.parts.count)
-        row.exchanges = try parts.indices.map { index in
-            var exchange = TransactionRow.Exchange(
-                part: Int(parts[index]), sequence: sequences[index], at: at[index], opened: 0,
-                role: roles[index] == 0 ? .client : .server, method: "", host: nil, path: "",
-                state: try row.state(states[index]))
-            exchange.closedAt = closed[index] == ClickHouseTables.missing ? nil : closed[index]
-            exchange.firstByteAt = first[index] == ClickHouseTables.missing ? nil : first[index]
-            return exchange
-        }
-    }
-
-    private mutating func readRequests(_ row: inout TransactionRow) throws {
-        let indexes = row.exchanges.indices
-        try forEach(indexes, of: &row) { $1.exchanges[$2].status = try $0.size().map { Int($0) } }
-        try forEach(indexes, of: &row) { $1.exchanges[$2].method = try $0.text() }
-        try forEach(indexes, of: &row) { reader, row, index in
-            let host = try reader.text()
-            row.exchanges[index].host = host == ClickHouseTables.noHost ? nil : host
-        }
-        try forEach(indexes, of: &row) { $1.exchanges[$2].path = try $0.text() }
-    }
-
     /// Reads a transaction with one exchange, its part and its source.
     mutating func exchange() throws -> TransactionRow {
         let (id, lastActivity, source) = (try guid(), try integer(Int64.self), try guid())
         var row = TransactionRow(id: id, opening: FactID(source: source, sequence: 0))
         row.lastActivity = lastActivity
         row.sources = [TransactionRow.Source(id: source)]
-        var part = TransactionRow.Part(source: 0, useCase: 0)
-        (part.sequence, part.at, part.closedAt) = (try integer(), try integer(), try optional())
-        (part.outcome, part.timeout) = (Int(try integer(Int64.self)), try integer())
-        part.sampling = try sampling()
-        row.parts = [part]
-        let (sequence, at, opened): (Int64, Int64, Int64) = (try integer(), try integer(), try integer())
-        let role = try integer(Int64.self)
-        let (method, host, path) = (try text(), try text(), try text())
-        var exchange = TransactionRow.Exchange(
-            part: 0, sequence: sequence, at: at, opened: opened, role: role == 0 ? .client : .server, method: method,
-            host: host == ClickHouseTables.noHost ? nil : host, path: path, state: try row.state(try integer()))
-        (exchange.closedAt, exchange.firstByteAt) = (try optional(), try optional())
-        exchange.status = try size().map { Int($0) }
-        (exchange.sentByteCount, exchange.receivedByteCount) = (try size(), try size())
-        let error = try text()
-        if !error.isEmpty {
-            let detail = DetailColumn(error)
-            exchange.error = detail.error(code: detail.errorCode)
-        }
-        row.exchanges = [exchange]
+        var contents = RowContents()
+        contents.readsRequests = true
+        try nested(of: id) { try $0.exchange(of: &row, isWithPart: true, contents) }
         return row
-    }
-}
-
-extension TransactionRow {
-    private var damaged: WaybillError { WaybillError(.damaged, "The row of the transaction \(id) can't be read.") }
-
-    fileprivate func check(_ isWhole: Bool) throws(WaybillError) {
-        guard isWhole else { throw damaged }
-    }
-
-    fileprivate func check(_ indexes: RowBinaryReader.Integers, areBelow count: Int) throws(WaybillError) {
-        guard indexes.allSatisfy((0..<Int64(count)).contains) else { throw damaged }
-    }
-
-    fileprivate func state(_ code: Int64) throws(WaybillError) -> ExchangeRecord.State {
-        guard let state = ExchangeRecord.State(code: code) else { throw damaged }
-        return state
     }
 }
 #endif

@@ -8,14 +8,12 @@ extension ClickHouseTables {
     private static let columns = """
         tx, version, gone, joined, source, sequence, use_case, at_us, begun_us, closed, closed_at_us, outcome, timeout_us, \
         last_us, sample_ppm, sample_kept, slow_us, has_error, error_code, error, error_identity, parent, \
-        attribute_names, attribute_values, said, texts, \
+        parent_part, listed_attributes, attribute_names, attribute_values, said, texts, \
         sources, installations, apps, app_versions, devices, oses, os_versions, ended_by, source_ranks, \
-        clock_sources, clock_at, clock_offsets, part_sources, part_use_cases, part_sequences, part_at, part_closed_at, \
-        part_cause_sources, part_causes, part_outcomes, part_timeouts, part_sample_ppm, part_sample_kept, part_slow, \
-        event_parts, event_sequences, event_at, event_codes, exchange_parts, exchange_sequences, exchange_at, \
-        exchange_opened_us, exchange_roles, exchange_methods, exchange_hosts, exchange_paths, exchange_closed_at, \
-        exchange_first_byte, exchange_states, exchange_statuses, exchange_sent, exchange_received, exchange_close_codes, \
-        exchange_errors, exchange_texts, error_exchanges, error_codes, error_domains, error_names, error_texts, fact_count
+        part_sources, part_use_cases, event_parts, event_codes, exchange_parts, exchange_sequences, exchange_opened_us, \
+        exchange_took_us, exchange_methods, exchange_hosts, exchange_paths, exchange_states, exchange_statuses, exchange_received, \
+        exchange_close_codes, exchange_texts, timeline, exchanges, error_exchanges, error_codes, error_domains, \
+        error_names, error_texts, fact_count
         """
 
     /// Stands for no number in arrays.

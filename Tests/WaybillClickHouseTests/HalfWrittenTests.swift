@@ -36,10 +36,11 @@ import WaybillExport
         let store = try await ClickHouseStore(address)
         _ = try await store.add(received)
         try await store.queue.keeper.run(isAlone: true)
+        let id = try #require(try await store.transactions(ListRequest()).rows.first?.id)
         try await ClickHouseClient(address).run(
             "ALTER TABLE facts DELETE WHERE sequence = 2", ["mutations_sync": "2"])
         let error = await #expect(throws: WaybillError.self) {
-            try await ClickHouseStore(address).transactions(ListRequest())
+            try await ClickHouseStore(address).transaction("\(id)")
         }
         #expect(error?.message.contains("lacks facts") == true)
     }

@@ -338,5 +338,19 @@ import WaybillTesting
         #expect(try await (1..<shop.factCount).contains(factCount(.some([shop.transactions[0]]))))
         #expect(try await store.exchanges(ListRequest()).rows.isEmpty == false)
     }
+
+    /// Breaks when the time that a filter by the topmost ancestor takes doubles with each generation.
+    @Test func filtersReachFarDescendants() async throws {
+        var shop = Shop(seed: 11)
+        for number in 0...ParentWalk.limit + 2 { shop.buy(below: number == 0 ? nil : shop.transactions[number - 1]) }
+        let store = try await ClickHouseStore(ClickHouseEngine.shared.database())
+        for set in shop.sets() {
+            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        }
+        try await store.queue.keeper.run(isAlone: true)
+        let filter = TransactionFilter([.root(.transaction(shop.transactions[0]))])
+        #expect(
+            try await store.transactions(ListRequest(matching: filter, limit: 100)).rows.count == ParentWalk.limit + 1)
+    }
 }
 #endif

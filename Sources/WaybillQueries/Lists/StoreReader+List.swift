@@ -2,16 +2,21 @@ package import WaybillCore
 package import WaybillStore
 
 extension StoreReader {
-    /// Lists some transactions.
+    /// Lists some transactions with their places.
     package func transactions(
-        among ids: Set<GUID>, matching filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int64
-    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
+        among ids: Set<GUID>, matching filter: TransactionFilter, after place: ListCursor? = nil, now wall: Int64
+    ) throws(WaybillError) -> [(place: ListCursor, row: TransactionSummary)] {
         try read { () throws(WaybillError) in
             try connection.execute(Self.makingChanged)
             let insert = try connection.statement("INSERT OR IGNORE INTO temp.changed VALUES (?)")
             for id in ids { try insert.run(id) }
-            return try transactions(
-                matching: filter, limit: limit, after: cursor?.description, now: wall, in: .changed)
+            let query = ListQuery(filter, limit: Int(Int32.max), after: place, now: wall, in: .changed)
+            var found: [(place: ListCursor, row: TransactionSummary)] = []
+            for place in try leaders(query, filter.order) {
+                let row = try summary(leader: place.sequence, of: place.source, now: wall)
+                if let row { found.append((place, row)) }
+            }
+            return found
         }
     }
 
@@ -64,7 +69,9 @@ extension StoreReader {
 
     func summary(leader sequence: Int64, of source: Int64, now wall: Int64) throws(WaybillError) -> TransactionSummary?
     {
+        var opened: String?
         var summary = try connection.statement(Self.summaryQuery).first(source, sequence) { row in
+            opened = row.optionalText(9)
             let detail = DetailColumn(row.optionalText(8))
             return TransactionSummary(
                 id: row.guid(0), useCase: row.int(1), useCaseName: row.text(2),
@@ -72,7 +79,7 @@ extension StoreReader {
                     stored: row.int(3), lastActivity: row.int(14), timeout: row.int(4), now: wall),
                 begunMicroseconds: row.int(5),
                 durationMicroseconds: row.optionalInt(6), error: detail.error(code: row.optionalInt(7)),
-                attributes: DetailColumn(row.optionalText(9)).attributes, sourceCount: row.int(11),
+                attributes: [:], sourceCount: row.int(11),
                 eventCount: row.int(12),
                 exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10),
                 endedBy: row.int(3) == TransactionOutcome.interrupted.rawValue ? row.sourceEnd(15) : nil,
@@ -81,11 +88,20 @@ extension StoreReader {
                 children: row.int(19) > 0 ? .init(count: row.int(19), failedCount: row.int(20)) : nil,
                 sampling: FactRowReader.sampling(row, from: 21))
         }
-        try connection.statement(Self.attributesSet).forEachRow(source, sequence) { row in
-            let detail = DetailColumn(row.optionalText(0))
-            summary?.attributes.apply(Fact.AttributesSet(attributes: detail.attributes, removed: detail.removed))
+        let changes = try connection.statement(Self.attributesSet).rows(source, sequence) { row in
+            DetailColumn(row.optionalText(0))
         }
+        summary?.attributes = Self.attributes(opened, setBy: changes)
         return summary
+    }
+
+    /// Returns the attributes of a leading part.
+    static func attributes(_ opened: String?, setBy changes: [DetailColumn]) -> Attributes {
+        var attributes = DetailColumn(opened).attributes
+        for change in changes {
+            attributes.apply(Fact.AttributesSet(attributes: change.attributes, removed: change.removed))
+        }
+        return attributes
     }
 
     private static let attributesSet = """
@@ -109,6 +125,14 @@ extension StoreReader {
 
     private static func children(_ condition: String) -> String {
         "(SELECT count(*) FROM parts q WHERE q.parent = p.guid AND q.listed_us IS NOT NULL \(condition))"
+    }
+
+    package func children(of transaction: GUID) throws(WaybillError) -> TransactionSummary.Children? {
+        try connection.statement(
+            "SELECT \(Self.children("")), \(Self.children("AND q.outcome = \(TransactionOutcome.failed.rawValue)")) FROM (SELECT ? AS guid) p"
+        ).first(transaction) { row in
+            row.int(0) > 0 ? TransactionSummary.Children(count: row.int(0), failedCount: row.int(1)) : nil
+        } ?? nil
     }
 }
 

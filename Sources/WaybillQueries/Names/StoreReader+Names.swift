@@ -163,6 +163,11 @@ package final class NameTable {
         return name
     }
 
+    /// Prefers names as ``event(_:of:source:app:version:)`` does.
+    package func useCase(_ code: Int, source: GUID, app: String, version: String) throws(WaybillError) -> String {
+        try event(-1, of: code, source: source, app: app, version: version)
+    }
+
     package func useCase(_ code: Int) throws(WaybillError) -> String { try knownUseCase(code) ?? "use case \(code)" }
 
     package func knownUseCase(_ code: Int) throws(WaybillError) -> String? {
@@ -179,7 +184,7 @@ package final class NameTable {
     }
 
     private static let query =
-        "SELECT \(SQL.name(useCase: "?1", event: "?2", app: "?3", version: "?4", launch: "?5", otherwise: "'event ' || ?2"))"
+        "SELECT \(SQL.name(useCase: "?1", event: "?2", app: "?3", version: "?4", launch: "?5", otherwise: "iif(?2 < 0, 'use case ' || ?1, 'event ' || ?2)"))"
 
     private struct Key: Hashable {
         var useCase: Int

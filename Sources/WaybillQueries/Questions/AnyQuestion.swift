@@ -209,8 +209,6 @@ extension AnyQuestion {
 
 extension TransactionFilter {
     package var looksAtFamilies: Bool { isFolded || conditions.contains(where: \.looksAtFamilies) }
-
-    package var looksAtRoots: Bool { conditions.contains { $0.term.key == .root } }
 }
 
 extension Segmentation? {

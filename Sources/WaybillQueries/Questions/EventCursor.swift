@@ -100,15 +100,15 @@ struct EventCursor: TransactionRange {
             events.removeAll(keepingCapacity: true)
             clocks.removeAll(keepingCapacity: true)
             names.removeAll(keepingCapacity: true)
-            guard !row.events.isEmpty else { return try body(transaction, [], sources) }
-            for index in row.sources.indices {
+            guard !row.pointee.events.isEmpty else { return try body(transaction, [], sources) }
+            for index in row.pointee.sources.indices {
                 clocks.append(sources.clock(of: transaction.source + Int64(index)))
             }
-            for part in row.parts {
+            for part in row.pointee.parts {
                 names.append(try sources.codes(of: part.useCase, in: transaction.source + Int64(part.source)))
             }
-            for event in row.events {
-                let source = row.parts[event.part].source
+            for event in row.pointee.events {
+                let source = row.pointee.parts[event.part].source
                 events.append(
                     TimePoint(
                         source: transaction.source + Int64(source), sequence: event.sequence, at: event.at,

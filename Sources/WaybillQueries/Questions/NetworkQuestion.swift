@@ -171,8 +171,10 @@ extension NetworkQuestion: FoldedQuestion {
             if group == nil || group == key { found.add(exchange, key) }
         }
         if let rows = context.rows {
-            for row in rows {
-                for exchange in row.exchanges { add(MeasuredExchange(exchange, of: row, now: context.now)) }
+            for index in rows.indices {
+                for exchange in rows[index].exchanges {
+                    add(MeasuredExchange(exchange, of: rows[index], now: context.now))
+                }
             }
             return found
         }

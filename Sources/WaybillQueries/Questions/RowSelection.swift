@@ -37,23 +37,22 @@ package struct RowSelection: Sendable {
 }
 
 extension TransactionFilter {
-    package var events: Set<String> { Set(conditions.compactMap(\.event)) }
+    package var events: Set<String> { values { if case .event(let name) = $0 { name } else { nil } } }
 
     /// The texts in its conditions.
-    package var texts: Set<String> { Set(conditions.compactMap(\.text)) }
-}
+    package var texts: Set<String> { values { if case .text(let text) = $0 { text } else { nil } } }
 
-extension FilterCondition {
-    fileprivate var event: String? {
-        if case .event(let name) = self { return name }
-        if case .not(let condition) = self { return condition.event }
-        return nil
-    }
+    /// The topmost ancestors in its conditions.
+    package var roots: Set<FilterCondition.Relative> { values { if case .root(let root) = $0 { root } else { nil } } }
 
-    fileprivate var text: String? {
-        if case .text(let text) = self { return text }
-        if case .not(let condition) = self { return condition.text }
-        return nil
+    /// Negated conditions have values, too.
+    private func values<Value>(_ value: (FilterCondition) -> Value?) -> Set<Value> {
+        Set(
+            conditions.compactMap { condition in
+                var condition = condition
+                while case .not(let negated) = condition { condition = negated }
+                return value(condition)
+            })
     }
 }
 
@@ -83,8 +82,8 @@ extension AnyQuestion {
 
     private var readsSources: Bool {
         switch self {
-        case .errors, .network, .why: true
-        case .summary, .duration, .compare, .measure, .transitions, .dropOff, .funnel, .legs: false
+        case .errors, .network, .why, .legs: true
+        case .summary, .duration, .compare, .measure, .transitions, .dropOff, .funnel: false
         }
     }
 
@@ -118,6 +117,8 @@ extension AnyQuestion {
             contents.readsProperties = true
         }
         for case .event(let name) in points { contents.codes?.formUnion(try reader.connection.codes(named: name)) }
+        // Launches may have names of their own.
+        if contents.codes != [], try !reader.connection.launchesWithNames().isEmpty { contents.readsSources = true }
         return contents
     }
 }

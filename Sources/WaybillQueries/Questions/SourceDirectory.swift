@@ -13,8 +13,9 @@ final class SourceDirectory {
     }
 
     private(set) var entries: [Int64: Entry] = [:]
-    /// Those of rows, by number.
-    private var made: [Entry] = []
+    /// The sources of rows, by number.
+    private var made: [(row: Int, index: Int, naming: Int)] = []
+    private var rows: [TransactionRow] = []
     private let connection: Connection
     private var namings: [Naming: Int] = [:]
     /// The last ones, because transactions usually have the same few.
@@ -46,29 +47,39 @@ final class SourceDirectory {
     private init(_ rows: [TransactionRow], _ connection: Connection) throws(WaybillError) {
         self.connection = connection
         let launches = try connection.launchesWithNames()
+        self.rows = rows
         made.reserveCapacity(rows.count)
-        for index in rows.indices {
-            if rows[index].sources.isEmpty {
-                made.append(Entry(TransactionRow.Source(id: rows[index].opening.source), naming: -1))
-            }
-            for source in rows[index].sources {
-                let naming = number(of: source.id, source.app, source.appVersion, launches)
-                made.append(Entry(source, naming: naming))
+        for row in rows.indices {
+            if rows[row].sources.isEmpty { made.append((row, 0, -1)) }
+            for index in rows[row].sources.indices {
+                let naming = number(
+                    of: rows[row].sources[index].id, rows[row].sources[index].app,
+                    rows[row].sources[index].appVersion, launches)
+                made.append((row, index, naming))
             }
         }
     }
 
     subscript(source: Int64) -> Entry? {
         guard !made.isEmpty else { return entries[source] }
-        return made.indices.contains(Int(source)) ? made[Int(source)] : nil
+        guard made.indices.contains(Int(source)) else { return nil }
+        let (row, index, naming) = made[Int(source)]
+        guard rows[row].sources.indices.contains(index) else {
+            return Entry(TransactionRow.Source(id: rows[row].opening.source), naming: naming)
+        }
+        return Entry(rows[row].sources[index], naming: naming)
     }
 
     func installation(of source: Int64) -> GUID? {
-        made.isEmpty ? entries[source]?.installation : made[Int(source)].installation
+        guard !made.isEmpty else { return entries[source]?.installation }
+        let (row, index, _) = made[Int(source)]
+        return rows[row].sources.indices.contains(index) ? rows[row].sources[index].installation : nil
     }
 
     func clock(of source: Int64) -> WallClock {
-        made.isEmpty ? entries[source]?.clock ?? WallClock([]) : made[Int(source)].clock
+        guard !made.isEmpty else { return entries[source]?.clock ?? WallClock([]) }
+        let (row, index, _) = made[Int(source)]
+        return WallClock(rows[row].sources.indices.contains(index) ? rows[row].sources[index].clock : [])
     }
 
     private func number(of id: GUID, _ app: String, _ version: String, _ launches: Set<String>) -> Int {
@@ -109,7 +120,8 @@ final class SourceDirectory {
     /// Creates a copy for another thread and connection. It keeps the known numbers and assigns its own new ones.
     init(_ others: SourceDirectory, by connection: Connection) {
         self.connection = connection
-        (entries, made, names, numbers) = (others.entries, others.made, others.names, others.numbers)
+        (entries, made, rows) = (others.entries, others.made, others.rows)
+        (names, numbers) = (others.names, others.numbers)
     }
 
     func wall(_ microseconds: Int64, in source: Int64) -> Int64 {
@@ -139,11 +151,8 @@ final class SourceDirectory {
 
     /// Returns the name of a parent's use case.
     func name(_ parent: TransactionRow.Parent) throws(WaybillError) -> String {
-        try connection.statement(
-            "SELECT \(SQL.name(useCase: "?1", event: "-1", app: "?2", version: "?3", launch: "?4", otherwise: "'use case ' || ?1"))"
-        ).first(
-            parent.useCase, parent.app, parent.appVersion, SQL.launch(version: parent.appVersion, source: parent.source)
-        ) { row in row.text(0) } ?? ""
+        try NameTable(connection).useCase(
+            parent.useCase, source: parent.source, app: parent.app, version: parent.appVersion)
     }
 
     func number(of name: String) -> Int {

@@ -156,19 +156,19 @@ struct TransactionCursor: TransactionRange {
         ) throws(WaybillError) {
             var starts: [Int64: String] = [:]
             var source: Int64 = 0
-            for row in rows {
+            for index in rows.indices {
                 var (segment, column): (Int32, String?) = (-1, nil)
                 switch segmentation {
                 case .hour?, .day?:
-                    let hour = row.begun.quotientAndRemainder(flooringBy: 3_600_000_000).quotient
+                    let hour = rows[index].begun.quotientAndRemainder(flooringBy: 3_600_000_000).quotient
                     if starts[hour] == nil { starts[hour] = try segmentation?.start(ofHour: hour, connection) }
                     column = starts[hour]
-                case .ended? where row.outcome == TransactionOutcome.interrupted.rawValue:
-                    let endedBy = row.sources.first?.endedBy ?? ""
+                case .ended? where rows[index].outcome == TransactionOutcome.interrupted.rawValue:
+                    let endedBy = rows[index].sources.first?.endedBy ?? ""
                     column = endedBy.isEmpty ? "unknown" : endedBy
-                case .attribute(let name)?: column = row.attributes[name]?.description
-                case .parentOutcome?: column = row.parentRow?.outcome.name
-                case .parentUseCase?: column = try row.parentRow.map(sources.name)
+                case .attribute(let name)?: column = rows[index].attributes[name]?.description
+                case .parentOutcome?: column = rows[index].parentRow?.outcome.name
+                case .parentUseCase?: column = try rows[index].parentRow.map(sources.name)
                 case nil, .ended, .app, .appVersion, .device, .os, .osVersion: break
                 }
                 if let value = segmentation?.value(in: sources[source], of: column) {
@@ -176,8 +176,8 @@ struct TransactionCursor: TransactionRange {
                     segments[value] = segment
                 }
                 keys.append(
-                    Key(sequence: row.opening.sequence, source: Int32(clamping: source), segment: segment))
-                source += Int64(max(1, row.sources.count))
+                    Key(sequence: rows[index].opening.sequence, source: Int32(clamping: source), segment: segment))
+                source += Int64(max(1, rows[index].sources.count))
             }
         }
     }
@@ -210,7 +210,10 @@ struct TransactionCursor: TransactionRange {
         return UnknownNames(unknown: [name], known: Set(known))
     }
 
-    var count: Int { made?.reduce(0) { $0 + ($1.durations?.count ?? 1) } ?? keys.count }
+    var count: Int {
+        guard let made else { return keys.count }
+        return made.indices.reduce(0) { $0 + (made[$1].durations?.count ?? 1) }
+    }
 
     var weights: Weights { contents.contains(.weight) ? weighed : Weights(count, each: sampleWeight) }
 
@@ -259,41 +262,46 @@ struct TransactionCursor: TransactionRange {
 
     var areMade: Bool { made != nil }
 
+    /// Passes on pointers, because a copy of a row retains all of its arrays.
     mutating func forEachMade(
-        _ body: (Transaction, TransactionRow) throws(WaybillError) -> Void
+        _ body: (Transaction, UnsafePointer<TransactionRow>) throws(WaybillError) -> Void
     ) throws(WaybillError) {
         guard let made else { return }
         try made.withUnsafeBufferPointer { (rows) throws(WaybillError) in
-            for (key, index) in zip(keys, rows.indices) {
-                var transaction = transaction(key, rows[index])
-                guard let durations = rows[index].durations else {
+            guard var row = rows.baseAddress else { return }
+            for key in keys {
+                var transaction = transaction(key, row)
+                if let durations = row.pointee.durations {
+                    let lastSource = transaction.source + Int64(max(1, row.pointee.sources.count) - 1)
+                    for duration in durations {
+                        transaction.closing?.at = duration
+                        weigh(&transaction, row.pointee.sampling)
+                        weighed.add(transaction.weight)
+                        try body(transaction, row)
+                        transaction.source = min(lastSource, transaction.source + 1)
+                    }
+                } else {
                     weighed.add(transaction.weight)
-                    try body(transaction, rows[index])
-                    continue
+                    try body(transaction, row)
                 }
-                let lastSource = transaction.source + Int64(max(1, rows[index].sources.count) - 1)
-                for duration in durations {
-                    transaction.closing?.at = duration
-                    weigh(&transaction, rows[index].sampling)
-                    weighed.add(transaction.weight)
-                    try body(transaction, rows[index])
-                    transaction.source = min(lastSource, transaction.source + 1)
-                }
+                row += 1
             }
         }
     }
 
-    private func transaction(_ key: Key, _ row: TransactionRow) -> Transaction {
-        var transaction = Transaction(key, row.useCase, weight: sampleWeight)
-        (transaction.at, transaction.closing, transaction.begun) = (row.at, row.closing, row.begun)
+    private func transaction(_ key: Key, _ row: UnsafePointer<TransactionRow>) -> Transaction {
+        var transaction = Transaction(key, row.pointee.useCase, weight: sampleWeight)
+        (transaction.at, transaction.closing) = (row.pointee.at, row.pointee.closing)
+        transaction.begun = row.pointee.begun
         transaction.outcome = TransactionOutcome(
-            stored: row.outcome, lastActivity: row.lastActivity, timeout: row.timeout, now: wall)
-        if contents.contains(.error), row.errorCode != nil {
-            let detail = row.errorDetail.isEmpty ? nil : row.errorDetail
-            transaction.error = DetailColumn(detail).error(code: row.errorCode)
+            stored: row.pointee.outcome, lastActivity: row.pointee.lastActivity, timeout: row.pointee.timeout,
+            now: wall)
+        if contents.contains(.error), let code = row.pointee.errorCode {
+            let detail = row.pointee.errorDetail
+            transaction.error = DetailColumn(detail.isEmpty ? nil : detail).error(code: code)
         }
-        transaction.attribute = attribute.flatMap { row.attributes[$0] }
-        weigh(&transaction, row.sampling)
+        if let attribute { transaction.attribute = row.pointee.attributes[attribute] }
+        weigh(&transaction, row.pointee.sampling)
         return transaction
     }
 

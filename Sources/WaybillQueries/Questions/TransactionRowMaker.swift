@@ -21,7 +21,7 @@ struct TransactionRowMaker {
         try connection.statement(
             """
             SELECT p.source, p.sequence, p.guid, p.joined, p.listed_us, p.closed, p.error_code, p.closed_detail, \
-            \(SQL.lastActivity(guid: "p.guid")), p.parent FROM parts p WHERE p.listed_us IS NOT NULL
+            \(SQL.lastActivity(guid: "p.guid")), p.parent, p.parent_part FROM parts p WHERE p.listed_us IS NOT NULL
             """
         ).rows { row in leadingPart(row) }.map { (found) throws(WaybillError) in try complete(found.row, found.source) }
     }
@@ -33,7 +33,7 @@ struct TransactionRowMaker {
             opening: FactID(source: directory[source]?.id ?? row.guid(2), sequence: row.int(1)))
         (made.isJoined, made.begun, made.lastActivity) = (row.bool(3), row.int(4), row.int(8))
         made.closing = row.isNull(5) ? nil : (row.int(5), 0)
-        (made.errorCode, made.parent) = (row.optionalInt(6), row.optionalGUID(9))
+        (made.errorCode, made.parent, made.parentPart) = (row.optionalInt(6), row.optionalGUID(9), row.optionalInt(10))
         if made.errorCode != nil {
             var detail = DetailColumn(row.optionalText(7))
             detail.attributes = [:]
@@ -86,13 +86,14 @@ struct TransactionRowMaker {
             try add(found.closed, to: &texts)
             let closed = found.closed.map { DetailColumn($0) }
             row.add((closed ?? DetailColumn(nil)).error(code: found.errorCode))
-            var details: [DetailColumn] = []
+            var (details, changes) = ([DetailColumn](), [DetailColumn]())
             try connection.statement(
                 "SELECT sequence, at_us, code, detail FROM events WHERE source = ? AND part = ? ORDER BY after"
             ).forEachRow(found.source, part.sequence) { (event) throws(WaybillError) in
                 try add(event.optionalText(3), to: &texts)
                 if let detail = event.optionalText(3).map({ DetailColumn($0) }) {
                     details.append(detail)
+                    if event.int(2) == Tables.codeOfAttributesSet { changes.append(detail) }
                     row.add(detail.error(code: detail.errorCode))
                 }
                 let (at, code): (Int64, Int) = (event.int(1), event.int(2))
@@ -112,6 +113,7 @@ struct TransactionRowMaker {
                 times[part.source].append(at)
                 row.exchanges[row.exchanges.count - 1].texts = own.joined(separator: "\0")
             }
+            if row.parts.count == 1 { row.listedAttributes = StoreReader.attributes(found.opened, setBy: changes) }
             said.add(([closed] + details.reversed() + [found.opened.map { DetailColumn($0) }]).compactMap(\.self))
             said.add(sources[found.source]?.attributes ?? [:])
         }

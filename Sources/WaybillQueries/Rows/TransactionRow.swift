@@ -21,6 +21,10 @@ package struct TransactionRow: Sendable {
     package var errorDetail = ""
     package var sampling: Fact.Sampling?
     package var parent: GUID?
+    /// The part of its source in which it was begun.
+    package var parentPart: Int64?
+    /// Those that lists show.
+    package var listedAttributes: Attributes = [:]
     /// The latest values, as ``Segmentation/attribute(_:)`` describes.
     package var attributes: Attributes = [:]
     /// All attributes of parts, events and sources, some of them several times.

@@ -1,0 +1,180 @@
+#if ClickHouse
+import WaybillCore
+import WaybillQueries
+import WaybillStore
+
+/// The parts, events and exchanges of a row as bytes: what no condition looks at. An array for each property would take
+/// two to three times as long to read.
+extension RowBinaryWriter {
+    mutating func timeline(_ row: TransactionRow) {
+        // Times of one source need no clock, and its ID is in the row.
+        let isAlone = row.sources.count == 1
+        array(row.sources) { writer, source in
+            if !isAlone { writer.guid(source.id) }
+            writer.string(source.app)
+            writer.string(source.appVersion)
+            guard !isAlone else { return }
+            writer.array(source.clock) { writer, anchor in
+                writer.number(anchor.atMicroseconds)
+                writer.number(anchor.offsetMicroseconds)
+            }
+        }
+        array(row.parts) { writer, part in
+            writer.number(Int64(part.source))
+            writer.number(Int64(part.useCase))
+        }
+        nested { writer in
+            var last = TransactionRow.Event(part: 0, sequence: row.opening.sequence, at: row.at, code: 0)
+            writer.array(row.events) { writer, event in
+                writer.number(Int64(event.part))
+                writer.number(event.sequence &- last.sequence)
+                writer.number(event.at &- last.at)
+                writer.number(Int64(event.code))
+                last = event
+            }
+        }
+        for part in row.parts {
+            state(part)
+            optional(part.cause?.sequence)
+            if let cause = part.cause { guid(cause.source) }
+        }
+    }
+
+    private mutating func state(_ part: TransactionRow.Part) {
+        number(part.sequence)
+        number(part.at)
+        optional(part.closedAt)
+        number(Int64(part.outcome))
+        number(part.timeout)
+        optional(part.sampling.map { Int64($0.perMillion) })
+        guard let sampling = part.sampling else { return }
+        number(sampling.isChosen ? 1 : 0)
+        optional(sampling.slowMicroseconds)
+    }
+
+    /// Writes an exchange behind its part.
+    mutating func exchange(_ exchange: TransactionRow.Exchange, of row: TransactionRow) {
+        state(row.parts[exchange.part])
+        number(Int64(exchange.part))
+        number(exchange.sequence)
+        number(exchange.at)
+        optional(exchange.closedAt)
+        optional(exchange.firstByteAt)
+        number(Int64(exchange.role.rawValue))
+        number(Int64(exchange.state.code))
+        number(exchange.opened)
+        optional(exchange.status.map { Int64($0) })
+        optional(exchange.sentByteCount)
+        optional(exchange.receivedByteCount)
+        string(exchange.method)
+        string(exchange.host ?? ClickHouseTables.noHost)
+        string(exchange.path)
+        var detail = DetailColumn(attributes: [:], error: exchange.error)
+        detail.errorCode = exchange.error?.code
+        string(detail.text ?? "")
+    }
+}
+
+extension RowBinaryReader {
+    /// - Throws: ``WaybillError``, never ``Ended``, because no more bytes follow.
+    mutating func nested(of transaction: GUID, _ read: (inout RowBinaryReader) throws -> Void) throws {
+        var reader = try nested()
+        do { try read(&reader) } catch is Ended { throw Self.damaged(transaction) }
+    }
+
+    private static func damaged(_ transaction: GUID) -> WaybillError {
+        WaybillError(.damaged, "The row of the transaction \(transaction) can't be read.")
+    }
+
+    /// Reads the sources, the parts, and those of the events that `contents` asks for.
+    mutating func timeline(of row: inout TransactionRow, _ contents: RowContents) throws {
+        let leading = row.sources.first
+        let count = try count()
+        let (id, opening) = (row.id, row.opening)
+        row.sources = try elements(count) { reader in
+            var source = TransactionRow.Source(id: count == 1 ? opening.source : try reader.guid())
+            (source.app, source.appVersion) = (try reader.text(), try reader.text())
+            if count > 1 {
+                source.clock = try reader.array { reader in
+                    ClockAnchor(atMicroseconds: try reader.number(), offsetMicroseconds: try reader.number())
+                }
+            }
+            return source
+        }
+        if var leading, let source = row.sources.first {
+            (leading.id, leading.app, leading.appVersion) = (source.id, source.app, source.appVersion)
+            leading.clock = source.clock
+            row.sources[0] = leading
+        }
+        row.parts = try array { reader in
+            TransactionRow.Part(
+                source: try reader.index(below: count, of: id), useCase: Int(try reader.number()))
+        }
+        var events = try nested()
+        if contents.codes != [] { try events.events(of: &row, contents.codes) }
+        guard contents.readsExchanges else { return }
+        for index in row.parts.indices {
+            try state(&row.parts[index])
+            guard let cause = try optional() else { continue }
+            row.parts[index].cause = FactID(source: try guid(), sequence: cause)
+        }
+    }
+
+    private mutating func events(of row: inout TransactionRow, _ codes: Set<Int>?) throws {
+        let (count, partCount) = (try count(), row.parts.count)
+        var (sequence, at) = (row.opening.sequence, row.at)
+        for _ in 0..<count {
+            let part = try index(below: partCount, of: row.id)
+            sequence &+= try number()
+            at &+= try number()
+            let code = Int(try number())
+            guard codes?.contains(code) != false else { continue }
+            row.events.append(TransactionRow.Event(part: part, sequence: sequence, at: at, code: code))
+        }
+    }
+
+    private mutating func state(_ part: inout TransactionRow.Part) throws {
+        (part.sequence, part.at, part.closedAt) = (try number(), try number(), try optional())
+        (part.outcome, part.timeout) = (Int(try number()), try number())
+        guard let rate = try optional() else { return }
+        let (isChosen, slow) = (try number() == 1, try optional())
+        part.sampling = Fact.Sampling(perMillion: Int(rate), isChosen: isChosen, slowMicroseconds: slow)
+    }
+
+    /// - Parameter isWithPart: Whether the row gets the part, too, as its only one.
+    mutating func exchange(of row: inout TransactionRow, isWithPart: Bool, _ contents: RowContents) throws {
+        var part = TransactionRow.Part(source: 0, useCase: 0)
+        try state(&part)
+        var number = Int(try self.number())
+        if isWithPart { (row.parts, number) = ([part], 0) }
+        guard row.parts.indices.contains(number) else { throw Self.damaged(row.id) }
+        let (sequence, at, closed, first) = (try self.number(), try self.number(), try optional(), try optional())
+        let role: ExchangeRole = try self.number() == 0 ? .client : .server
+        guard let state = ExchangeRecord.State(code: try self.number()) else { throw Self.damaged(row.id) }
+        var exchange = TransactionRow.Exchange(
+            part: number, sequence: sequence, at: at, opened: try self.number(), role: role, method: "", host: nil,
+            path: "", state: state)
+        (exchange.closedAt, exchange.firstByteAt) = (closed, first)
+        if contents.readsRequests {
+            exchange.status = try optional().map { Int($0) }
+            (exchange.sentByteCount, exchange.receivedByteCount) = (try optional(), try optional())
+            exchange.method = try text()
+            let host = try text()
+            exchange.host = host == ClickHouseTables.noHost ? nil : host
+            exchange.path = try text()
+            let error = try text()
+            if !error.isEmpty {
+                let detail = DetailColumn(error)
+                exchange.error = detail.error(code: detail.errorCode)
+            }
+        }
+        row.exchanges.append(exchange)
+    }
+
+    private mutating func index(below count: Int, of transaction: GUID) throws -> Int {
+        let index = Int(try number())
+        guard (0..<count).contains(index) else { throw Self.damaged(transaction) }
+        return index
+    }
+}
+#endif
