@@ -2,7 +2,7 @@ package import WaybillCore
 package import WaybillStore
 
 extension RecordingDraft {
-    /// Creates a draft; `nil` for a kind of fact that this version doesn't know.
+    /// Returns `nil` for a kind of fact that this version doesn't know.
     package init?(_ fact: Fact, of origin: FactOrigin) {
         let (transaction, useCase) = (origin.part?.transaction ?? .unknown, origin.part?.useCase ?? -1)
         switch fact.content {

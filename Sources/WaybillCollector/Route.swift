@@ -29,7 +29,7 @@ package enum Route: String, CaseIterable, Sendable {
 
     package var path: String { String(rawValue.drop { $0 != "/" }) }
 
-    /// The role that the route requires; `nil` if it needs no identity, because probes have none.
+    /// `nil` if the route needs no identity, because probes have none.
     package var role: Role? {
         switch self {
         case .addSet, .addSpans: .ingest

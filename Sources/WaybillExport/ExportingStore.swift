@@ -3,9 +3,8 @@ package import WaybillCore
 package import WaybillQueries
 import WaybillStore
 
-/// A store that exports facts for other programs.
 package protocol ExportingStore: RecordStore {
-    /// Begins an export. Facts that arrive later are not part of it.
+    /// Facts that arrive later are not part of the export.
     func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream
 
     /// Exports exchanges, oldest first, and returns a note about left-out ones.
@@ -22,7 +21,6 @@ package enum ExportedFacts: Sendable, Hashable {
     /// The facts of all transactions that match, regardless of the page. A request without conditions exports
     /// everything, including exchanges outside transactions.
     case of(ListRequest)
-    /// The facts of these transactions.
     case some(Set<GUID>)
     /// The facts that follow the cursor of an earlier export.
     case after(String)
@@ -40,7 +38,7 @@ package struct ExportStream: Sendable {
     /// A piece of whole lines.
     package struct Piece: Sendable {
         package var bytes: [UInt8]
-        /// The number of facts in the piece; 0 if unknown.
+        /// 0 if unknown.
         package var factCount = 0
 
         package init(bytes: [UInt8], factCount: Int = 0) {

@@ -224,7 +224,7 @@ struct CountingWriter<Element: Sendable>: RPCWriterProtocol {
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension Metadata {
-    /// The metadata as header fields. Of binary values, only the length is recorded, because they can't be redacted.
+    /// Of binary values, only the length is recorded, because they can't be redacted.
     var fields: [HeaderField] {
         prefix(Limits.headerFields).map { name, value in
             switch value {

@@ -83,7 +83,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    /// Returns the error to record. The code of an error that is a response is its status, unless it has its own.
+    /// The code of an error that is a response is its status, unless it has its own.
     private func recorded(_ error: any Error) -> any Error {
         guard let response = error as? any HTTPResponseError, !(error is any RecordableError) else { return error }
         let keepsTexts = transactions.sources.settings?.keepsErrorTexts ?? false

@@ -231,16 +231,16 @@ package protocol InspectorAccess: Sendable {
     /// Returns the ID of a session; `nil` if no login is required. Throws ``InspectorProblem`` for an invalid token.
     func logIn(token: String) async throws -> String?
 
-    /// Ends a session. Unknown sessions are ignored.
+    /// Unknown sessions are ignored.
     func logOut(session: String)
 
     /// Whether the inspector asks unknown users for a token. If not, they see the problem. Default: true.
     var hasLogin: Bool { get }
 
-    /// The redactor of all pages. Default: well-known names only.
+    /// Default: well-known names only.
     var redactor: Redactor { get }
 
-    /// The controls of this process. Default: `nil`, for none.
+    /// Default: `nil`, for none.
     var controls: InspectorControls? { get }
 }
 

@@ -39,7 +39,6 @@ package enum ReadScope: Sendable {
     case sources
     case details([GUID], SourceDetails.Limits)
     case transactions([GUID])
-    /// The first transactions of a list.
     case listed(TransactionFilter, limit: Int)
     /// A transaction, and those before and after it in its source.
     case neighbors(GUID)
@@ -170,7 +169,7 @@ extension BrowsableStore {
         try await read(.sources) { reader in try reader.apps(limit: limit) }
     }
 
-    /// Returns the recorded names; if there are very many, those of use cases with transactions.
+    /// With very many names, returns only those of use cases with transactions.
     package func names() async throws -> [RecordedName] { try await read(.names) { reader in try reader.names() } }
 
     package func names(including words: [String]) async throws -> [RecordedName] {
@@ -280,9 +279,9 @@ package struct SourceDetails: Sendable {
     package var clocks: SourceClocks?
     package var gaps: [GapTime]
     package var transactions: [TransactionSummary]
-    /// The time of the latest fact; `nil` without one. For received sources, only with transactions.
+    /// `nil` without a fact. For received sources, only with transactions.
     package var latestFact: Date?
-    /// The first arrival of new facts; `nil` for the store's own sources, and without transactions.
+    /// `nil` for the store's own sources, and without transactions.
     package var firstArrival: Date?
 
     package init(

@@ -47,7 +47,6 @@ public struct AnswerContext {
 
 /// What a database knows of transactions that are not in the store of an answer.
 package struct KnownElsewhere: Sendable {
-    /// The names of their attributes.
     package var attributes: Set<String> = []
     /// The number of open ones by the source that leads them; `nil` if unknown.
     package var open: [GUID: Int64]?

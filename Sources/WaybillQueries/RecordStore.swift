@@ -79,7 +79,7 @@ extension RecordStore {
         return sources
     }
 
-    /// Returns the scope of a query. Support codes must be known here, IDs need not be.
+    /// Support codes must be known here, IDs need not be.
     package func erasureScope(_ query: ErasureQuery) async throws -> ErasureScope {
         if let installation = query.installation { return .installation(installation) }
         var ids: [GUID] = []

@@ -12,8 +12,6 @@ package final class StoreReader {
     package let warnings: [String]
     package let newestExchanges = NewestExchanges()
 
-    /// Opens a store for reading.
-    ///
     /// - Throws: `.notFound` if there is no store; `.store` if it cannot be read or comes from a newer version.
     package convenience init(_ place: ResolvedLocation) throws(WaybillError) {
         try self.init(place, patience: nil, activity: .system)

@@ -68,7 +68,6 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
     }
 }
 
-/// A timer for delayed work.
 package protocol StoreTimer: Sendable {
     func run(after delay: Duration, on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void)
 }
@@ -95,7 +94,7 @@ package struct ExpiringActivity: Sendable {
         self.begin = begin
     }
 
-    /// The system's activity; `nil` on macOS and Linux, which suspend no process.
+    /// `nil` on macOS and Linux, which suspend no process.
     package static let system: ExpiringActivity? = {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
         ExpiringActivity { ProcessInfo.processInfo.performExpiringActivity(withReason: $0, using: $1) }

@@ -26,7 +26,7 @@ protocol WebSocketCarrier: AnyObject, Sendable {
 enum WebSocketEvent: Sendable {
     case opened(URLResponse?)
     case closed(code: Int, reason: Data?)
-    /// The WebSocket ended. The response is set if the handshake failed. After a close frame there is no error.
+    /// The response is set if the handshake failed. After a close frame there is no error.
     case ended((any Error)?, URLResponse?)
     case measured(TransferMeasurements)
 }

@@ -165,7 +165,7 @@ final class RefusalLog: Sendable {
     private static let kindLimit = 10_000
     private let told = Locked<[Kind: Told]>([:])
 
-    /// Counts a refusal. Returns the refusals since the previous line, including this one; `nil` if no line is due.
+    /// Returns the refusals since the previous line, including this one; `nil` if no line is due.
     func count(_ kind: Kind, now uptime: Int64) -> Int? {
         told.withLock { told in
             if var latest = told[kind], uptime - latest.at < Self.intervalMicroseconds {

@@ -170,7 +170,7 @@ struct MetricsText {
 }
 
 enum ProcessMemory {
-    /// Resident bytes; `nil` if the system has no file `/proc/self/statm` (proc(5)).
+    /// `nil` if the system has no file `/proc/self/statm` (proc(5)).
     static var residentByteCount: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .ascii) else { return nil }
         let words = text.split(separator: " ")

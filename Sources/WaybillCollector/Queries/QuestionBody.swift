@@ -4,7 +4,7 @@ import HTTPTypes
 import WaybillQueries
 import WaybillCore
 
-/// A question in a request. An unknown or empty member is refused: without a condition, too much would match.
+/// An unknown or empty member is refused: without a condition, too much would match.
 enum QuestionBody {
     static let mediaType = "application/json"
     static let byteLimit = 64 << 10

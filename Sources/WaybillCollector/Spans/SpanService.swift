@@ -83,7 +83,7 @@ package struct SpanRelay: Sendable {
     private let file: URL?
     private var cursor: String?
 
-    /// - Parameter file: The file of the cursor; `nil` to keep the cursor in memory.
+    /// - Parameter file: `nil` to keep the cursor in memory.
     package init(_ store: some ExportingStore, to backend: TraceBackend, cursorFile file: URL?) throws(WaybillError) {
         self.store = store
         self.backend = backend

@@ -91,7 +91,7 @@ struct AgentServer {
 
     init(tools: AgentTools) { self.tools = tools }
 
-    /// Returns the line of an answer; `nil` for a notification, which gets none.
+    /// Returns `nil` for a notification, which gets no answer.
     mutating func answer(_ line: BoundedLines.Line) async throws -> [UInt8]? {
         guard case .text(let bytes) = line else {
             return try failure(nil, .invalidRequest, "A message has at most \(BoundedLines.limit) bytes.")

@@ -26,7 +26,7 @@ struct Reproduction {
         return "\(start)\(word.isEmpty ? "Service" : word)\(alike == 0 ? "" : "\(alike + 1)")Tests"
     }
 
-    /// The part that began the transaction; `nil` in the store of a server that only joined it.
+    /// `nil` in the store of a server that only joined the transaction.
     var beginner: TransactionRecord.Part? { records[0].parts.first { !$0.isJoined } }
 
     /// The names of the services that joined, in the order of their first parts.

@@ -1,6 +1,6 @@
 #if Collector
 extension String {
-    /// A string literal. Recorded text in it can't end the literal, and can't become code.
+    /// Recorded text can't end the literal, and can't become code.
     var swiftLiteral: String { "\"\(swiftEscaped)\"" }
 
     /// The text for a literal or a comment. Only printable ASCII stays as it is: line ends would end a comment, and

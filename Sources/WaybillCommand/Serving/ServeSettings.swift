@@ -7,8 +7,8 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 
-/// A setting of `waybill serve`. Its name is `--max-connections` as an option, `WAYBILL_MAX_CONNECTIONS` in the
-/// environment, and `maxConnections` in the file.
+/// Its name is `--max-connections` as an option, `WAYBILL_MAX_CONNECTIONS` in the environment, and `maxConnections` in
+/// the file.
 struct ServeSetting: Sendable {
     typealias Place<Value> = any WritableKeyPath<ServeSettings, Value> & Sendable
 

@@ -141,7 +141,7 @@ struct FollowingOne {
         return request
     }
 
-    /// The new lines; `nil` if nothing changed.
+    /// `nil` if nothing changed.
     private mutating func lines(of record: TransactionRecord) throws -> [String]? {
         let isFirst = outcome == nil
         let new = record.timeline.filter { !shown.contains($0.id) }

@@ -1,4 +1,4 @@
-/// Reads a fact. Members can be in any order; unknown members are ignored.
+/// Members can be in any order; unknown members are ignored.
 extension Fact {
     /// Reads a fact that has all its members.
     package static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Fact {

@@ -33,7 +33,7 @@ package struct Fact: Equatable, Sendable {
         package var isJoined: Bool
         package var timeoutMicroseconds: Int64
         package var cause: FactID?
-        /// The parent transaction; `nil` for a root transaction and for a joined part.
+        /// `nil` for a root transaction and for a joined part.
         package var parent: GUID?
         /// The `opened` sequence of this source's part of ``parent``; `nil` if another source has that part.
         package var parentPart: Int64?

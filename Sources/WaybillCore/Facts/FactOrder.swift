@@ -9,7 +9,6 @@ struct FactOrder {
     var exchange: Int64?
     /// Names that facts have beside their codes.
     var names: Set<RecordedName> = []
-    /// Whether a fact omitted its sequence.
     var hasUnnumbered = false
     /// The positions of facts whose times are microseconds since 1970.
     var wallIndices: [Int] = []

@@ -1,5 +1,5 @@
 extension JSONReader {
-    /// Reads attributes. The last value of a repeated name wins.
+    /// The last value of a repeated name wins.
     package mutating func attributes() throws(JSONFailure) -> Attributes {
         _ = next
         let start = offset

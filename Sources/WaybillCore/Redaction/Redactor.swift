@@ -13,7 +13,6 @@ package struct Redactor: Sendable {
         names = SensitiveNames(additional: additionalNames, visible: visibleNames)
     }
 
-    /// A redactor that hides nothing.
     package static let off = Redactor(names: SensitiveNames(isOff: true))
 
     private init(names: SensitiveNames) { self.names = names }

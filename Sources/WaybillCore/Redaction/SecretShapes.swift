@@ -47,7 +47,7 @@ enum SecretShapes {
 
     // MARK: JSON Web Tokens (RFC 7519)
 
-    /// Returns the end of a token that starts at `start`. Without a signature, two parts must start with `eyJ`.
+    /// Without a signature, two parts must start with `eyJ`.
     static func endOfToken(_ bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start...].starts(with: "eyJ".utf8) else { return nil }
         let header = endOfPart(bytes, from: start)

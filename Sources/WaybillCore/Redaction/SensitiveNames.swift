@@ -3,7 +3,7 @@ struct SensitiveNames: Sendable {
         case harmless
         /// A secret in every use of the name.
         case secret
-        /// Several secrets. A number is their count, as in `tokens: 1532`, and not hidden.
+        /// A number is the secrets' count, as in `tokens: 1532`, and not hidden.
         case secrets
         /// A property of a secret, such as its count or kind. Numbers and plain words are not hidden.
         case remark
@@ -11,7 +11,7 @@ struct SensitiveNames: Sendable {
         case word
         /// An authorization code. Error codes such as `404` and `NOT_FOUND` are not hidden.
         case code
-        /// A key. Names such as `city` and `firstName` are not hidden.
+        /// Names such as `city` and `firstName` are not hidden.
         case key
         /// WebSocket subprotocols. Browsers send tokens there, because they can't set header fields.
         case protocols

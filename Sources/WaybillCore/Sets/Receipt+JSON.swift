@@ -125,7 +125,7 @@ public struct SamplingRate: Hashable, Sendable {
 }
 
 extension JSONReader {
-    /// Reads a receipt's rates. An invalid rate does not invalidate the verdicts.
+    /// An invalid rate does not invalidate the verdicts.
     mutating func samplingRates() throws(JSONFailure) -> [SamplingRate] {
         let unreadable = SamplingRate(useCase: nil, perMillion: -1)
         guard next == UInt8(ascii: "[") else {

@@ -104,7 +104,7 @@ extension JSONWriter {
     }
 }
 
-/// Reads a set. A fault in the envelope rejects the set; a fault in a fact rejects that fact.
+/// A fault in the envelope rejects the set; a fault in a fact rejects that fact.
 extension TransactionSet {
     /// The most unreadable facts that are rejected one by one.
     static let rejectionLimit = 10_000

@@ -1,6 +1,6 @@
 /// One export request, in the format of `Schemas/transaction-set.v1.schema.json`.
 package struct TransactionSet: Equatable, Sendable {
-    /// The version of the format. A body contains it too, for sets in files.
+    /// A body contains the version too, for sets in files.
     package static let version = 1
     package static let mediaType = "application/vnd.waybill.transaction-set.v1+json"
 

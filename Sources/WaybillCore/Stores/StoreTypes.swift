@@ -36,7 +36,7 @@ extension Erasure: Redactable {
     package func redacted(by redactor: Redactor) -> Self { self }
 }
 
-/// The scope of an erasure. All cases but ``networkLogs`` erase whole transactions, with the parts of all sources.
+/// All cases but ``networkLogs`` erase whole transactions, with the parts of all sources.
 package enum ErasureScope: Sendable, Equatable {
     case all
     case transactions([GUID])
@@ -114,7 +114,7 @@ package struct AppTotal: Hashable, Sendable, Codable {
     }
 }
 
-/// A pause in delivery. The store keeps it, so it outlives the process and applies to all that share the store.
+/// The store keeps a pause, so it outlives the process and applies to all that share the store.
 package struct DeliveryPause: Hashable, Sendable {
     package var failureCount: Int
     package var remainingMicroseconds: Int64

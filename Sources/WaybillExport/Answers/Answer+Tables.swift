@@ -4,8 +4,6 @@ package import WaybillQueries
 import WaybillStore
 
 extension Redacted<AnyAnswer> {
-    /// Returns the answer as tables.
-    ///
     /// - Parameter zone: The time zone of steps shorter than a day. Days are those of UTC.
     package func tables(about subject: String = "", in zone: TimeZone = .gmt) -> [AnswerTable] {
         switch value {

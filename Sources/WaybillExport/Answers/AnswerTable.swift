@@ -1,7 +1,7 @@
 package import WaybillCore
 package import WaybillQueries
 
-/// A table of an answer. Columns with a title are for people, and columns with a name are for files.
+/// Columns with a title are for people, and columns with a name are for files.
 package struct AnswerTable {
     package var heading: (subject: String, text: String)?
     package var columns: [Column]

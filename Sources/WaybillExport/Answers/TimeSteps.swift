@@ -6,7 +6,7 @@ package import WaybillQueries
 package struct TimeSteps: Sendable, Equatable {
     /// The start of each step, in microseconds since 1970, and the end of the last one.
     package let borders: [Int64]
-    /// The number of days in a step; 0 if steps are an hour or less.
+    /// 0 if steps are an hour or less.
     let days: Int
     private let step: Int64
     private let first: Int64

@@ -19,7 +19,7 @@ package struct ExchangeExport: Sendable {
         self.redactor = redactor
     }
 
-    /// Creates an export that redacts secrets by well-known names and shapes. By default it is not compressed.
+    /// Creates an export that redacts secrets by well-known names and shapes.
     package init(as format: ExchangeFormat, isCompressed: Bool = false) {
         self.init(as: format, isCompressed: isCompressed, redactor: Redactor())
     }

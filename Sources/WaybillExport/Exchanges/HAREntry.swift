@@ -299,7 +299,7 @@ struct HARPages {
         writer.endObject()
     }
 
-    /// The pages as a JSON array. Firefox's importer requires it, even if it is empty.
+    /// Firefox's importer requires the array, even if it is empty.
     var json: [UInt8] {
         var whole = writer
         whole.endArray()

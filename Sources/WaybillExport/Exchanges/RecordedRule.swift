@@ -88,7 +88,7 @@ extension RequestPattern {
 }
 
 extension TextPattern {
-    /// Matches the recorded text. Any text matches redacted parts, and the rest of a long text.
+    /// Any text matches redacted parts, and the rest of a long text.
     fileprivate init(recorded text: String, isFree: Bool = false) {
         let free = text.replacing(Redactor.placeholder, with: "*")
         if let start = free.cut(to: Self.maximumPatternLength - 1) {

@@ -37,7 +37,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         var column: [UInt8]
     }
 
-    /// Returns a source's name of an event; use case -1 is unknown.
+    /// Use case -1 is unknown.
     typealias NameOfEvent = (_ code: Int, _ useCase: Int, _ source: SourceIdentity) throws(WaybillError) -> String
 
     init(limit: Int, redactor: Redactor, eventName: @escaping NameOfEvent) {

@@ -2,7 +2,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// The facts of an export as rows. Several threads each read a slice; rows keep the order of slices.
+/// Several threads each read a slice; rows keep the order of slices.
 struct FactSlices<Rows: RowVisitor> {
     private var workers: [Worker]
     private var slices: ArraySlice<[ScannedShare]>

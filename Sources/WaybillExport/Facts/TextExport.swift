@@ -28,7 +28,7 @@ package enum TextFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// The media type. For CSV, it follows RFC 4180; NDJSON has no registered type.
+    /// For CSV, it follows RFC 4180; NDJSON has no registered type.
     package var mediaType: String {
         switch self {
         case .ndjson, .otlp: "application/x-ndjson"

@@ -20,7 +20,7 @@ package struct IncrementalExport {
         self.isCompressed = isCompressed
     }
 
-    /// Returns the increment; `nil` if there are no new facts.
+    /// Returns `nil` if there are no new facts.
     ///
     /// - Throws: `.setting` if the lake can't be written, or another run was faster; `.format` for invalid content.
     package func run(
@@ -127,7 +127,7 @@ package struct Increment: Codable, Sendable, Hashable {
     package struct File: Codable, Sendable, Hashable {
         package var name: String
         package var bytes: Int64
-        /// The number of facts; `nil` if unknown.
+        /// `nil` if unknown.
         package var facts: Int?
     }
 
@@ -139,7 +139,7 @@ package struct Increment: Codable, Sendable, Hashable {
 
     static let folder = "increments"
 
-    /// The name in the lake. It has a fixed number of digits, since buckets sort names as text.
+    /// The name has a fixed number of digits, since buckets sort names as text.
     package var name: String { "\(Self.folder)/\(Self.digits(number)).json" }
 
     private static func digits(_ number: Int) -> String {

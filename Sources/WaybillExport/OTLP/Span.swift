@@ -85,8 +85,6 @@ extension RecordedError {
 }
 
 extension Span {
-    /// Creates the span of a part.
-    ///
     /// A joined part's parent is the exchange that caused it, or else the span of its request, or else the beginner's
     /// part.
     init(_ part: ClosedPart) {

@@ -195,7 +195,7 @@ struct ClosedPart {
     var transaction: GUID
     /// The topmost known ancestor, which identifies the trace.
     var root: GUID
-    /// The parent part; `nil` for roots and joined parts, and if the parent has not arrived.
+    /// `nil` for roots and joined parts, and if the parent has not arrived.
     var parent: FactID?
     var useCase: Int
     var useCaseName: String

@@ -46,7 +46,7 @@ package struct Waterfall {
         var label: String
     }
 
-    /// The bars; callers precede the parts that they caused.
+    /// Callers precede the parts that they caused.
     package var bars: [Bar] = []
     /// The first and the last shown moment, in microseconds since 1970. They always differ.
     package var span: ClosedRange<Int64>

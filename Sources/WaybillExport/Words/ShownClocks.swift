@@ -8,11 +8,10 @@ package enum ShownClocks: String, Sendable, CaseIterable {
     case raw
 }
 
-/// A transaction with its shown times.
 @dynamicMemberLookup
 package struct ShownRecord {
     package let clocks: ShownClocks
-    /// The clock offsets of the sources; `nil` for a single source.
+    /// `nil` for a single source.
     package let offsets: ClockAlignment?
     private let record: TransactionRecord
 
@@ -34,7 +33,7 @@ package struct ShownRecord {
         clocks == .aligned ? offsets?[source]?.uncertaintyMicroseconds : nil
     }
 
-    /// The time on a source's own clock; `nil` if it equals the shown time.
+    /// `nil` if it equals the shown time.
     func ownTime(_ microseconds: Int64, of source: GUID) -> Int64? {
         clocks == .aligned ? (offsets?[source]?.microseconds).map(microseconds.subtracting) : nil
     }

@@ -164,7 +164,7 @@ struct FormField: Equatable {
 
     private static let limit = 500
 
-    /// Returns the fields; `nil` for empty or invalid text, or too many fields.
+    /// Returns `nil` for empty or invalid text, or too many fields.
     static func fields(of text: String) -> [FormField]? {
         let pairs = text.split(separator: "&")
         guard !pairs.isEmpty, pairs.count <= limit else { return nil }

@@ -2,7 +2,7 @@ package import Foundation
 package import WaybillCore
 package import WaybillExport
 
-/// A page of the inspector. It loads only its own assets, and relative addresses let it work below any path.
+/// A page loads only its own assets, and relative addresses let it work below any path.
 package struct InspectorPage {
     enum Tab: String {
         case transactions = "Transactions"

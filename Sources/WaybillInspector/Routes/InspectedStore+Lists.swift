@@ -142,7 +142,7 @@ extension InspectedStore {
         return (answer, step)
     }
 
-    /// Returns a page of a use case, or a file of its answer. `file` is a view's name, with `.csv` for a file.
+    /// `file` is a view's name, with `.csv` for a file.
     func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws
         -> InspectorResponse
     {

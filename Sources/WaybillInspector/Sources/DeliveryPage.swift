@@ -169,7 +169,7 @@ package struct ChangedNames: Sendable, Redactable {
     private let useCases: [Int: String]
     private let starts: [AppVersion: Int64]
 
-    /// Creates a table of conflicts. `count` includes those that are not shown.
+    /// `count` includes conflicts that are not shown.
     package init(
         _ conflicts: [NameConflict], count: Int? = nil, useCases: [Int: String], starts: [AppVersion: Int64]
     ) {

@@ -14,7 +14,7 @@ struct LedgerBar {
     private let gapCount: Int
     let shares: [Share]
 
-    /// Creates a bar; `missing` facts are pending ones before others that have arrived.
+    /// `missing` facts are pending ones before others that have arrived.
     init(_ ledger: Ledger, missing: Int64 = 0, gapCount: Int = 0) {
         self.ledger = ledger
         self.gapCount = gapCount
@@ -75,7 +75,7 @@ struct LedgerBar {
 
     private var gaps: String { gapCount == 0 ? "" : " in \(Words.count(gapCount, "gap"))" }
 
-    /// The difference in the ledger; `nil` if it balances.
+    /// `nil` if the ledger balances.
     var imbalance: String? {
         guard !ledger.isBalanced else { return nil }
         return

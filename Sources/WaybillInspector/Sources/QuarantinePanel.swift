@@ -159,7 +159,7 @@ package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
         package var firstMicroseconds, lastMicroseconds: Int64
     }
 
-    /// The groups; the most recently changed is first.
+    /// The most recently changed group is first.
     package private(set) var groups: [Group] = []
     /// The number of facts in groups beyond the limit.
     package private(set) var othersCount = 0

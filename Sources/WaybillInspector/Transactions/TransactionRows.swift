@@ -2,7 +2,7 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// Transactions as rows of a list. Bars compare durations within a use case.
+/// Bars compare durations within a use case.
 struct TransactionRows {
     private let all: [TransactionSummary]
     private let errorCounts: [GUID: Int]
@@ -106,7 +106,7 @@ extension ListAddress {
             ?? .newest
     }
 
-    /// The filter with another order; `nil` without a term.
+    /// `nil` without a term.
     fileprivate func filter(in order: TransactionFilter.Order) -> String? {
         var words = terms.filter { $0.key != .sort }.map(\.description)
         if order != .newest { words.append(FilterExpression(.sort, order.rawValue).description) }

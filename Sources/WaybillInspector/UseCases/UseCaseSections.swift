@@ -49,7 +49,7 @@ extension UseCaseSection {
 }
 
 extension UseCaseSection {
-    /// Returns a table. On a narrow page, each row is a block. If `drawings` is `nil`, it draws the rows' bars.
+    /// On a narrow page, each row is a block. If `drawings` is `nil`, it draws the rows' bars.
     func table(_ table: AnswerTable, _ caption: String, _ heading: HTML = "", drawings: [HTML]? = nil) -> HTML {
         let columns = table.columns.enumerated().compactMap { index, column in
             column.title.map { (index: index, title: $0, column: column) }

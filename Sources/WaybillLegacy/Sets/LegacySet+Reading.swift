@@ -151,7 +151,7 @@ extension JSONReader {
         return .number(code)
     }
 
-    /// A text, cut to the limit. Numbers and booleans count as texts.
+    /// Numbers and booleans count as texts.
     fileprivate mutating func legacyText(limit: Int) throws(JSONFailure) -> String? {
         if try isNull() { return nil }
         guard next == UInt8(ascii: "\"") else {

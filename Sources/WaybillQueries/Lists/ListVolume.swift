@@ -175,7 +175,7 @@ extension ExchangeList {
         return times
     }
 
-    /// Calls `body` for each exchange of a span. Returns whether there was time for all.
+    /// Returns whether there was time for all exchanges.
     fileprivate func forOutcomes(
         in span: ExchangeSpan, _ budget: SearchBudget, _ body: (_ time: Int64, TransactionOutcome) -> Void
     ) throws(WaybillError) -> Bool {

@@ -44,7 +44,7 @@ package struct ListRequest: Hashable, Sendable {
 
     package init(_ values: [Parameter: String?]) { self.values = values.compactMapValues(\.self) }
 
-    /// The text of a parameter; `nil` if it is not set.
+    /// `nil` if the parameter is not set.
     package subscript(_ parameter: Parameter) -> String? {
         get { values[parameter] }
         set { values[parameter] = newValue }
@@ -64,7 +64,7 @@ extension ListRequest {
         package var parameters: [Parameter] { Parameter.allCases.filter { $0.goes(with: self) } }
     }
 
-    /// A parameter. The raw value is its name in a URL.
+    /// The raw value is the name in a URL.
     package enum Parameter: String, Sendable, CaseIterable {
         /// A use case, by code or name. An exchange has that of its transaction.
         case useCase = "use_case"
@@ -150,7 +150,7 @@ extension ListRequest {
         _ = try position()
     }
 
-    /// Returns the most rows of a page. Default: ``defaultLimit``. Throws ``QueryFailure`` outside ``limits``.
+    /// Default: ``defaultLimit``. Throws ``QueryFailure`` outside ``limits``.
     package func pageSize() throws(QueryFailure) -> Int {
         guard let limit = self[.limit] else { return Self.defaultLimit }
         guard let count = Int(limit), Self.limits.contains(count) else {

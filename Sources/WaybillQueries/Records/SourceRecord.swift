@@ -79,9 +79,7 @@ package struct DeliveryState: Sendable {
 
     package static let groupLimit = 100
 
-    /// The facts recorded into this store.
     package struct Own: Sendable {
-        /// The number of facts that are not settled.
         package var pendingCount: Int64
         /// The number of pending facts that sampling holds until the ends of their transactions.
         package var heldCount: Int64 = 0

@@ -18,7 +18,6 @@ package struct SourceClocks: Hashable, Sendable {
         /// The last transaction of both sources.
         package var transaction: GUID
 
-        /// Creates a comparison.
         package init(source: TransactionRecord.Source, offset: ClockAlignment.Offset, transaction: GUID) {
             self.source = source
             self.offset = offset

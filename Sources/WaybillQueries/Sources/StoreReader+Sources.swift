@@ -112,7 +112,7 @@ package struct SourceFilter: Hashable, Sendable {
     package var app: String?
     /// Words to find, ignoring case, in the app, device, system, versions and ID; `nil` for any.
     package var text: String?
-    /// The order. Default: the first arrival first.
+    /// Default: the first arrival first.
     package var order = Order.oldest
 
     package enum Order: String, Sendable, CaseIterable {

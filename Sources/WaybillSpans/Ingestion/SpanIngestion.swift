@@ -7,7 +7,7 @@ import WaybillStore
 struct SpanIngestion {
     /// The time after which waiting spans get a part without its root, because the process may have died.
     static let patienceMicroseconds: Int64 = 60_000_000
-    /// The maximum number of waiting spans. If there are more, the oldest ones stop waiting.
+    /// If more spans wait, the oldest ones stop waiting.
     static let waitingLimit = 20_000
     /// The maximum time between a transaction and its span: 366 days, because a device's clock may be wrong.
     /// One in a million other traces is mistaken for a transaction.

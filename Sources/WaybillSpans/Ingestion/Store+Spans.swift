@@ -3,7 +3,7 @@ package import WaybillQueries
 package import WaybillStore
 
 extension SQLiteStore {
-    /// Stores spans. Returns only after the synced commit.
+    /// Returns only after the synced commit.
     package func add(_ request: TraceRequest, sentBy sender: String) async throws(WaybillError) -> SpanVerdict {
         let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, writer.factsPerTransaction)
         return try await writer.run { store throws(WaybillError) in

@@ -285,7 +285,7 @@ struct ProtobufReader {
         return bytes[offset..<offset + count]
     }
 
-    /// A text. Invalid UTF-8 is replaced.
+    /// Invalid UTF-8 is replaced.
     mutating func text(_ field: Field) throws(Failure) -> String {
         String(decoding: try slice(field), as: UTF8.self)
     }

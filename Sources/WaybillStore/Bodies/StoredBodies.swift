@@ -17,7 +17,7 @@ package final class WaitingBodies: Sendable {
 
     package init(limit: Int = usualLimit) { self.limit = limit }
 
-    /// Reserves room for bytes; counts a refusal if there is none.
+    /// Counts a refusal if there is no room.
     package func reserve(_ byteCount: Int) -> Bool {
         state.withLock { state in
             guard state.byteCount + byteCount <= limit else {
@@ -132,7 +132,7 @@ package enum Zlib {
         return result
     }
 
-    /// Decompresses bytes; returns `nil` for damaged ones.
+    /// Returns `nil` for damaged bytes.
     package static func decompressed(_ bytes: [UInt8], byteCount: Int) -> [UInt8]? {
         guard (0...BodyRows.pieceLimit).contains(byteCount) else { return nil }
         var count = UInt(byteCount)

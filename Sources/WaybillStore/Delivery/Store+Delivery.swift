@@ -141,7 +141,7 @@ extension Store {
 }
 
 extension Store {
-    /// Settles the facts of a set; returns `false` if the lease is gone, and then the facts are sent again.
+    /// Returns `false` if the lease is gone, and then the facts are sent again.
     package func settle(_ set: GUID, rejections: [Receipt.Rejection], at wall: Int64) throws(WaybillError) -> Bool {
         try write { () throws(WaybillError) in
             guard try connection.integer("SELECT EXISTS(SELECT 1 FROM leases WHERE set_id = ?)", set) != 0 else {

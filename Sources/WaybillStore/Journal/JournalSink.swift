@@ -65,7 +65,7 @@ struct JournalWordWriter: JournalSink {
     }
 }
 
-/// A reader of words; its methods return `nil` for missing or invalid ones.
+/// The methods return `nil` for missing or invalid words.
 struct JournalWordReader {
     private let words: UnsafeBufferPointer<UInt64>
     private var index = 0

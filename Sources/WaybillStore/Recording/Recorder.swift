@@ -55,7 +55,7 @@ package final class Recorder: Sendable {
         }
     }
 
-    /// Records a fact; `past` is its time in microseconds since the source started, and `nil` means now.
+    /// `past` is the fact's time in microseconds since the source started, and `nil` means now.
     package func record(_ content: Fact.Content, part: Int64, at past: Int64? = nil) -> Recorded {
         if let pointer = journalPointer {
             return record(in: pointer) { $0.append(content, part: part, atMicroseconds: past ?? $1) }

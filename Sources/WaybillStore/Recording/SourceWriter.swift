@@ -42,7 +42,7 @@ package final class SourceWriter: Sendable {
     let startMicroseconds: Int64
     let state = Locked(State())
 
-    /// Creates a writer; the store opens later, on its thread, which calls `tell` if the store was damaged or replaced.
+    /// The store opens later, on its thread, which calls `tell` if the store was damaged or replaced.
     ///
     /// In tests, `writesByItself` is `false`: facts are then written when they are read.
     package init(

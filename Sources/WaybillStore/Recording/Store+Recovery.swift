@@ -22,7 +22,7 @@ extension Store {
         if let problem = problems.first { throw problem }
     }
 
-    /// Returns the installation's ID and proof; the first call keeps the proposed ones.
+    /// The first call keeps the proposed ID and proof.
     func installation(
         or proposed: GUID?, proof: IdentityProof
     ) throws(WaybillError) -> (id: GUID, proof: IdentityProof) {

@@ -57,7 +57,7 @@ package final class StoreSession {
 
     var hasFallenBack: Bool { place != wanted }
 
-    /// Returns the store; if it can't be opened, returns one in memory, and ``problem`` has the reason.
+    /// If the store can't be opened, returns one in memory, and ``problem`` has the reason.
     func opened() throws(WaybillError) -> Store {
         guard !isHeldBack else {
             throw WaybillError(

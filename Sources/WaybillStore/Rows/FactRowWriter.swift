@@ -18,7 +18,7 @@ struct FactRowWriter {
         events = EventRowWriter(of: source.id, count: count, connection)
     }
 
-    /// Writes a fact; returns a rejection if another fact has its place.
+    /// Returns a rejection if another fact has its place.
     mutating func write(_ fact: Fact) throws(WaybillError) -> String? {
         switch fact.content {
         case .opened(let content):

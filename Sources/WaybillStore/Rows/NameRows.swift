@@ -36,7 +36,7 @@ package struct NameRows {
         }
     }
 
-    /// Adds at most `room` new names of a source's app; returns how many it added and refused.
+    /// Adds at most `room` new names of a source's app.
     @discardableResult
     package func add(_ names: [RecordedName], of source: Int64, room: Int = .max) throws(WaybillError) -> (
         added: Int, refused: Int
@@ -92,7 +92,7 @@ package struct NameRows {
         ).run(code.useCase, code.event, app, version)
     }
 
-    /// Returns a source's names for a set. If two names clash, the valid one comes first.
+    /// If two names clash, the valid one comes first.
     package func names(of source: Int64, limit: Int) throws(WaybillError) -> [RecordedName] {
         guard let place = try place(of: source) else { return [] }
         return try connection.statement(

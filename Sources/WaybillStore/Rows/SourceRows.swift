@@ -46,7 +46,7 @@ package struct SourceRows {
     private static let select =
         "SELECT id, heard_us, ended, recorded, proof_hash, ended_by, dropped_rows FROM sources"
 
-    /// Returns the proof that an own source's sets contain; `nil` for a received source.
+    /// `nil` for a received source.
     package func proof(of id: Int64) throws(WaybillError) -> IdentityProof? {
         try connection.statement("SELECT proof FROM sources WHERE id = ?").first(id) { row in
             row.optionalText(0).flatMap { IdentityProof($0) }

@@ -211,7 +211,7 @@ package struct SpanCauses {
         return transactions
     }
 
-    /// Finds unknown causes; returns whether leading parts must be decided again. Call it once per batch.
+    /// Returns whether leading parts must be decided again. Call it once per batch.
     package func find(in transaction: GUID) throws(WaybillError) -> Bool {
         let waiting = try connection.statement(
             "SELECT source, part, parent, span FROM spans WHERE guid = ? AND uncaused = 1 AND part IS NOT NULL AND parent IS NOT NULL"

@@ -8,7 +8,7 @@ package enum SQL {
             "(\(time) + coalesce((\(anchors) AND c.at_us <= \(time) ORDER BY c.at_us DESC LIMIT 1), (\(anchors) ORDER BY c.at_us LIMIT 1), 0))"
     }
 
-    /// How a source ended; NULL while it runs, even if it has noted its end early.
+    /// NULL while the source runs, even if it has noted its end early.
     package static func endedBy(_ source: String) -> String { "iif(\(source).ended, \(source).ended_by, NULL)" }
 
     package static func lastActivity(guid: String) -> String {
@@ -67,7 +67,7 @@ package enum SQL {
         text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
     }
 
-    /// A member of a `DetailColumn`; NULL if it is missing.
+    /// NULL if the member is missing.
     package static func detail(_ column: String, _ member: String) -> String {
         "CASE WHEN json_valid(\(column)) THEN json_extract(\(column), '$.\(member)') END"
     }

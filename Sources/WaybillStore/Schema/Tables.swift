@@ -1,6 +1,6 @@
 import WaybillCore
 
-/// The tables. A fact's row is the fact. Derived rows can be rebuilt from facts.
+/// A fact's row is the fact. Derived rows can be rebuilt from facts.
 ///
 /// Integers that end in `_us` are microseconds, since the source started or, where noted, since 1970.
 package enum Tables {

@@ -81,7 +81,6 @@ struct Withholding {
         case known
     }
 
-    /// The sequences that this share withholds.
     private(set) var withheld: Set<Int64> = []
 
     private let willStore: @Sendable (Fact, FactOrigin) -> Fact?

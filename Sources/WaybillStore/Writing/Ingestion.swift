@@ -228,7 +228,7 @@ package struct Ingestion {
 
     /// Limits the rows that one set's ranges may cover, because each is read.
     private static let coveredRowLimit = 50_000
-    /// Limits the dropped rows of a source; five of the largest sets have as many.
+    /// Five of the largest sets have as many.
     static let droppedRowLimit = 5 * Limits.envelopeItems
 
     /// Returns the ranges that have room; the others count as not arrived. Ranges that widen rows always have room.

@@ -131,9 +131,9 @@ package struct RecordedBatch: Sendable {
     package var source: GUID
     /// In order of sequence.
     package var facts: [Fact]
-    /// The new names; repeated ones do no harm.
+    /// Repeated names do no harm.
     package var names: [RecordedName]
-    /// The new anchors; repeated ones do no harm.
+    /// Repeated anchors do no harm.
     package var clocks: [ClockAnchor]
     /// Recorded facts that are lost.
     package var dropped: [DroppedRange]

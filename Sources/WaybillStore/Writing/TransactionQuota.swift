@@ -58,7 +58,7 @@ package struct TransactionQuota {
 
     package func facts(of transaction: GUID) throws(WaybillError) -> Int { try facts(of: .transaction(transaction)) }
 
-    /// Takes room for a fact; returns a rejection if there is none.
+    /// Returns a rejection if there is no room.
     mutating func take(_ fact: Fact, writeOpenings: () throws(WaybillError) -> Void) throws(WaybillError) -> String? {
         if fact.part == 0 { return nil }  // outside any transaction
         let place = try place(of: fact)

@@ -72,7 +72,6 @@ package enum InspectorReply {
     case page(HTTPURLResponse, Data)
     /// Load another URL with `GET`, since a handler can't redirect.
     case load(URL)
-    /// Share a file.
     case share(InspectorFile)
     /// No response: an invalid URL, or a stream, which pages follow through ``InspectorEvents``.
     case none

@@ -73,7 +73,7 @@ struct MarkupReader: BodyReader {
 
     private func isSecretName(_ name: ArraySlice<UInt8>) -> Bool { name.count <= 64 && redactor.names.contains(name) }
 
-    /// Whether an element's name is the name of a secret. For `<code>` and `<key>`, that depends on the text.
+    /// For `<code>` and `<key>`, the result depends on the text.
     private func isSecretElement(_ name: [UInt8]) -> Bool {
         switch redactor.names.meaning(of: name) {
         case .harmless, .remark, .code, .key, .protocols: false
