@@ -97,7 +97,7 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   attribute_names Array(String) CODEC(ZSTD), -- latest values
   attribute_values Array(String) CODEC(ZSTD),
   said Array(String) CODEC(ZSTD), -- names and values, for filters
-  texts Array(String) CODEC(ZSTD), -- for searches
+  texts String CODEC(ZSTD), -- for searches, with zero bytes between them
   sources Array(FixedString(16)) CODEC(ZSTD), -- of all parts, the leading one first
   installations Array(FixedString(16)) CODEC(ZSTD), -- zeros: none
   apps Array(String) CODEC(ZSTD), -- of `sources`, as the next ones
@@ -133,6 +133,8 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   fact_count Int64 CODEC(ZSTD), -- of `facts`; if fewer are found, some are missing
   INDEX begun begun_us TYPE minmax GRANULARITY 1,
   INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX texts texts TYPE ngrambf_v1(4, 8192, 2, 0) GRANULARITY 1,
+  INDEX took closed_at_us - at_us TYPE minmax GRANULARITY 1,
 ) ENGINE = ReplacingMergeTree(version)
 ORDER BY (tx)
 SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;

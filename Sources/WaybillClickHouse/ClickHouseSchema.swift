@@ -203,7 +203,7 @@ enum ClickHouseSchema {
                 Column("attribute_names", "Array(String)", codec: "ZSTD", "latest values"),
                 Column("attribute_values", "Array(String)", codec: "ZSTD", ""),
                 Column("said", "Array(String)", codec: "ZSTD", "names and values, for filters"),
-                Column("texts", "Array(String)", codec: "ZSTD", "for searches"),
+                Column("texts", "String", codec: "ZSTD", "for searches, with zero bytes between them"),
                 Column("sources", "Array(FixedString(16))", codec: "ZSTD", "of all parts, the leading one first"),
                 Column("installations", "Array(FixedString(16))", codec: "ZSTD", "zeros: none"),
                 Column("apps", "Array(String)", codec: "ZSTD", "of `sources`, as the next ones"),
@@ -243,6 +243,8 @@ enum ClickHouseSchema {
             indexes: [
                 "INDEX begun begun_us TYPE minmax GRANULARITY 1",
                 "INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1",
+                "INDEX texts texts TYPE ngrambf_v1(4, 8192, 2, 0) GRANULARITY 1",
+                "INDEX took closed_at_us - at_us TYPE minmax GRANULARITY 1",
             ]),
         Table(
             name: "changed", meaning: "transactions with outdated rows",

@@ -11,6 +11,8 @@ extension ClickHouseStore {
         let found = try await unlessTooMuch {
             guard usesRows else { throw TransactionLoader.TooMuch() }
             let (now, limit) = (clock.wallMicroseconds(), try request.pageSize())
+            // Read before rows, because rows may be made meanwhile.
+            async let outdated = outdated(withFamilies: false)
             let names = try await tables.nameStore()
             let filter = try await read(names) { reader in
                 try reader.filter(request, now: now) as TransactionFilter
@@ -19,7 +21,9 @@ extension ClickHouseStore {
             let cursor = try request[.cursor].map { text in
                 try QueryFailure.ofCursor { try ListCursor(text, of: filter.order) }
             }
-            return try await page(filter, names, limit: limit, behind: cursor, now: now)
+            var changed = try await outdated
+            if filter.looksAtFamilies { changed = try await families(of: changed) }
+            return try await page(filter, names, besides: changed, limit: limit, behind: cursor, now: now)
         }
         if let found { return found }
         return try await pageOfAll(request) { try await $0.transactions($1, within: budget) }
@@ -36,15 +40,15 @@ extension ClickHouseStore {
     }
 
     private func page(
-        _ filter: TransactionFilter, _ names: StoreThread<MemoryStore>, limit: Int, behind cursor: ListCursor?,
-        now: Int64
+        _ filter: TransactionFilter, _ names: StoreThread<MemoryStore>, besides changed: Set<GUID>, limit: Int,
+        behind cursor: ListCursor?, now: Int64
     ) async throws -> RecordPage<TransactionSummary> {
         let conditions = try await conditions(of: [filter], names, now: now)
-        // Read first, because rows may be made meanwhile.
-        let changed = try await outdated(withFamilies: filter.looksAtFamilies)
         let thread = changed.isEmpty ? names : try await memory(of: changed)
         let condition = "\(conditions.sql(filter))\(ClickHouseTables.notAmong(changed))"
         let ids = try await tables.transactions(where: condition, filter.order, limit: limit + 1, behind: cursor)
+        let tables = tables
+        async let children = tables.childCounts(of: ids + changed, besides: changed)
         let rows = try await tables.listed(ids, filter.order, now: now)
         let named = try await read(names) { reader in
             let names = NameTable(reader.connection)
@@ -67,15 +71,15 @@ extension ClickHouseStore {
         var page = RecordPage(
             rows: found.prefix(limit).map(\.row),
             next: found.count > limit ? found[limit - 1].place.description : nil)
-        let children = try await tables.childCounts(of: page.rows.map(\.id), besides: changed)
+        let counts = try await children
         for (index, row) in page.rows.enumerated() {
-            guard let more = children[row.id] else { continue }
+            guard let more = counts[row.id] else { continue }
             page.rows[index].children = TransactionSummary.Children(
                 count: more.count + (row.children?.count ?? 0),
                 failedCount: more.failedCount + (row.children?.failedCount ?? 0))
         }
         guard page.rows.isEmpty, cursor == nil else { return page }
-        let reason = try await emptyReason(filter, conditions, besides: changed)
+        let reason = try await emptyReason(filter, conditions, besides: changed, isNone: !filter.isFolded)
         page.whyEmpty = try await read(thread) { reader in
             var all = try EmptyReason(filter, reason, reader)
             all.merge(try reader.emptyReason(filter, now: now, isPartial: true))
@@ -165,12 +169,17 @@ extension ClickHouseTables {
     ) async throws(WaybillError) -> [GUID: TransactionSummary.Children] {
         var counts: [GUID: TransactionSummary.Children] = [:]
         for some in parents.inChunks(of: Self.idsPerStatement) {
-            let are = "parent IN (\(Self.list(some)))"
+            let children = { (parents: String) in "FROM children WHERE parent IN (\(parents))" }
+            let having = try await client.rows("SELECT DISTINCT parent \(children(Self.list(some)))", reading) { row in
+                try row.guid()
+            }
+            guard !having.isEmpty else { continue }
+            let list = Self.list(having)
             try await client.forEachRow(
                 """
                 SELECT parent, toInt64(count()), toInt64(countIf(outcome = \(TransactionOutcome.failed.rawValue))) \
-                FROM transactions FINAL WHERE gone = 0 AND \(are) \
-                AND tx GLOBAL IN (SELECT child FROM children WHERE \(are))\(Self.notAmong(changed)) GROUP BY parent
+                FROM transactions FINAL WHERE gone = 0 AND parent IN (\(list)) \
+                AND tx GLOBAL IN (SELECT child \(children(list)))\(Self.notAmong(changed)) GROUP BY parent
                 """, reading
             ) { row in
                 let (parent, count, failed): (GUID, Int64, Int64) = (

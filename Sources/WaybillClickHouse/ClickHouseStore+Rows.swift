@@ -97,7 +97,7 @@ extension ClickHouseStore {
 
     /// Counts the rows that pass more and more of a filter.
     func emptyReason(
-        _ filter: TransactionFilter, _ conditions: RowConditions, besides changed: Set<GUID>
+        _ filter: TransactionFilter, _ conditions: RowConditions, besides changed: Set<GUID>, isNone: Bool = false
     ) async throws -> EmptyReason.Found {
         var others = filter
         others.beginner = .unknown
@@ -111,7 +111,8 @@ extension ClickHouseStore {
             everywhere.conditions = [.attribute(name, value: nil)]
             asked.append(everywhere)
         }
-        let counts = asked.map { "toInt64(countIf(\(conditions.sql($0))))" }
+        var counts = asked.map { "toInt64(countIf(\(conditions.sql($0))))" }
+        if isNone, !filters.isEmpty { counts[filters.count - 1] = "toInt64(0)" }
         let among = "gone = 0\(ClickHouseTables.notAmong(changed))"
         var found = EmptyReason.Found()
         let row = try await tables.numbers(

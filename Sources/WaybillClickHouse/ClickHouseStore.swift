@@ -47,7 +47,7 @@ package struct ClickHouseStore: Sendable {
         clock: any TransactionClock, committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) async throws(WaybillError) {
         let client = ClickHouseClient(address)
-        let version = try await Self.schemaVersion(client)
+        let (version, isCurrent) = try await Self.versions(client)
         guard version > 0 else {
             throw WaybillError(.notFound, "There is no Waybill store at \(address): make one with `waybill migrate`.")
         }
@@ -57,8 +57,7 @@ package struct ClickHouseStore: Sendable {
                 "The tables at \(address) are of version \(version), and this is for version \(ClickHouseSchema.version): update Waybill."
             )
         }
-        tables = ClickHouseTables(
-            client: client, isCurrent: try await Self.isCurrent(client), takesEachRow: takingEachRow)
+        tables = ClickHouseTables(client: client, isCurrent: isCurrent, takesEachRow: takingEachRow)
         self.address = address
         self.clock = clock
         queue = SetQueue(tables, factsPerTransaction: factsPerTransaction, committed: committed)
@@ -78,28 +77,29 @@ package struct ClickHouseStore: Sendable {
         ) { row in try row.integer(UInt64.self) }
         var version: UInt32 = 0
         if found.first ?? 0 > 0 {
-            version = try await schemaVersion(ClickHouseClient(address))
+            version = try await versions(ClickHouseClient(address)).schema
         }
         guard version < ClickHouseSchema.version else { return [] }
         let statements = ClickHouseSchema.statements(
-            isCurrent: try await isCurrent(client), database: address.database, cluster: address.cluster)
+            isCurrent: try await versions(client, isEmpty: true).isCurrent, database: address.database,
+            cluster: address.cluster)
         // The default timeout for a server that is down is three minutes.
         let settings = address.cluster == nil ? [:] : ["distributed_ddl_task_timeout": "30"]
         if !isTried { for statement in statements { try await client.run(statement, settings, isTriedAgain: false) } }
         return statements
     }
 
-    private static func schemaVersion(_ client: ClickHouseClient) async throws(WaybillError) -> UInt32 {
-        try await client.rows("SELECT max(version) FROM schema_versions") { row in try row.integer(UInt32.self) }
-            .first ?? 0
-    }
-
-    private static func isCurrent(_ client: ClickHouseClient) async throws(WaybillError) -> Bool {
-        let versions = try await client.rows("SELECT version()") { row in try row.text() }
-        guard let year = versions.first?.prefix(while: { $0 != "." }), let number = Int(year) else {
+    private static func versions(
+        _ client: ClickHouseClient, isEmpty: Bool = false
+    ) async throws(WaybillError) -> (schema: UInt32, isCurrent: Bool) {
+        let schema = isEmpty ? "toUInt32(0), version()" : "max(version), version() FROM schema_versions"
+        let versions = try await client.rows("SELECT \(schema)") { row in
+            (try row.integer(UInt32.self), try row.text().prefix { $0 != "." })
+        }
+        guard let (schema, year) = versions.first, let number = Int(year) else {
             throw WaybillError(.store, "\(client.address) does not say which version it is.")
         }
-        return number >= 20
+        return (schema, number >= 20)
     }
 
     /// Returns a store that redacts and limits as this one does.

@@ -172,10 +172,12 @@ struct RowConditions: Sendable {
 
     private func mention(of text: String) -> String {
         let named = mentions[text] ?? []
-        let word = "lower(\(ClickHouseTables.literal(text)))"
-        var places = [
-            "position(UUIDNumToString(tx), \(word)) > 0", "arrayExists(t -> (position(t, \(word)) > 0), texts)",
-        ]
+        let pattern = text.map { "%_\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+        var places = ["texts LIKE lower(\(ClickHouseTables.literal("%\(pattern)%")))"]
+        // The index of texts helps only if nothing else can have the word.
+        if text.utf8.allSatisfy({ "0123456789abcdefABCDEF-".utf8.contains($0) }) {
+            places.append("position(UUIDNumToString(tx), lower(\(ClickHouseTables.literal(text)))) > 0")
+        }
         let useCases = named.filter { $0.event < 0 }.map { "\($0.useCase)" }
         if !useCases.isEmpty { places.append("use_case IN (\(useCases.joined(separator: ", ")))") }
         let events = named.filter { $0.event >= 0 }.map { "c = \($0.event) AND part_use_cases[p + 1] = \($0.useCase)" }

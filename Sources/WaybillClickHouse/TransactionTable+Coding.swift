@@ -95,7 +95,7 @@ extension RowBinaryWriter {
         array(attributes.map(\.key)) { $0.string($1) }
         array(attributes.map(\.value)) { $0.string(Attributes(["": $1]).columnText ?? "") }
         array(SaidAttributes.texts(of: row.said)) { $0.string($1) }
-        array(row.texts) { $0.string($1) }
+        string(row.texts.joined(separator: "\0"))
         sources(row.sources)
         array(row.parts.map { Int64($0.source) })
         array(row.parts.map { Int64($0.useCase) })
