@@ -130,7 +130,6 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   error_domains Array(String) CODEC(ZSTD),
   error_names Array(String) CODEC(ZSTD),
   error_texts Array(String) CODEC(ZSTD), -- empty for underlying errors
-  fact_count Int64 CODEC(ZSTD), -- of `facts`; if fewer are found, some are missing
   INDEX begun begun_us TYPE minmax GRANULARITY 1,
   INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX texts texts TYPE ngrambf_v1(4, 8192, 2, 0) GRANULARITY 1,

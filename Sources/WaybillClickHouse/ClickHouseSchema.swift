@@ -238,7 +238,6 @@ enum ClickHouseSchema {
                 Column("error_domains", "Array(String)", codec: "ZSTD", ""),
                 Column("error_names", "Array(String)", codec: "ZSTD", ""),
                 Column("error_texts", "Array(String)", codec: "ZSTD", "empty for underlying errors"),
-                Column("fact_count", "Int64", codec: "ZSTD", "of `facts`; if fewer are found, some are missing"),
             ], order: "tx", version: "version", shard: "cityHash64(tx)",
             indexes: [
                 "INDEX begun begun_us TYPE minmax GRANULARITY 1",

@@ -89,7 +89,7 @@ extension ClickHouseStore: ExportingStore {
         let found = try await unlessTooMuch {
             try await WorkingSet(exporting: facts, tables) { transactions in
                 guard withClocks else { return transactions }
-                var loader = try await TransactionLoader(tables)
+                var loader = TransactionLoader(tables)
                 return try await loader.related(to: transactions)
             }
         }
@@ -112,7 +112,7 @@ extension ClickHouseStore: ExportingStore {
     {
         guard format == .otlp else { return try await memory(of: transactions) }
         return try await tables.untilComplete {
-            var loader = try await TransactionLoader(tables)
+            var loader = TransactionLoader(tables)
             return try await loader.store(of: Array(transactions))
         }
     }

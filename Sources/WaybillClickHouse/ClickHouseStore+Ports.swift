@@ -14,7 +14,7 @@ extension ClickHouseStore: BrowsableStore {
     package func transaction(_ key: String) async throws -> TransactionRecord {
         let now = clock.wallMicroseconds()
         let found = try await unlessTooMuch {
-            var loader = try await TransactionLoader(tables)
+            var loader = TransactionLoader(tables)
             var ids = GUID(key).map { [$0] } ?? []
             if ids.isEmpty, let code = SupportCode(key) {
                 // One more than an error lists, to report that there are more.

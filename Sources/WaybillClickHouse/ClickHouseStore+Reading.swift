@@ -93,24 +93,15 @@ extension ClickHouseStore {
             guard usesRows else { return nil }
             let conditions = try await conditions(
                 of: [filter], try await tables.nameStore(), now: clock.wallMicroseconds())
-            return try await memory(listing: filter, conditions, limit: limit, behind: nil).thread
+            let changed = try await outdated(withFamilies: filter.looksAtFamilies)
+            let first = try await tables.transactions(
+                where: conditions.sql(filter) + ClickHouseTables.notAmong(changed), filter.order, limit: limit,
+                behind: nil)
+            var loader = TransactionLoader(tables)
+            return try await loader.store(listing: changed.union(first))
         case .neighbors(let id): return try await memory(besides: id)
         case .exchange(let key): return try await memory(ofExchange: key)
         }
-    }
-
-    /// Loads the first transactions of a list, and those with outdated rows.
-    func memory(
-        listing filter: TransactionFilter, _ conditions: RowConditions, limit: Int, behind cursor: ListCursor?
-    ) async throws -> (thread: StoreThread<MemoryStore>, first: [GUID], changed: Set<GUID>) {
-        let tables = tables
-        async let loading = TransactionLoader(tables)
-        // Read first, because rows may be made meanwhile.
-        let changed = try await outdated(withFamilies: filter.looksAtFamilies)
-        let condition = "\(conditions.sql(filter))\(ClickHouseTables.notAmong(changed))"
-        let first = try await tables.transactions(where: condition, filter.order, limit: limit, behind: cursor)
-        var loader = try await loading
-        return (try await loader.store(listing: changed.union(first)), first, changed)
     }
 
     func memory(of transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws -> StoreThread<MemoryStore> {
@@ -120,7 +111,7 @@ extension ClickHouseStore {
     /// Loads a transaction, and those that its source opened before and after it.
     private func memory(besides id: GUID) async throws -> StoreThread<MemoryStore> {
         let now = clock.wallMicroseconds()
-        var loader = try await TransactionLoader(tables)
+        var loader = TransactionLoader(tables)
         let thread = try await loader.store(listing: [id])
         guard let leader = try await thread.run({ memory in try memory.reader.leader(of: id) }) else { return thread }
         var count = 10

@@ -69,7 +69,7 @@ extension ClickHouseStore {
         // A row tells of children.
         shown.formUnion(try await tables.children(of: shown).map(\.id))
         do {
-            var loader = try await TransactionLoader(tables)
+            var loader = TransactionLoader(tables)
             shown.formUnion(try await loader.related(to: compared))
         } catch is TransactionLoader.TooMuch {}
         return try await WorkingSet(tables) { loading in

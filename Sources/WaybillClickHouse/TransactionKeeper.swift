@@ -104,14 +104,13 @@ final class TransactionKeeper: Sendable {
                 var loading = WorkingSetLoader([], tables, factLimit: factLimit)
                 try await loading.loadTombstones()
                 try await loading.load(Set(group), withNames: false)
-                let (set, counts) = (try await WorkingSet(loading, tables) { _ in false }, loading.factCounts)
+                let set = try await WorkingSet(loading, tables) { _ in false }
                 for var row in try await set.thread.run({ memory throws(WaybillError) in
                     try memory.reader.transactionRows()
                 }) {
                     for index in row.sources.indices {
                         row.sources[index].rank = loading.ranks[row.sources[index].id] ?? 0
                     }
-                    row.factCount = counts[row.id] ?? 0
                     rows[row.id] = row
                 }
             } catch is TransactionLoader.TooMuch {

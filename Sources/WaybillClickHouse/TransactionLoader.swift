@@ -14,7 +14,6 @@ struct TransactionLoader {
     }
 
     private let tables: ClickHouseTables
-    private let buried: DatabaseBooks.Buried
     private var loaded: Set<GUID> = []
     private var listed: Set<GUID> = []
     private var rows: [FactID: ClickHouseTables.FactRow] = [:]
@@ -22,15 +21,12 @@ struct TransactionLoader {
     private static let (transactionLimit, factLimit) = (10_000, 200_000)
     private static let exchangeCount = 300
 
-    init(_ tables: ClickHouseTables) async throws(WaybillError) {
-        self.tables = tables
-        buried = DatabaseBooks.Buried(try await tables.tombstones())
-    }
+    init(_ tables: ClickHouseTables) { self.tables = tables }
 
     /// - Throws: ``TooMuch``, or ``DatabaseBooks/Incomplete`` if a server lacks facts of the sources.
     mutating func store(of transactions: [GUID]) async throws -> StoreThread<MemoryStore> {
         try await loadRelated(to: Set(transactions))
-        return try await store(of: Set(transactions), counted: [])
+        return try await store(of: Set(transactions))
     }
 
     /// Loads transactions with all that their spans refer to, and returns their IDs.
@@ -44,12 +40,12 @@ struct TransactionLoader {
         for (exchange, time) in causes(of: asked) { try await loadExchanges(of: exchange.source, around: time) }
     }
 
-    /// Loads more transactions for a list, which compares no clocks.
+    /// Loads more transactions, and compares no clocks.
     mutating func store(listing transactions: Set<GUID>) async throws -> StoreThread<MemoryStore> {
         let new = transactions.subtracting(listed)
         listed.formUnion(new)
         try await loadWithFamily(new)
-        return try await store(of: listed, counted: listed)
+        return try await store(of: listed)
     }
 
     private mutating func loadWithFamily(_ transactions: Set<GUID>) async throws {
@@ -134,51 +130,27 @@ struct TransactionLoader {
         try await load(transactions)
     }
 
-    /// - Parameters:
-    ///   - asked: Transactions that must be whole.
-    ///   - counted: Those of them that have as many facts as their rows say. Others are compared with the facts of sources.
-    private func store(of asked: Set<GUID>, counted: Set<GUID>) async throws -> StoreThread<MemoryStore> {
-        let (tables, loaded) = (tables, loaded)
-        async let names = tables.names(behind: 0)
-        async let spans = tables.spans(of: loaded)
-        async let counts = tables.factCounts(of: counted)
-        let ids = Set(rows.keys.map(\.source))
-        var sources: [GUID: DatabaseBooks.Source] = [:]
-        for some in Array(ids).inChunks(of: 500) {
-            sources.merge(try await tables.sources(some)) { first, _ in first }
-            // Without a quorum, a server may lack parts.
-            guard !tables.keepsRows else { continue }
+    /// - Parameter asked: Transactions that must be whole.
+    private func store(of asked: Set<GUID>) async throws -> StoreThread<MemoryStore> {
+        var loading = WorkingSetLoader([], tables)
+        try await loading.loadTombstones()
+        let sources = try await loading.load(rows, of: loaded)
+        // Without a quorum, a server may lack parts.
+        let doubtful = tables.keepsRows ? [] : Array(sources.keys)
+        for some in doubtful.inChunks(of: ClickHouseTables.idsPerStatement) {
             let counts = try await tables.factCounts(of: some)
             for id in some where counts[id] ?? 0 < sources[id]?.expected.count ?? 0 {
                 throw DatabaseBooks.Incomplete()
             }
         }
         func isExpected(_ fact: FactID) -> Bool { sources[fact.source]?.expected.contains(fact.sequence) == true }
-        let found = Dictionary(grouping: rows.filter { isExpected($0.key) }.values, by: \.transaction)
-        let known = try await counts
-        for (id, count) in known where found[id]?.count ?? 0 < count { throw DatabaseBooks.Incomplete() }
-        // The others may lack no fact between the first and the last one.
-        let unknown = asked.subtracting(known.keys)
-        let its = found.filter { unknown.contains($0.key) }.flatMap(\.value)
-        // These have arrived since.
-        for fact in try await tables.facts(of: loaded, unknown, between: its)
+        // They may lack no fact between the first and the last one, and none that has arrived since.
+        let its = rows.filter { isExpected($0.key) && asked.contains($0.value.transaction) }
+        for fact in try await tables.facts(of: loaded, asked, between: Array(its.values))
         where rows[fact] == nil && isExpected(fact) {
             throw DatabaseBooks.Incomplete()
         }
-        let thread = try MemoryStore.thread()
-        try await thread.replay(try await names)
-        let facts = Dictionary(grouping: rows.values.filter { !buried.contains($0.transaction) }, by: \.source)
-        for (id, source) in sources.sorted(by: { $0.value.first < $1.value.first })
-        where !buried.contains(source.books.share.source.installation) {
-            try await thread.replay([source.head(with: facts[id] ?? [])])
-        }
-        let counted = try await spans.counted(sources)
-        let ranks = sources.mapValues(\.first)
-        try await thread.run { memory throws(WaybillError) in
-            memory.ranks = ranks
-            try memory.store.replay(counted)
-        }
-        return thread
+        return try await WorkingSet(loading, tables) { _ in true }.thread
     }
 }
 

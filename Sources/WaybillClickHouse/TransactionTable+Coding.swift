@@ -109,7 +109,6 @@ extension RowBinaryWriter {
         for text in [\TransactionRow.FoundError.domain, \.name, \.text] {
             array(row.errors) { $0.string($1[keyPath: text]) }
         }
-        integer(row.factCount)
     }
 
     private mutating func sampling(_ sampling: Fact.Sampling?) {

@@ -13,7 +13,7 @@ extension ClickHouseTables {
         part_sources, part_use_cases, event_parts, event_codes, exchange_parts, exchange_sequences, exchange_opened_us, \
         exchange_took_us, exchange_methods, exchange_hosts, exchange_paths, exchange_states, exchange_statuses, exchange_received, \
         exchange_close_codes, exchange_texts, timeline, exchanges, error_exchanges, error_codes, error_domains, \
-        error_names, error_texts, fact_count
+        error_names, error_texts
         """
 
     /// Stands for no number in arrays.
@@ -41,21 +41,6 @@ extension ClickHouseTables {
             ) { row in versions[try row.guid()] = try row.integer() }
         }
         return versions
-    }
-
-    /// Returns the number of facts behind each row, unless the row is outdated.
-    func factCounts(of transactions: Set<GUID>) async throws(WaybillError) -> [GUID: Int64] {
-        var counts: [GUID: Int64] = [:]
-        guard keepsRows else { return counts }
-        for some in Array(transactions).inChunks(of: Self.idsPerStatement) {
-            try await client.forEachRow(
-                """
-                SELECT tx, fact_count FROM transactions FINAL \
-                WHERE gone = 0 AND tx IN (\(Self.list(some))) AND tx GLOBAL NOT IN (\(Self.outdated))
-                """, reading
-            ) { row in counts[try row.guid()] = try row.integer() }
-        }
-        return counts
     }
 
     /// Returns the matching transactions in the order of a condition with `ORDER BY`.

@@ -36,17 +36,6 @@ struct WorkingSetLoader {
         place(books.sources, Set(books.sources.keys))
     }
 
-    var factCounts: [GUID: Int64] {
-        var counts: [GUID: Int64] = [:]
-        for books in books {
-            for fact in books.share.facts {
-                let row = rows[FactID(source: books.share.source.id, sequence: fact.sequence)]
-                if let row { counts[row.transaction, default: 0] += 1 }
-            }
-        }
-        return counts
-    }
-
     var apps: Set<String> { Set(shares.map(\.source.app)) }
 
     mutating func load() async throws {
@@ -96,6 +85,21 @@ struct WorkingSetLoader {
         place(known, its)
     }
 
+    /// Loads what facts need that are loaded already, but no arrivals. Returns their sources.
+    mutating func load(
+        _ facts: [FactID: ClickHouseTables.FactRow], of transactions: Set<GUID>
+    ) async throws -> [GUID: DatabaseBooks.Source] {
+        let tables = tables
+        async let names = tables.names(behind: 0)
+        async let spans = tables.spans(of: transactions)
+        rows = facts
+        let sources = try await tables.sources(Set(facts.keys.lazy.map(\.source)))
+        self.names = try await names
+        self.spans = try await spans.counted(sources)
+        place(sources, [])
+        return sources
+    }
+
     /// Loads all of an installation, and the other parts of its transactions.
     mutating func load(installation: GUID) async throws {
         let (mine, transactions) = try await tables.contents(of: installation)
@@ -140,7 +144,8 @@ struct WorkingSetLoader {
         for row in rows.values where row.transaction == ClickHouseTables.none {
             if row.fact.part != 0 {
                 parts.insert(FactID(source: row.source, sequence: row.fact.part))
-            } else if case .exchangeClosed(let content) = row.fact.content {
+            }
+            if case .exchangeClosed(let content) = row.fact.content {
                 exchanges.insert(FactID(source: row.source, sequence: content.exchange))
             }
         }

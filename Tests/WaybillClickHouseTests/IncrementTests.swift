@@ -27,6 +27,13 @@ import WaybillTesting
         recorder.add(.event(Fact.Event(code: 1)), part: part)
         recorder.add(
             .exchangeClosed(Fact.ExchangeClosed(exchange: request, state: .completed, status: 200)), part: 0)
+        // Its opening never arrives.
+        let lost = recorder.add(.opened(Fact.Opened(transaction: GUID(), useCase: 1)))
+        let other = recorder.add(
+            .exchangeOpened(Fact.ExchangeOpened(method: "GET", scheme: "https", host: "b.example", path: "/c")),
+            part: lost)
+        recorder.add(
+            .exchangeClosed(Fact.ExchangeClosed(exchange: other, state: .completed, status: 200)), part: lost)
         func add(_ sequences: Int64..., at time: TimeInterval) async throws {
             let facts = recorder.facts.filter { sequences.contains($0.sequence) }
             let set = TransactionSet(id: GUID(), sources: [recorder.share(facts)])
@@ -51,6 +58,9 @@ import WaybillTesting
         try await add(3, at: 1_800_000_100)
         try await add(2, at: 1_800_000_050)
         try await expectTheSame(.since(Date(timeIntervalSince1970: 1_800_000_100)), "transaction_id")
+        try await add(other, at: 1_800_000_200)
+        try await add(other + 1, at: 1_800_000_300)
+        try await expectTheSame(.since(Date(timeIntervalSince1970: 1_800_000_300)), "b.example")
     }
 
     /// Breaks when a transaction is exported while servers still have rows of its erased installation.

@@ -18,7 +18,7 @@ extension TimePoint {
     }
 
     func hasLaterSource(than other: TimePoint, _ sources: SourceDirectory) -> Bool {
-        guard let id = sources[source]?.id, let otherID = sources[other.source]?.id else {
+        guard let id = sources.id(of: source), let otherID = sources.id(of: other.source) else {
             return source > other.source
         }
         return id > otherID

@@ -248,7 +248,8 @@ extension LegsQuestion {
     /// Rows besides the chosen ones tell about the clocks.
     func undivided(_ rows: [TransactionRow], _ context: AnswerContext) throws(WaybillError) -> Folded<PartialLegs> {
         var context = context
-        context.rows = rows.filter(\.isChosen)
+        // A copy of all rows takes long.
+        context.rows = rows.allSatisfy(\.isChosen) ? rows : rows.filter(\.isChosen)
         let sources = try SourceDirectory(context)
         var all = try TransactionCursor(
             filter, segmentation: segmentation, reading: .times, sources: sources, context)
@@ -256,16 +257,16 @@ extension LegsQuestion {
         var (divided, undivided) = (NamedSegments(CollectedLegs()), [GUID: UndividedLegs]())
         try all.forEach { transaction, _ in
             let segment = transaction.segment.map { values[$0] }
-            if let closing = transaction.closing, let source = sources[transaction.source]?.id {
+            if let closing = transaction.closing, let source = sources.id(of: transaction.source) {
                 undivided[source, default: UndividedLegs()].add(transaction, closedAt: closing.at, segment: segment)
             } else {
                 divided.add(to: segment) { $0.withoutEnd.addWeight(transaction.weight) }
             }
         }
-        for row in rows where !row.exchanges.isEmpty {
-            for exchange in row.exchanges where exchange.role == .client {
-                let client = row.sources[row.parts[exchange.part].source].id
-                undivided[client, default: UndividedLegs()].add(exchange, of: client, in: row)
+        for index in rows.indices {
+            for exchange in rows[index].exchanges where exchange.role == .client {
+                let client = rows[index].sources[rows[index].parts[exchange.part].source].id
+                undivided[client, default: UndividedLegs()].add(exchange, of: client, in: rows[index])
             }
         }
         return Folded(

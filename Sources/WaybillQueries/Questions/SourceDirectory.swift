@@ -70,6 +70,13 @@ final class SourceDirectory {
         return Entry(rows[row].sources[index], naming: naming)
     }
 
+    func id(of source: Int64) -> GUID? {
+        guard !made.isEmpty else { return entries[source]?.id }
+        guard made.indices.contains(Int(source)) else { return nil }
+        let (row, index, _) = made[Int(source)]
+        return rows[row].sources.indices.contains(index) ? rows[row].sources[index].id : rows[row].opening.source
+    }
+
     func installation(of source: Int64) -> GUID? {
         guard !made.isEmpty else { return entries[source]?.installation }
         let (row, index, _) = made[Int(source)]

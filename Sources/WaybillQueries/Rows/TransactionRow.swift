@@ -40,7 +40,6 @@ package struct TransactionRow: Sendable {
     package var errors: [FoundError] = []
     /// The searchable texts, in lowercase, except names and IDs.
     package var texts: [String] = []
-    package var factCount: Int64 = 0
     /// Whether the transaction counts; see ``RowSelection/others``.
     package var isChosen = true
     /// For segments by parents; `nil` if the parent is unknown.
