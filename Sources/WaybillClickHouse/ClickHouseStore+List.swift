@@ -68,9 +68,9 @@ extension ClickHouseStore {
             }
         }
         found.sort { $0.place.precedes($1.place) }
-        var page = RecordPage(
-            rows: found.prefix(limit).map(\.row),
-            next: found.count > limit ? found[limit - 1].place.description : nil)
+        // Some may have been erased meanwhile.
+        let (shown, isMore) = (found.prefix(limit), max(ids.count, found.count) > limit)
+        var page = RecordPage(rows: shown.map(\.row), next: isMore ? shown.last?.place.description : nil)
         let counts = try await children
         for (index, row) in page.rows.enumerated() {
             guard let more = counts[row.id] else { continue }

@@ -131,5 +131,42 @@ import WaybillQueries
             _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
         }
     }
+
+    /// Breaks when a row that is cut short is read as a transaction with less in it.
+    @Test func aRowThatIsCutShortIsRefused() throws {
+        var row = TransactionRow(id: GUID(), opening: FactID(source: GUID(), sequence: 1))
+        row.sources = [row.opening.source, GUID()].map { id in
+            var source = TransactionRow.Source(id: id)
+            (source.app, source.clock) = ("shop", [ClockAnchor(atMicroseconds: 5, offsetMicroseconds: .min)])
+            return source
+        }
+        row.parts = [0, 1].map { TransactionRow.Part(source: $0, useCase: 3) }
+        row.parts[1].cause = FactID(source: row.opening.source, sequence: .max)
+        row.events = [.min, .max].map { TransactionRow.Event(part: 1, sequence: 2, at: $0, code: 70) }
+        let (written, bytes) = (row, RowBinaryWriter(timelineOf: row).bytes)
+        func read(_ count: Int) throws -> TransactionRow {
+            var (text, contents) = (RowBinaryWriter(), RowContents())
+            text.string(bytes.prefix(count))
+            (contents.codes, contents.readsExchanges) = (nil, true)
+            var found = TransactionRow(id: written.id, opening: written.opening)
+            try text.bytes.withUnsafeBytes { bytes in
+                var reader = RowBinaryReader(bytes)
+                try reader.nested(of: written.id) { try $0.timeline(of: &found, contents) }
+            }
+            return found
+        }
+        for count in bytes.indices { #expect(throws: WaybillError.self) { try read(count) } }
+        let whole = try read(bytes.count)
+        #expect(whole.events.map(\.at) == [.min, .max])
+        #expect(whole.sources.map(\.clock) == written.sources.map(\.clock))
+        #expect(whole.parts.map(\.cause) == written.parts.map(\.cause))
+    }
+}
+
+extension RowBinaryWriter {
+    fileprivate init(timelineOf row: TransactionRow) {
+        self.init()
+        timeline(row)
+    }
 }
 #endif
