@@ -33,6 +33,7 @@ package struct StoreConformance: Sendable {
 
     private let seeds: Range<Int>
     private let clock: ManualClock
+    private let rounds: Int
     private let makeStore: @Sendable (any TransactionClock) async throws -> any ExportingStore
 
     /// Makes a trial.
@@ -40,13 +41,15 @@ package struct StoreConformance: Sendable {
     /// - Parameters:
     ///   - seeds: A history for each. Default: 40, which take some seconds.
     ///   - clock: Set before each step. Give that of the store where the store is there already, e.g. a server's.
+    ///   - rounds: How often questions of each kind are asked after a step. Default: once.
     ///   - makeStore: Gives an empty store each time, which goes by this clock.
     package init(
-        seeds: Range<Int> = 0..<40, clock: ManualClock = ManualClock(),
+        seeds: Range<Int> = 0..<40, clock: ManualClock = ManualClock(), rounds: Int = 1,
         makeStore: @escaping @Sendable (any TransactionClock) async throws -> any ExportingStore
     ) {
         self.seeds = seeds
         self.clock = clock
+        self.rounds = rounds
         self.makeStore = makeStore
     }
 
@@ -73,7 +76,7 @@ package struct StoreConformance: Sendable {
         do { store = try await makeStore(clock) } catch {
             throw Finding(seed: seed, call: "making the store", detail: "it failed: \(error)")
         }
-        var trial = StoreTrial(seed: seed, store: store, clock: clock)
+        var trial = StoreTrial(seed: seed, store: store, clock: clock, rounds: rounds)
         try await trial.run()
         return trial.questionCount
     }

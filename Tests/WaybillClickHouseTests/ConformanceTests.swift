@@ -11,7 +11,7 @@ import WaybillTesting
 @testable import WaybillClickHouse
 
 /// The store port on ClickHouse. `WAYBILL_HISTORIES=500` plays so many histories instead of a few.
-@Suite(.timeLimit(.minutes(20)), .enabled(if: ClickHouseEngine.isThere)) struct ConformanceTests {
+@Suite(.timeLimit(.minutes(minutes)), .enabled(if: ClickHouseEngine.isThere)) struct ConformanceTests {
     private static let count = ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 6
 
     /// Breaks when a set, an erasure, a list, a record, an answer or an export means something else in ClickHouse.
@@ -88,7 +88,7 @@ import WaybillTesting
 }
 
 /// The same on two shards of two replicas.
-@Suite(.timeLimit(.minutes(20)), .enabled(if: ClickHouseEngine.isClusterThere)) struct ClusterConformanceTests {
+@Suite(.timeLimit(.minutes(minutes)), .enabled(if: ClickHouseEngine.isClusterThere)) struct ClusterConformanceTests {
     private static let count = ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 3
 
     /// Breaks when replicas or shards make a difference to what is read.
@@ -97,8 +97,12 @@ import WaybillTesting
     }
 }
 
+/// `WAYBILL_QUESTIONS=14` asks so many questions instead of one, which takes hours.
+private let rounds = ProcessInfo.processInfo.environment["WAYBILL_QUESTIONS"].flatMap { Int($0) } ?? 1
+private let minutes = rounds > 1 ? 240 : 20
+
 private func expectConformanceOfThree(_ name: String, _ seeds: Range<Int>, _ engine: ClickHouseEngine) async {
-    let byRows = Locked<[String: Int]>([:])
+    let byRows = Locked(TakingTurns.AnswersByRows())
     let questionCount = await expectConformance(name, seeds) { clock in
         let address = try await engine.database()
         var stores: [ClickHouseStore] = []
@@ -114,8 +118,13 @@ private func expectConformanceOfThree(_ name: String, _ seeds: Range<Int>, _ eng
         }
     }
     let counts = byRows.withLock { $0 }
-    print("\(name), by rows: \(counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
-    #expect(counts.values.reduce(0, +) * 20 >= questionCount)
+    func text(_ counts: [String: Int]) -> String {
+        counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+    print("\(name), by rows: \(text(counts.kinds)); with terms: \(text(counts.terms))")
+    #expect(counts.kinds.values.reduce(0, +) * 20 >= questionCount)
+    guard rounds > 1, seeds.count >= 25 else { return }
+    #expect(counts.kinds.values.allSatisfy { $0 >= 500 } && counts.terms.values.allSatisfy { $0 >= 100 })
 }
 
 /// Plays histories, tells how many questions were compared, and expects 500 of 25 histories.
@@ -124,7 +133,8 @@ private func expectConformance(
     _ name: String, _ seeds: Range<Int>,
     _ makeStore: @escaping @Sendable (any TransactionClock) async throws -> any ExportingStore
 ) async -> Int {
-    let (findings, questionCount) = await StoreConformance(seeds: seeds, makeStore: makeStore).trial()
+    let trial = StoreConformance(seeds: seeds, rounds: rounds, makeStore: makeStore)
+    let (findings, questionCount) = await trial.trial()
     print("\(name): \(seeds.count) histories, \(questionCount) questions answered as by the naive store")
     #expect(findings.isEmpty, "\(findings)")
     #expect(questionCount >= (seeds.count >= 25 ? 500 : seeds.count))

@@ -1,10 +1,10 @@
 #if ClickHouse
 import Foundation
-import WaybillQueries
 import WaybillCore
 import WaybillExport
 
 @testable import WaybillClickHouse
+@testable import WaybillQueries
 
 /// Several stores on one database, of which each call goes to the next.
 struct TakingTurns: ExportingStore {
@@ -13,7 +13,20 @@ struct TakingTurns: ExportingStore {
     private let opening: (@Sendable () async throws -> ClickHouseStore)?
     /// Answers the same in another way.
     private let otherwise: (@Sendable (ClickHouseStore) -> ClickHouseStore)?
-    private let answersByRows: Locked<[String: Int]>?
+    private let answersByRows: Locked<AnswersByRows>?
+
+    /// How many questions of each kind, and with each term in a filter, were answered from the rows of transactions.
+    struct AnswersByRows {
+        var kinds: [String: Int] = [:]
+        var terms: [String: Int] = [:]
+
+        mutating func add(_ question: AnyQuestion) {
+            kinds["\(question.word)", default: 0] += 1
+            let selection = question.rowSelection
+            let conditions = selection.filters.flatMap(\.conditions) + (selection.exchanges ?? [])
+            for term in Set(conditions.map { $0.term.key.map { "\($0)" } ?? "text" }) { terms[term, default: 0] += 1 }
+        }
+    }
 
     /// Two ways do not say the same.
     struct Difference: Error {
@@ -22,12 +35,12 @@ struct TakingTurns: ExportingStore {
     }
 
     /// - Parameters:
-    ///   - answersByRows: Takes how many questions of each kind were answered from the rows of transactions; nil: nobody asks.
+    ///   - answersByRows: Takes what was answered by rows; nil: nobody asks.
     ///   - meanwhile: What happens to the database before each call.
     ///   - opening: Gives a new store for each call; nil: they are these.
     ///   - otherwise: Has to give the same answers and transactions, and to refuse in the same words.
     init(
-        _ stores: [ClickHouseStore], counting answersByRows: Locked<[String: Int]>? = nil,
+        _ stores: [ClickHouseStore], counting answersByRows: Locked<AnswersByRows>? = nil,
         meanwhile: @escaping @Sendable () async throws -> Void = {},
         opening: (@Sendable () async throws -> ClickHouseStore)? = nil,
         otherwise: (@Sendable (ClickHouseStore) -> ClickHouseStore)? = nil
@@ -119,7 +132,7 @@ struct TakingTurns: ExportingStore {
             try await $0.answer(question, where: parameters)
         }
         if let answersByRows, try await next().answerByRows(question, where: parameters) != nil {
-            answersByRows.withLock { $0["\(question.word)", default: 0] += 1 }
+            answersByRows.withLock { $0.add(question) }
         }
         return answer
     }

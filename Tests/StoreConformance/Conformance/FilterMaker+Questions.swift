@@ -17,6 +17,8 @@ extension FilterMaker {
         }
         let middle = known.runs.map(\.begun).sorted().dropFirst(known.runs.count / 2).first ?? 0
         let filter = self.filter()
+        var logins = filter
+        logins.conditions.append(.useCase(3))
         var trend = DurationQuestion(filter: login, segmentation: segmentation())
         // A collector answers for steps of at least a minute.
         trend.step = .seconds(Int.random(in: 60...600, using: &random))
@@ -24,11 +26,12 @@ extension FilterMaker {
             .summary(SummaryQuestion(step: .seconds(60))),
             .summary(SummaryQuestion(filter: filter, step: .seconds(60))),
             .duration(DurationQuestion(filter: filter)), .duration(trend),
-            .transitions(TransitionsQuestion(filter: login)),
-            .dropOff(DropOffQuestion(filter: login)),
+            .transitions(TransitionsQuestion(filter: login)), .transitions(TransitionsQuestion(filter: logins)),
+            .dropOff(DropOffQuestion(filter: login)), .dropOff(DropOffQuestion(filter: logins)),
             .measure(MeasureQuestion(filter: filter, attribute: "yes", segmentation: segmentation())),
             .measure(MeasureQuestion(filter: login, attribute: "none")),
             .legs(LegsQuestion(filter: TransactionFilter(), segmentation: segmentation())),
+            .legs(LegsQuestion(filter: filter)),
             .errors(ErrorsQuestion(order: .last, limit: 3)),
             .why(WhyQuestion(filter: filter)),
             .why(WhyQuestion(filter: TransactionFilter([.useCase(3), .outcome([.failed])]), limit: 500)),

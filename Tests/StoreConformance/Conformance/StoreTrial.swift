@@ -17,12 +17,14 @@ struct StoreTrial {
     /// Questions whose answers were compared.
     var questionCount = 0
     private let clock: ManualClock
+    /// How often questions of each kind are asked after a step.
+    let rounds: Int
     /// What the two stores call the moment of the comparison before: a page's position, and an export's cursor.
     var positions, cursors: (expected: String, found: String)?
 
     /// - Parameter clock: The store's, too.
-    init(seed: Int, store: Tried, clock: ManualClock) {
-        (self.seed, self.store, self.clock) = (seed, store, clock)
+    init(seed: Int, store: Tried, clock: ManualClock, rounds: Int) {
+        (self.seed, self.store, self.clock, self.rounds) = (seed, store, clock, rounds)
         reference = NaiveStore(clock: clock)
         script = StoreScript(seed: seed)
         random = script.random
