@@ -154,7 +154,7 @@ extension ClickHouseTables {
     /// Returns SQL for some transactions without known parents and their descendants.
     func descendants(of roots: String) async throws -> String {
         var (conditions, heads) = ([String](), roots)
-        var (last, all) = (heads, heads)
+        var (last, all, idCount) = (heads, heads, 0)
         for generation in 1...ParentWalk.limit {
             last = RowConditions.hasParent(last)
             guard try await !transactions(where: "\(last) LIMIT 1").isEmpty else { break }
@@ -163,7 +163,9 @@ extension ClickHouseTables {
             guard generation % Self.generationsPerCondition == 0 else { continue }
             let parents = try await transactions(where: "\(last) AND \(RowConditions.isKnownParent)")
             guard !parents.isEmpty else { break }
-            guard parents.count <= ClickHouseStore.changedLimit else { throw TransactionLoader.TooMuch() }
+            // Their IDs are in the statement once for each generation.
+            idCount += parents.count * (Self.generationsPerCondition + 1)
+            guard idCount <= Self.idsPerStatement else { throw TransactionLoader.TooMuch() }
             conditions.append(all)
             heads = "tx IN (\(Self.list(parents)))"
             (last, all) = (heads, heads)
