@@ -183,7 +183,7 @@ faults-cluster: setup ## Kill doors and replicas of a ClickHouse cluster, lose a
 	$(call built,--product waybill-cli)
 	@python3 Tests/ClickHouse/Faults --stage $(or $(STAGE),cluster) --scale $(or $(SCALE),1) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases "$(CASES)")
 
-clickhouse: setup ## Try the ClickHouse engines that tests start, one process and a cluster, and play histories into a store on the cluster; installs what is missing; HISTORIES=25 QUESTIONS=14 for 500 of each kind, which takes hours
+clickhouse: setup ## Try the ClickHouse engines that tests start, one process and a cluster, and play histories into a store on the cluster; installs what is missing; HISTORIES=25 QUESTIONS=14 for 500 of each kind, in an hour or two
 	$(call built,--build-tests)
 	@$(PYTEST) -c $(INTEGRATION)/pytest.ini --rootdir Tests/ClickHouse Tests/ClickHouse
 	@WAYBILL_CLUSTER=1 $(if $(HISTORIES),WAYBILL_HISTORIES=$(HISTORIES)) $(if $(QUESTIONS),WAYBILL_QUESTIONS=$(QUESTIONS)) swift test --skip-build --traits All $(STRICT) $(FLAGS) --filter 'OnACluster$(if $(HISTORIES),|ConformanceTests/(aDatabase|threeProcesses))'
