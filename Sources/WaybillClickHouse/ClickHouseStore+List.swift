@@ -61,7 +61,7 @@ extension ClickHouseStore {
                     among: changed, matching: filter, after: place, now: now)
                 let others = try named.map { place, row in
                     var row = row
-                    row.children = try memory.reader.children(of: row.id)
+                    if !changed.isEmpty { row.children = try memory.reader.children(of: row.id) }
                     return (place: place, row: row)
                 }
                 return try others + matching.map { (place: try memory.global($0.place), row: $0.row) }
@@ -75,8 +75,8 @@ extension ClickHouseStore {
         for (index, row) in page.rows.enumerated() {
             guard let more = counts[row.id] else { continue }
             page.rows[index].children = TransactionSummary.Children(
-                count: more.count + (row.children?.count ?? 0),
-                failedCount: more.failedCount + (row.children?.failedCount ?? 0))
+                count: more.count &+ (row.children?.count ?? 0),
+                failedCount: more.failedCount &+ (row.children?.failedCount ?? 0))
         }
         guard page.rows.isEmpty, cursor == nil else { return page }
         let reason = try await emptyReason(filter, conditions, besides: changed, isNone: !filter.isFolded)
@@ -192,7 +192,7 @@ extension ClickHouseTables {
         return counts
     }
 
-    /// SQL for what follows a cursor. `columns` are the value of the list, the source's rank, and the sequence.
+    /// SQL for the rows that follow a cursor. `columns` are the value of the list, the source's rank, and the sequence.
     static func isBehind(_ cursor: ListCursor, _ columns: [String]) -> String {
         let sign = cursor.order.isDescending ? "<" : ">"
         return zip(columns, [cursor.listed, cursor.source, cursor.sequence]).reversed().reduce("0") { rest, place in
@@ -201,7 +201,7 @@ extension ClickHouseTables {
     }
 }
 
-/// A transaction for a list, with what names its use case.
+/// A transaction for a list. App, version and source name its use case.
 struct ListedRow: Sendable {
     var place: ListCursor
     var row: TransactionSummary

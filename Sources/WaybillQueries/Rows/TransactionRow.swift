@@ -21,7 +21,7 @@ package struct TransactionRow: Sendable {
     package var errorDetail = ""
     package var sampling: Fact.Sampling?
     package var parent: GUID?
-    /// The part of its source in which it was begun.
+    /// The sequence of the part that began it.
     package var parentPart: Int64?
     /// Those that lists show.
     package var listedAttributes: Attributes = [:]
@@ -50,7 +50,7 @@ package struct TransactionRow: Sendable {
     package struct Parent: Sendable {
         package var outcome: TransactionOutcome
         package var useCase: Int
-        /// Who names the use case.
+        /// The source that names the use case.
         package var source: GUID
         package var app, appVersion: String
 
@@ -68,7 +68,7 @@ package struct TransactionRow: Sendable {
         package var endedBy = ""
         /// Those that date the facts.
         package var clock: [ClockAnchor] = []
-        /// Its place among all sources, by which ties in lists are sorted.
+        /// Its place among all sources. Lists sort ties by it.
         package var rank: Int64 = 0
 
         package init(id: GUID) { self.id = id }
