@@ -80,7 +80,7 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   at_us Int64 CODEC(Delta, ZSTD), -- of the opening
   begun_us Int64 CODEC(Delta, ZSTD), -- when it began
   closed Int64 CODEC(Delta, ZSTD), -- sequence of the closing; 0: open
-  closed_at_us Int64 CODEC(Delta, ZSTD), -- of the closing, as `at_us`
+  took_us Int64 CODEC(ZSTD), -- from the opening to the closing; -9007199254740991: open
   outcome UInt8, -- as in SQLite
   timeout_us Int64, -- a duration
   last_us Int64 CODEC(Delta, ZSTD), -- the last activity
@@ -93,7 +93,7 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   error_identity String CODEC(ZSTD), -- domain, name or code, and innermost cause
   parent FixedString(16), -- zeros: none
   parent_part Int64 CODEC(Delta, ZSTD), -- its sequence; smallest number: none
-  listed_attributes String CODEC(ZSTD), -- JSON
+  listed String CODEC(ZSTD), -- what lists show, for Waybill
   attribute_names Array(String) CODEC(ZSTD), -- latest values
   attribute_values Array(String) CODEC(ZSTD),
   said Array(String) CODEC(ZSTD), -- names and values, for filters
@@ -133,7 +133,7 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   INDEX begun begun_us TYPE minmax GRANULARITY 1,
   INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX texts texts TYPE ngrambf_v1(4, 8192, 2, 0) GRANULARITY 1,
-  INDEX took closed_at_us - at_us TYPE minmax GRANULARITY 1,
+  INDEX took took_us TYPE minmax GRANULARITY 1,
 ) ENGINE = ReplacingMergeTree(version)
 ORDER BY (tx)
 SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;

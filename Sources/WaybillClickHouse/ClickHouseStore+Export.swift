@@ -34,8 +34,8 @@ extension ClickHouseStore: ExportingStore {
         cursor.advance(
             to: books.state.lastArrival, over: books.sources.values.flatMap { $0.books.arrivals.map(\.id) })
         if filter == TransactionFilter(), format != .otlp {
-            let buckets = try await BucketReader(tables, books, factsEach: factsPerBucket)
-            let export = PartsExport(buckets, format, self)
+            let ranges = try await FactRangeReader(tables, books, factsEach: factsPerRange)
+            let export = PartsExport(ranges, format, self)
             return ExportStream(cursor: cursor.description) { try await export.next() }
         }
         if usesRows {
@@ -97,10 +97,6 @@ extension ClickHouseStore: ExportingStore {
         return try await everything()
     }
 
-    func everything() async throws -> StoreThread<MemoryStore> {
-        try await tables.untilComplete { try await BucketReader.all(tables, limit: factLimit) }
-    }
-
     /// Returns a store whose thread must live as long.
     func sqlite(_ thread: StoreThread<MemoryStore>) async throws -> SQLiteStore {
         let place = try await thread.run { memory throws(WaybillError) in memory.place }
@@ -118,17 +114,17 @@ extension ClickHouseStore: ExportingStore {
     }
 }
 
-/// Exports all buckets, or some transactions in groups.
+/// Exports all facts in ranges, or some transactions in groups.
 private actor PartsExport {
-    private var buckets: BucketReader?
+    private var ranges: FactRangeReader?
     private var groups: [Set<GUID>] = []
     private let format: TextFormat
     private let store: ClickHouseStore
-    private var current: (owner: StoreThread<MemoryStore>, lines: ExportStream)?
+    private var current: StoreThread<MemoryStore>?
     private var isBegun = false
 
-    init(_ buckets: BucketReader, _ format: TextFormat, _ store: ClickHouseStore) {
-        (self.buckets, self.format, self.store) = (buckets, format, store)
+    init(_ ranges: FactRangeReader, _ format: TextFormat, _ store: ClickHouseStore) {
+        (self.ranges, self.format, self.store) = (ranges, format, store)
     }
 
     init(_ transactions: [GUID], _ format: TextFormat, _ store: ClickHouseStore) {
@@ -137,31 +133,49 @@ private actor PartsExport {
     }
 
     func next() async throws -> ExportStream.Piece? {
-        if let piece = try await current?.lines.next() { return piece }
-        while let (thread, facts) = try await nextPart() {
-            let lines = try await store.sqlite(thread).export(facts, as: format)
-            current = (thread, lines)
+        while true {
+            if let piece = try await current?.run({ memory in try memory.exportedPiece() }) { return piece }
+            guard try await beginNext() else { break }
             // Each begins with the header, alone.
-            if !format.header.isEmpty, isBegun { _ = try await lines.next() }
+            if !format.header.isEmpty, isBegun { _ = try await current?.run { memory in try memory.exportedPiece() } }
             isBegun = true
-            if let piece = try await lines.next() { return piece }
         }
         current = nil
         defer { isBegun = true }
         return isBegun || format.header.isEmpty ? nil : ExportStream.Piece(bytes: format.header)
     }
 
-    private func nextPart() async throws -> (StoreThread<MemoryStore>, ExportedFacts)? {
-        if var buckets {
-            defer { self.buckets = buckets }
-            do { return try await buckets.next().map { ($0, .of(ListRequest())) } } catch is DatabaseBooks.Incomplete {
-                throw store.tables.incomplete
-            }
+    private func beginNext() async throws -> Bool {
+        var scope = ExportScope.everything
+        if ranges == nil {
+            current = nil
+            guard let (thread, group) = try await nextGroup() else { return false }
+            (current, scope) = (thread, .some(group))
+        } else if try await !loadRange() {
+            return false
         }
+        let (format, redactor, its) = (format, store.redactor, scope)
+        try await current?.run { memory throws(WaybillError) in try memory.begin(its, as: format, redactor) }
+        return true
+    }
+
+    private func loadRange() async throws -> Bool {
+        guard var ranges else { return false }
+        defer { self.ranges = ranges }
+        let thread = try current ?? MemoryStore.thread()
+        current = thread
+        try await thread.run { memory throws(WaybillError) in try memory.empty() }
+        do {
+            guard let content = try await ranges.next() else { return false }
+            try await thread.replay(ranges.books.names)
+            try await thread.replay(content)
+            return true
+        } catch is DatabaseBooks.Incomplete { throw store.tables.incomplete }
+    }
+
+    private func nextGroup() async throws -> (StoreThread<MemoryStore>, Set<GUID>)? {
         while let group = groups.popLast() {
-            do { return (try await store.memory(of: group, as: format), .some(group)) } catch is TransactionLoader
-                .TooMuch
-            {
+            do { return (try await store.memory(of: group, as: format), group) } catch is TransactionLoader.TooMuch {
                 guard group.count > 1 else { throw store.tables.tooMuch }
                 groups += Array(group).inChunks(of: (group.count + 1) / 2).map(Set.init)
             }

@@ -118,21 +118,35 @@ extension ClickHouseTables {
         let behind = cursor.map { " AND \(Self.isBehind($0, columns))" } ?? ""
         let direction = order.isDescending ? "DESC" : "ASC"
         let sorted = columns.map { "\($0) \(direction)" }.joined(separator: ", ")
-        func first(_ limit: Int, _ times: String = "") async throws(WaybillError) -> [GUID] {
-            try await transactions(where: "\(condition)\(behind)\(times) ORDER BY \(sorted) LIMIT \(limit)")
+        func first(_ limit: Int, _ bounds: String = "") async throws(WaybillError) -> [GUID] {
+            try await transactions(where: "\(condition)\(behind)\(bounds) ORDER BY \(sorted) LIMIT \(limit)")
         }
-        guard let far = try await end(of: Self.nearCount, order, behind: cursor) else { return try await first(limit) }
+        guard isCurrent else { return try await first(limit) }
         let (near, beyond) = order.isDescending ? (">=", "<") : ("<=", ">")
-        let found = try await first(limit, " AND begun_us \(near) \(far)")
-        guard found.count < limit else { return found }
-        return found + (try await first(limit - found.count, " AND begun_us \(beyond) \(far)"))
+        switch order {
+        case .newest, .oldest:
+            guard let far = try await end(of: Self.nearCount, order, behind: cursor) else { break }
+            let found = try await first(limit, " AND begun_us \(near) \(far)")
+            guard found.count < limit else { return found }
+            return found + (try await first(limit - found.count, " AND begun_us \(beyond) \(far)"))
+        case .longest, .shortest:
+            // For one column, servers skip most rows by its index.
+            let durations = try await client.rows(
+                """
+                SELECT took_us FROM transactions FINAL WHERE gone = 0 AND closed != 0 AND \(condition)\(behind) \
+                ORDER BY took_us \(direction) LIMIT 1 OFFSET \(limit - 1)
+                """, reading
+            ) { row in try row.integer(Int64.self) }
+            guard let last = durations.first else { break }
+            return try await first(limit, " AND closed != 0 AND took_us \(near) \(last)")
+        }
+        return try await first(limit)
     }
 
-    /// Returns the time of a transaction so many places behind; `nil` if there are fewer, or without an index.
+    /// Returns the time of a transaction so many places behind; `nil` if there are fewer.
     private func end(of count: Int, _ order: TransactionFilter.Order, behind cursor: ListCursor?)
         async throws(WaybillError) -> Int64?
     {
-        guard isCurrent, [.newest, .oldest].contains(order) else { return nil }
         let relation = order.isDescending ? "<=" : ">="
         let behind = cursor.map { " AND begun_us \(relation) \($0.listed)" } ?? ""
         let times = try await client.rows(
@@ -151,14 +165,8 @@ extension ClickHouseTables {
         var rows: [ListedRow] = []
         for some in transactions.inChunks(of: Self.idsPerStatement) {
             rows += try await client.rows(
-                """
-                SELECT \(order.sql), source_ranks[1], sequence, tx, use_case, \(RowConditions.outcome(now: now)), begun_us, \
-                closed, closed_at_us - at_us, has_error, error_code, error, listed_attributes, toInt64(length(sources)), \
-                toInt64(length(event_codes)), toInt64(length(exchange_parts)), joined, ended_by[1], parent, parent_part, \
-                sample_ppm, sample_kept, slow_us, source, apps[1], app_versions[1] \
-                FROM transactions FINAL WHERE gone = 0 AND tx IN (\(Self.list(some)))
-                """, reading
-            ) { row in try row.listed(order) }
+                "SELECT tx, listed FROM transactions FINAL WHERE gone = 0 AND tx IN (\(Self.list(some)))", reading
+            ) { row in try row.listed(order, now: now) }
         }
         return rows
     }
@@ -227,8 +235,8 @@ extension TransactionFilter.Order {
     var sql: String {
         switch self {
         case .newest, .oldest: "begun_us"
-        case .longest: "if(closed = 0, toInt64(\(ListCursor.places.lowerBound)), closed_at_us - at_us)"
-        case .shortest: "if(closed = 0, toInt64(\(ListCursor.places.upperBound)), closed_at_us - at_us)"
+        case .longest: "took_us"
+        case .shortest: "if(closed = 0, toInt64(\(ListCursor.places.upperBound)), took_us)"
         }
     }
 }

@@ -41,7 +41,7 @@ extension ClickHouseStore: BrowsableStore {
         return try await queue.retire(limits, at: clock.wallMicroseconds())
     }
 
-    private static let secondsOfLag = 5
+    private static let (secondsOfLag, factsPerSource) = (5, 10)
 
     package func verify() async throws -> StoreVerification {
         let books = try await tables.untilComplete { try await DatabaseBooks(tables, try await tables.state()) }
@@ -51,8 +51,13 @@ extension ClickHouseStore: BrowsableStore {
             missing = try await tables.missingFacts(of: books)
         }
         let counts = books.sources.mapValues { $0.expected.count }.merging(missing.mapValues(\.count)) { $0 - $1 }
-        var verification = try await WorkingSet(booksOf: books, tables).thread.run { memory throws(WaybillError) in
-            try memory.reader.verify(counts)
+        var verification = StoreVerification(problems: [], factCount: 0)
+        let sources = books.sources.sorted { $0.value.first < $1.value.first }
+        for (number, some) in sources.inChunks(of: Int(factsPerRange) / Self.factsPerSource).enumerated() {
+            let some = WorkingSetLoader(books, of: Dictionary(uniqueKeysWithValues: some.map { ($0, $1) }), tables)
+            // The names are verified once.
+            let thread = try await WorkingSet(some, tables) { _ in number == 0 }.thread
+            verification.add(try await thread.run { memory throws(WaybillError) in try memory.reader.verify(counts) })
         }
         verification.transactionCount = try await tables.transactionCount(of: books)
         // They are not those of the database.
@@ -62,7 +67,7 @@ extension ClickHouseStore: BrowsableStore {
 
     package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
         let books = try await tables.untilComplete { try await DatabaseBooks(tables, try await tables.state()) }
-        let set = try await WorkingSet(booksOf: books, tables)
+        let set = try await WorkingSet(WorkingSetLoader(books, tables), tables) { _ in true }
         defer { withExtendedLifetime(set) {} }
         return try await sqlite(set.thread).sources(request)
     }

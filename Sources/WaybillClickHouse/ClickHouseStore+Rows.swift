@@ -44,15 +44,15 @@ extension ClickHouseStore {
                 try question.partial(from: reader, of: rows, besides: elsewhere, now: now)
             }
         }
-        func partial(of rows: [TransactionRow]?) async throws -> PartialAnswer {
+        func partial(from thread: StoreThread<MemoryStore>, of rows: [TransactionRow]?) async throws -> PartialAnswer {
             try await thread.run(until: interruption) { memory, interruption in
                 try memory.reader.reading(until: interruption) { try partial(memory.reader, of: rows) }
             }
         }
-        var all = try await partial(of: nil)
+        var all = try await partial(from: thread, of: nil)
         let contents = try await thread.run { (memory) throws in try question.rowContents(memory.reader) }
         let condition = reading.condition + ClickHouseTables.notAmong(changed)
-        func add(_ rows: [TransactionRow]) async throws { try all.merge(try await partial(of: rows)) }
+        func add(_ rows: [TransactionRow]) async throws { try all.merge(try await partial(from: thread, of: rows)) }
         if let exchanges = reading.exchanges {
             try await tables.exchanges(where: condition, exchanges, eachGroup: add)
         } else {
@@ -60,12 +60,14 @@ extension ClickHouseStore {
                 where: condition, first: reading.first, reading: contents, isChosen: reading.isChosen, now: now,
                 eachGroup: add)
         }
-        if case .exchangesOutsideTransactions = reading.others,
-            try await !tables.bucketsOutsideTransactions(ofAbout: factsPerBucket).isEmpty
-        {
-            var outside = try await BucketReader(tables, factsEach: factsPerBucket, isWhole: false)
-            while let some = try await outside.next(until: interruption, { reader in try partial(reader, of: nil) }) {
-                try all.merge(some)
+        if case .exchangesOutsideTransactions = reading.others, try await tables.hasFactsOutsideTransactions() {
+            var outside = try await FactRangeReader(tables, factsEach: factsPerRange, isWhole: false)
+            let names = outside.books.names
+            while let content = try await outside.next() {
+                let some = try MemoryStore.thread()
+                try await some.replay(names)
+                try await some.replay(content)
+                try all.merge(try await partial(from: some, of: nil))
             }
         }
         let answer = try QueryFailure.ofQuestion { try all.answer() }

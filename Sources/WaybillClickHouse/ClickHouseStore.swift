@@ -22,8 +22,8 @@ package struct ClickHouseStore: Sendable {
     package var readLimit: Duration?
     /// The reader, because each one has a share of all reads; `nil` counts as one reader.
     package var asker: String?
-    /// The maximum number of facts of an export in memory.
-    var factsPerBucket = BucketReader.factCount
+    /// The number of facts of an export in memory.
+    var factsPerRange = FactRangeReader.factCount
     /// The maximum number of facts for the few reads that need all.
     var factLimit: Int64 = 5_000_000
     /// Whether reads also make rows, as in a collector.

@@ -12,6 +12,8 @@ struct DatabaseBooks: Sendable {
     private(set) var sources: [GUID: Source] = [:]
     private(set) var arrivals: [Int64] = []
 
+    var factCount: Int64 { sources.values.reduce(0) { $0 + $1.expected.count } }
+
     struct Source: Sendable {
         var books: SourceBooks
         var first: Int64
@@ -123,6 +125,46 @@ extension ClickHouseTables {
         }
         for id in sources.keys { sources[id]?.finish() }
         return sources
+    }
+
+    /// - Throws: ``DatabaseBooks/Incomplete`` if a server lacks facts of the books.
+    func checkFacts(of books: DatabaseBooks) async throws {
+        guard try await missingFacts(of: books).isEmpty else { throw DatabaseBooks.Incomplete() }
+    }
+
+    /// Returns the facts that the books name and servers lack.
+    func missingFacts(of books: DatabaseBooks) async throws -> [GUID: SequenceRanges] {
+        var missing = books.sources.mapValues(\.expected).filter { !$0.value.isEmpty }
+        func remove(_ found: [GUID: SequenceRanges]) {
+            for (source, ranges) in found { missing[source] = missing[source]?.subtracting(ranges) }
+            missing = missing.filter { !$0.value.isEmpty }
+        }
+        var found: [GUID: SequenceRanges] = [:]
+        try await client.forEachRow(
+            "SELECT source, min(sequence), max(sequence), uniqExact(sequence) FROM facts GROUP BY source", reading
+        ) { row in
+            let (source, first, last) = (try row.guid(), try row.integer(Int64.self), try row.integer(Int64.self))
+            let count = Int64(clamping: try row.integer(UInt64.self))
+            // Most sources have no gap.
+            if first <= last, last.subtractingReportingOverflow(first).partialValue == count - 1 {
+                found[source] = SequenceRanges([first...last])
+            }
+        }
+        remove(found)
+        guard !missing.isEmpty else { return [:] }
+        found = [:]
+        let isFew = missing.count <= Self.idsPerStatement
+        try await client.forEachRow(
+            """
+            SELECT source, sequence FROM facts WHERE \(isFew ? "source IN (\(Self.list(missing.keys)))" : "1") \
+            ORDER BY source, sequence
+            """, reading
+        ) { row in
+            let (source, sequence) = (try row.guid(), try row.integer(Int64.self))
+            found[source, default: SequenceRanges()].insert(sequence...sequence)
+        }
+        remove(found)
+        return missing
     }
 }
 

@@ -1,19 +1,40 @@
 #if ClickHouse
 import WaybillCore
+import WaybillExport
 import WaybillQueries
 import WaybillStore
 
 /// A part of the database as a store. It belongs to a ``StoreThread``.
 final class MemoryStore {
-    let place = ResolvedLocation.memory(name: "clickhouse-\(GUID())")
-    let store: Store
-    let reader: StoreReader
+    private(set) var place: ResolvedLocation
+    private(set) var store: Store
+    private(set) var reader: StoreReader
     /// The first arrivals of sources. Lists of all processes have ties in their order.
     var ranks: [GUID: Int64] = [:]
 
+    private var export: TextExport?
+
     private init() throws(WaybillError) {
+        place = .memory(name: "clickhouse-\(GUID())")
         store = try Store(place)
         reader = try StoreReader(place)
+    }
+
+    /// Begins anew. Each thread keeps memory for itself, so a second one would take more.
+    func empty() throws(WaybillError) {
+        export = nil
+        let new = try MemoryStore()
+        (place, store, reader) = (new.place, new.store, new.reader)
+    }
+
+    func begin(_ scope: ExportScope, as format: TextFormat, _ redactor: Redactor) throws(WaybillError) {
+        export = try reader.export(scope, as: format, redactor: redactor)
+    }
+
+    func exportedPiece() throws(WaybillError) -> ExportStream.Piece? {
+        guard let export else { return nil }
+        let before = export.factCount
+        return try export.piece().map { ExportStream.Piece(bytes: $0, factCount: export.factCount - before) }
     }
 
     static func thread() throws(WaybillError) -> StoreThread<MemoryStore> {
@@ -60,6 +81,14 @@ extension StoreThread where Resource == MemoryStore {
 
     func replay(_ books: [SourceBooks]) async throws(WaybillError) {
         try await run { memory throws(WaybillError) in try memory.store.replay(books) }
+    }
+}
+
+extension ClickHouseTables {
+    func nameStore() async throws -> StoreThread<MemoryStore> {
+        let thread = try MemoryStore.thread()
+        try await thread.replay(try await names(behind: 0))
+        return thread
     }
 }
 #endif

@@ -194,7 +194,7 @@ struct RowConditions: Sendable {
 
     private func took(_ subject: FilterExpression.Subject) -> String {
         subject == .transactions
-            ? "closed != 0 AND closed_at_us - at_us"
+            ? "closed != 0 AND took_us"
             : "each_took_us != \(ClickHouseTables.missing) AND each_took_us"
     }
 

@@ -3,8 +3,8 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// The parts, events and exchanges of a row as bytes: what no condition looks at. An array for each property would take
-/// two to three times as long to read.
+/// Parts, events and exchanges of a row as bytes, and what lists show of it. No condition looks at them. A column for each
+/// property would take two to five times as long to read.
 extension RowBinaryWriter {
     mutating func timeline(_ row: TransactionRow) {
         // Times of one source need no clock, and its ID is in the row.
@@ -46,10 +46,35 @@ extension RowBinaryWriter {
         optional(part.closedAt)
         number(Int64(part.outcome))
         number(part.timeout)
-        optional(part.sampling.map { Int64($0.perMillion) })
-        guard let sampling = part.sampling else { return }
+        rate(part.sampling)
+    }
+
+    private mutating func rate(_ sampling: Fact.Sampling?) {
+        optional(sampling.map { Int64($0.perMillion) })
+        guard let sampling else { return }
         number(sampling.isChosen ? 1 : 0)
         optional(sampling.slowMicroseconds)
+    }
+
+    /// Writes what lists show.
+    mutating func listed(_ row: TransactionRow) {
+        let source = row.sources.first ?? TransactionRow.Source(id: row.opening.source)
+        guid(source.id)
+        string(source.app)
+        string(source.appVersion)
+        for number in [
+            source.rank, row.opening.sequence, Int64(row.useCase), row.begun, Int64(row.outcome), row.timeout,
+            row.lastActivity, Int64(row.sources.count), Int64(row.events.count), Int64(row.exchanges.count),
+            row.isJoined ? 1 : 0,
+        ] { self.number(number) }
+        optional(row.closing.map { $0.at &- row.at })
+        string(source.endedBy)
+        optional(row.errorCode)
+        string(row.errorDetail)
+        string(row.listedAttributes.columnText ?? "")
+        guid(row.parent ?? ClickHouseTables.none)
+        optional(row.parentPart)
+        rate(row.sampling)
     }
 
     /// Writes an exchange behind its part.
@@ -136,9 +161,51 @@ extension RowBinaryReader {
     private mutating func state(_ part: inout TransactionRow.Part) throws {
         (part.sequence, part.at, part.closedAt) = (try number(), try number(), try optional())
         (part.outcome, part.timeout) = (Int(try number()), try number())
-        guard let rate = try optional() else { return }
+        part.sampling = try rate()
+    }
+
+    private mutating func rate() throws -> Fact.Sampling? {
+        guard let rate = try optional() else { return nil }
         let (isChosen, slow) = (try number() == 1, try optional())
-        part.sampling = Fact.Sampling(perMillion: Int(rate), isChosen: isChosen, slowMicroseconds: slow)
+        return Fact.Sampling(perMillion: Int(rate), isChosen: isChosen, slowMicroseconds: slow)
+    }
+
+    /// Reads a transaction for a list, without its names and children.
+    mutating func listed(_ order: TransactionFilter.Order, now: Int64) throws -> ListedRow {
+        let id = try guid()
+        var listed: ListedRow?
+        try nested(of: id) { listed = try $0.listed(id, order, now: now) }
+        guard let listed else { throw Self.damaged(id) }
+        return listed
+    }
+
+    private mutating func listed(_ id: GUID, _ order: TransactionFilter.Order, now: Int64) throws -> ListedRow {
+        let (source, app, appVersion) = (try guid(), try text(), try text())
+        let (rank, sequence, useCase, begun) = (try number(), try number(), try number(), try number())
+        var outcome = TransactionOutcome(rawValue: Int(try number())) ?? .open
+        let (timeout, last) = (try number(), try number())
+        if outcome == .open, last &+ timeout < now { outcome = .timedOut }
+        let (sources, events, exchanges) = (try number(), try number(), try number())
+        let (isJoined, took, endedBy) = (try number() == 1, try optional(), try text())
+        let (code, detail, attributes) = (try optional(), try text(), try text())
+        let (parent, part, sampling) = (try guid(), try optional(), try rate())
+        let row = TransactionSummary(
+            id: id, useCase: Int(useCase), useCaseName: "", outcome: outcome, begunMicroseconds: begun,
+            durationMicroseconds: took,
+            error: code.flatMap { DetailColumn(detail.isEmpty ? nil : detail).error(code: $0) },
+            attributes: attributes.isEmpty ? [:] : Attributes(columnText: attributes), sourceCount: Int(sources),
+            eventCount: Int(events), exchangeCount: Int(exchanges), isWaitingForBeginner: isJoined,
+            endedBy: outcome == .interrupted ? SourceEnd(name: endedBy) : nil,
+            parent: parent == ClickHouseTables.none ? nil : parent,
+            parentPart: part.map { FactID(source: source, sequence: $0) }, sampling: sampling)
+        var place = ListCursor(behind: begun, in: order)
+        switch order {
+        case .newest, .oldest: break
+        case .longest: place.listed = took ?? ListCursor.places.lowerBound
+        case .shortest: place.listed = took ?? ListCursor.places.upperBound
+        }
+        (place.source, place.sequence) = (rank, sequence)
+        return ListedRow(place: place, row: row, source: source, app: app, appVersion: appVersion)
     }
 
     /// - Parameter isWithPart: Whether the row gets the part, too, as its only one.

@@ -7,7 +7,7 @@ extension RowContents {
     /// SQL for the columns that ``RowBinaryReader/transaction(_:)`` reads after `isChosen`.
     func columns(now: Int64) -> String {
         var columns = [
-            "tx, sequence, use_case, at_us, begun_us, closed, closed_at_us",
+            "tx, sequence, use_case, at_us, begun_us, closed, took_us",
             "\(RowConditions.outcome(now: now)), sample_ppm, sample_kept, slow_us",
         ]
         if readsSources { columns.append("source") }
@@ -54,7 +54,7 @@ extension ClickHouseTables {
         min(begun_us), sample_ppm, sample_kept, slow_us, \
         has_error, error_identity, min(error_code), any(error), \
         toUInt8(multiIf(closed = 0, 0, closed < sequence, 1, 2)) AS state, \
-        groupArray(closed_at_us - at_us), groupUniqArray(installations[1]) FROM transactions FINAL
+        groupArray(took_us), groupUniqArray(installations[1]) FROM transactions FINAL
         """
     }
 
@@ -78,7 +78,7 @@ extension RowBinaryWriter {
         guid(row.opening.source)
         for number in [
             row.opening.sequence, Int64(row.useCase), row.at, row.begun, row.closing?.sequence ?? 0,
-            row.closing?.at ?? 0,
+            row.closing.map { $0.at &- row.at } ?? ListCursor.places.lowerBound,
         ] { integer(number) }
         integer(UInt8(clamping: row.outcome))
         integer(row.timeout)
@@ -90,7 +90,7 @@ extension RowBinaryWriter {
         string(DetailColumn(row.errorDetail).error(code: row.errorCode)?.identity.identityText ?? "")
         guid(row.parent ?? ClickHouseTables.none)
         integer(row.parentPart ?? ClickHouseTables.missing)
-        string(row.listedAttributes.columnText ?? "")
+        nested { $0.listed(row) }
         let attributes = row.attributes.sorted { $0.key < $1.key }
         array(attributes.map(\.key)) { $0.string($1) }
         array(attributes.map(\.value)) { $0.string(Attributes(["": $1]).columnText ?? "") }
@@ -149,8 +149,8 @@ extension RowBinaryReader {
         row.isChosen = isChosen
         row.useCase = Int(try integer(Int64.self))
         (row.at, row.begun) = (try integer(), try integer())
-        let closing: (Int64, Int64) = (try integer(), try integer())
-        row.closing = closing.0 == 0 ? nil : closing
+        let (closed, took): (Int64, Int64) = (try integer(), try integer())
+        row.closing = closed == 0 ? nil : (closed, row.at &+ took)
         row.outcome = Int(try integer(UInt8.self))
         // The servers have decided what has timed out.
         row.lastActivity = .max
@@ -210,32 +210,6 @@ extension RowBinaryReader {
             return source
         }
         return row
-    }
-
-    /// Reads a transaction for a list, without its names and children.
-    mutating func listed(_ order: TransactionFilter.Order) throws -> ListedRow {
-        var place = ListCursor(behind: try integer(), in: order)
-        (place.source, place.sequence) = (try integer(), try integer())
-        let (id, useCase) = (try guid(), Int(try integer(Int64.self)))
-        let outcome = TransactionOutcome(rawValue: Int(try integer(UInt8.self))) ?? .open
-        let (begun, closed, took): (Int64, Int64, Int64) = (try integer(), try integer(), try integer())
-        let (hasError, code) = (try integer(UInt8.self) == 1, try integer(Int64.self))
-        let (error, attributes) = (try text(), try text())
-        let (sources, events, exchanges): (Int64, Int64, Int64) = (try integer(), try integer(), try integer())
-        let (isJoined, endedBy) = (try integer(UInt8.self) == 1, try text())
-        let (parent, part) = (try guid(), try integer(Int64.self))
-        let (sampling, source) = (try sampling(), try guid())
-        let row = TransactionSummary(
-            id: id, useCase: useCase, useCaseName: "", outcome: outcome, begunMicroseconds: begun,
-            durationMicroseconds: closed == 0 ? nil : took,
-            error: hasError ? DetailColumn(error.isEmpty ? nil : error).error(code: code) : nil,
-            attributes: attributes.isEmpty ? [:] : Attributes(columnText: attributes), sourceCount: Int(sources),
-            eventCount: Int(events), exchangeCount: Int(exchanges), isWaitingForBeginner: isJoined,
-            endedBy: outcome == .interrupted ? SourceEnd(name: endedBy) : nil,
-            parent: parent == ClickHouseTables.none ? nil : parent,
-            parentPart: part == ClickHouseTables.missing ? nil : FactID(source: source, sequence: part),
-            sampling: sampling)
-        return ListedRow(place: place, row: row, source: source, app: try text(), appVersion: try text())
     }
 
     private mutating func sampling() throws -> Fact.Sampling? {

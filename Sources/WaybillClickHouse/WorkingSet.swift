@@ -75,10 +75,6 @@ struct WorkingSet {
         }
     }
 
-    init(booksOf books: DatabaseBooks, _ tables: ClickHouseTables) async throws {
-        try await self.init(WorkingSetLoader(books, tables), tables) { _ in true }
-    }
-
     init(
         _ loading: WorkingSetLoader, _ tables: ClickHouseTables, names isNeeded: (NameChange) -> Bool
     ) async throws {

@@ -29,11 +29,16 @@ struct WorkingSetLoader {
         (self.shares, self.tables, self.factLimit) = (shares, tables, factLimit)
     }
 
-    init(_ books: DatabaseBooks, _ tables: ClickHouseTables, keepsArrivals: Bool = false) {
+    /// Takes the books of some sources; `nil` for all of them.
+    init(
+        _ books: DatabaseBooks, of sources: [GUID: DatabaseBooks.Source]? = nil, _ tables: ClickHouseTables,
+        keepsArrivals: Bool = false
+    ) {
         self.init([], tables)
         firstArrival = keepsArrivals ? .min : nil
         (names, tombstones) = (books.names, books.tombstones)
-        place(books.sources, Set(books.sources.keys))
+        let sources = sources ?? books.sources
+        place(sources, Set(sources.keys))
     }
 
     var apps: Set<String> { Set(shares.map(\.source.app)) }

@@ -17,8 +17,8 @@ import WaybillTesting
         try await readBothWays(ClickHouseEngine.shared.database(), seed: seed)
     }
 
-    /// Breaks when servers of 2018 do not take what is asked to find buckets and single transactions, or a shard's part
-    /// is left out of either.
+    /// Breaks when a server of 2018 refuses a statement that finds ranges or single transactions, or either lacks the
+    /// facts of a shard.
     @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func aPartIsReadAsTheWholeOnACluster() async throws {
         try await readBothWays(ClickHouseEngine.cluster.database(), seed: 1)
     }
@@ -39,7 +39,7 @@ import WaybillTesting
         #expect(try await writer.tables.strandedParts().isEmpty == false)
         var whole = writer
         var alone = writer
-        (whole.factsPerBucket, whole.readsAll, alone.factLimit) = (10, true, 0)
+        (whole.factsPerRange, whole.readsAll, alone.factLimit) = (10, true, 0)
         var (comparedClocks, families) = (0, 0)
         for id in shop.transactions {
             let expected = try await whole.transaction("\(id)")
@@ -208,7 +208,7 @@ import WaybillTesting
         var shop = Shop(seed: 9)
         for _ in 0..<60 { shop.buy() }
         var (alone, whole) = (try await ClickHouseStore(address), try await ClickHouseStore(address))
-        (alone.factLimit, whole.readsAll, whole.factsPerBucket) = (0, true, 10)
+        (alone.factLimit, whole.readsAll, whole.factsPerRange) = (0, true, 10)
         for set in shop.sets() {
             _ = try await alone.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
         }

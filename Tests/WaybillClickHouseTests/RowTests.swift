@@ -19,7 +19,7 @@ import WaybillQueries
         let sets = shop.sets()
         let summary = AnyQuestion.summary(SummaryQuestion())
         var facts = store
-        (facts.readsAll, facts.factsPerBucket) = (true, 10)
+        (facts.readsAll, facts.factsPerRange) = (true, 10)
         try await add([sets[0]], to: store)
         try await store.queue.keeper.run(isAlone: true)
         try await add([sets[1]], to: store)
@@ -49,7 +49,7 @@ import WaybillQueries
         #expect(try await store.tables.changedTransactions(limit: 100) == Set(shop.transactions))
         let summary = AnyQuestion.summary(SummaryQuestion())
         var facts = store
-        (facts.readsAll, facts.factsPerBucket) = (true, 10)
+        (facts.readsAll, facts.factsPerRange) = (true, 10)
         #expect(try await store.answer(summary, where: []) == facts.answer(summary, where: []))
         try await ClickHouseStore(address).queue.keeper.run()
         #expect(try await store.tables.changedTransactions(limit: 100).isEmpty)
@@ -143,7 +143,7 @@ import WaybillQueries
         row.parts = [0, 1].map { TransactionRow.Part(source: $0, useCase: 3) }
         row.parts[1].cause = FactID(source: row.opening.source, sequence: .max)
         row.events = [.min, .max].map { TransactionRow.Event(part: 1, sequence: 2, at: $0, code: 70) }
-        let (written, bytes) = (row, RowBinaryWriter(timelineOf: row).bytes)
+        let (written, bytes) = (row, RowBinaryWriter { $0.timeline(row) }.bytes)
         func read(_ count: Int) throws -> TransactionRow {
             var (text, contents) = (RowBinaryWriter(), RowContents())
             text.string(bytes.prefix(count))
@@ -160,13 +160,29 @@ import WaybillQueries
         #expect(whole.events.map(\.at) == [.min, .max])
         #expect(whole.sources.map(\.clock) == written.sources.map(\.clock))
         #expect(whole.parts.map(\.cause) == written.parts.map(\.cause))
+
+        let listed = RowBinaryWriter { $0.listed(written) }.bytes
+        func list(_ count: Int) throws -> ListedRow {
+            let text = RowBinaryWriter { writer in
+                writer.guid(written.id)
+                writer.string(listed.prefix(count))
+            }
+            return try text.bytes.withUnsafeBytes { bytes in
+                var reader = RowBinaryReader(bytes)
+                return try reader.listed(.longest, now: 0)
+            }
+        }
+        for count in listed.indices { #expect(throws: WaybillError.self) { try list(count) } }
+        let shown = try list(listed.count)
+        #expect(shown.app == "shop" && shown.row.eventCount == 2 && shown.row.sourceCount == 2)
+        #expect(shown.place.listed == ListCursor.places.lowerBound)
     }
 }
 
 extension RowBinaryWriter {
-    fileprivate init(timelineOf row: TransactionRow) {
+    fileprivate init(_ write: (inout RowBinaryWriter) -> Void) {
         self.init()
-        timeline(row)
+        write(&self)
     }
 }
 #endif

@@ -124,7 +124,11 @@ struct TakingTurns: ExportingStore {
     func verify() async throws -> StoreVerification {
         let store = try await next()
         let copy = try await store.read { try $0.verify() }
-        return copy.problems.isEmpty ? try await store.verify() : copy
+        let verified = try await (otherwise?(store) ?? store).verify()
+        guard verified.sources == copy.sources, verified.factCount == copy.factCount else {
+            throw Difference(question: "verify", one: "\(verified)", other: "\(copy)")
+        }
+        return copy.problems.isEmpty ? verified : copy
     }
 
     func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
@@ -142,7 +146,7 @@ struct TakingTurns: ExportingStore {
         guard let other = otherwise?(store) else { return try await store.export(facts, as: format) }
         var one = try await lines(of: store.export(facts, as: format))
         var lines = try await lines(of: other.export(facts, as: format))
-        // Buckets have an order of their own.
+        // Ranges have an order of their own.
         if case .of = facts { (one, lines) = (one.sorted(), lines.sorted()) }
         guard one == lines else {
             throw Difference(question: "export \(facts) as \(format)", one: "\(one)", other: "\(lines)")

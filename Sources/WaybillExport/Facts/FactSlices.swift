@@ -26,12 +26,12 @@ struct FactSlices<Rows: RowVisitor> {
     }
 
     /// - Parameter meanwhile: Runs on another thread while the workers read.
-    mutating func read(meanwhile: () -> Void = {}) throws(WaybillError) -> [[UInt8]] {
+    mutating func read(meanwhile: (() -> Void)? = nil) throws(WaybillError) -> [[UInt8]] {
         let interruption = workers.first?.connection.interruption
         for worker in workers { worker.connection.interruption = interruption }
         defer { for worker in workers.dropFirst() { worker.connection.interruption = nil } }
         var isDone = false
-        defer { if !isDone { meanwhile() } }
+        defer { if !isDone { meanwhile?() } }
         var pieces: [[UInt8]] = []
         while pieces.isEmpty, !inLine.isEmpty || !slices.isEmpty {
             var reading = inLine.prefix(1)  // its slice is longer than a piece
@@ -40,14 +40,18 @@ struct FactSlices<Rows: RowVisitor> {
                 for index in inLine { try workers[index].begin(slices.removeFirst()) }
                 reading = inLine
             }
-            let isFirst = !isDone
+            let other = isDone ? nil : meanwhile
+            let otherCount = other == nil ? 0 : 1
             isDone = true
             try workers.withUnsafeMutableBufferPointer { (workers) throws(WaybillError) in
                 // Each worker is used by one thread only.
                 nonisolated(unsafe) let workers = workers
-                _ = try onThreads(1 + reading.count) { (number) throws(WaybillError) in
-                    if number > 0 { return try workers[reading[reading.startIndex + number - 1]].read() }
-                    if isFirst { meanwhile() }
+                _ = try onThreads(otherCount + reading.count) { (number) throws(WaybillError) in
+                    if number < otherCount {
+                        other?()
+                    } else {
+                        try workers[reading[reading.startIndex + number - otherCount]].read()
+                    }
                 }
             }
             while let first = inLine.first {

@@ -45,7 +45,7 @@ package final class TextExport {
 
     private let connection: Connection
     /// Returns the next pieces, or none after the last. It calls `meanwhile` while other threads read.
-    private let read: (_ factCount: inout Int, _ meanwhile: () -> Void) throws(WaybillError) -> [[UInt8]]
+    private let read: (_ factCount: inout Int, _ meanwhile: (() -> Void)?) throws(WaybillError) -> [[UInt8]]
     private var ready: ArraySlice<[UInt8]> = []
 
     /// The approximate size of a piece. Pieces read by several threads may be larger.
@@ -61,7 +61,7 @@ package final class TextExport {
         read = { count, meanwhile throws(WaybillError) in
             defer { header = nil }
             if let header, !header.isEmpty {
-                meanwhile()
+                meanwhile?()
                 return [header]
             }
             let pieces = try slices.read(meanwhile: meanwhile)
@@ -80,7 +80,7 @@ package final class TextExport {
         var writer = SpanWriter(limit: Self.pieceByteCount)
         var hasMore = true
         read = { count, meanwhile throws(WaybillError) in
-            meanwhile()
+            meanwhile?()
             guard hasMore else { return [] }
             hasMore = try scan.run(&writer)
             count = writer.factCount
@@ -91,18 +91,20 @@ package final class TextExport {
 
     package func piece() throws(WaybillError) -> [UInt8]? {
         if ready.isEmpty {
-            ready = try connection.transaction("BEGIN") { () throws(WaybillError) in try read(&factCount, {}) }[...]
+            ready = try connection.transaction("BEGIN") { () throws(WaybillError) in try read(&factCount, nil) }[...]
         }
         return ready.popFirst()
     }
 
     /// Passes all pieces of one snapshot to `body`.
     fileprivate func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
-        var pieces = try read(&factCount, {})
-        while !pieces.isEmpty {
-            var handingOver = Swift.Result<Void, any Error>.success(())
-            pieces = try read(&factCount) { handingOver = Swift.Result { try pieces.forEach(body) } }
-            try handingOver.get()
+        try withoutActuallyEscaping(body) { body in
+            var pieces = try read(&factCount, nil)
+            while !pieces.isEmpty {
+                var handingOver = Swift.Result<Void, any Error>.success(())
+                pieces = try read(&factCount) { handingOver = Swift.Result { try pieces.forEach(body) } }
+                try handingOver.get()
+            }
         }
     }
 }

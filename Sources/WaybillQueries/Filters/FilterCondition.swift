@@ -136,7 +136,7 @@ extension FilterCondition: Encodable, CustomStringConvertible {
 }
 
 extension FilterCondition {
-    var term: FilterExpression.Term {
+    package var term: FilterExpression.Term {
         switch self {
         case .useCase(let code): .init(.useCase, "\(code)")
         case .outcome(let outcomes):

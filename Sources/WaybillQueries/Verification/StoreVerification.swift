@@ -17,6 +17,14 @@ public struct StoreVerification: Hashable, Sendable, Codable {
     /// The sizes of tables, the largest first; empty if this SQLite lacks `dbstat`.
     public var tables: [TableSize] = []
 
+    /// Adds the result of other sources of the same store.
+    package mutating func add(_ other: StoreVerification) {
+        problems += other.problems
+        remarks += other.remarks
+        sources += other.sources
+        factCount += other.factCount
+    }
+
     /// Whether there are no problems.
     public var isSound: Bool { problems.isEmpty }
 

@@ -90,7 +90,7 @@ package struct FilterMaker {
         let relatives: [FilterCondition] = [
             .parent(.known), .parent(relative()), .root(relative()), .child(.known), .child(relative()),
         ]
-        let condition = (all + states + relatives).randomElement(using: &random) ?? .text("")
+        let condition = one(of: all + states + relatives)
         return random.oneIn(3) ? .not(condition) : condition
     }
 
@@ -114,7 +114,7 @@ package struct FilterMaker {
     package mutating func exchangeFilter() -> ExchangeFilter {
         var filter = ExchangeFilter()
         filter.conditions = indexed(oneIn: 5)
-        for _ in 0..<Int.random(in: 0...2, using: &random) { filter.conditions.append(exchangeCondition()) }
+        for _ in 0..<Int.random(in: 1...2, using: &random) { filter.conditions.append(exchangeCondition()) }
         return filter
     }
 
@@ -138,7 +138,19 @@ package struct FilterMaker {
             .text("https"), .text("accept"), .text("slow"), .text("POST http"), .text("nowhere"),
             .parent(.known), .child(.known), .root(.outcome(.failed)),
         ]
-        let condition = all.randomElement(using: &random) ?? .text("")
+        // Fewer questions are about exchanges.
+        let own = all.filter { condition in
+            guard let key = condition.term.key else { return false }
+            return !key.goes(with: .transactions)
+        }
+        let condition = one(of: random.oneIn(2) ? own : all)
         return random.oneIn(3) ? .not(condition) : condition
+    }
+
+    /// Chooses among kinds first, because some kinds have many more examples than others.
+    private mutating func one(of conditions: [FilterCondition]) -> FilterCondition {
+        let kinds = Dictionary(grouping: conditions) { $0.term.key?.rawValue ?? "" }
+        let kind = kinds.keys.sorted().randomElement(using: &random) ?? ""
+        return kinds[kind]?.randomElement(using: &random) ?? .text("")
     }
 }
