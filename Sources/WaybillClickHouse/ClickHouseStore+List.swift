@@ -123,24 +123,34 @@ extension ClickHouseTables {
         }
         guard isCurrent else { return try await first(limit) }
         let (near, beyond) = order.isDescending ? (">=", "<") : ("<=", ">")
-        switch order {
-        case .newest, .oldest:
-            guard let far = try await end(of: Self.nearCount, order, behind: cursor) else { break }
-            let found = try await first(limit, " AND begun_us \(near) \(far)")
-            guard found.count < limit else { return found }
-            return found + (try await first(limit - found.count, " AND begun_us \(beyond) \(far)"))
-        case .longest, .shortest:
-            // For one column, servers skip most rows by its index.
-            let durations = try await client.rows(
+        /// Reads one column to find the last one's value: with an index, servers skip most rows.
+        func first(_ limit: Int, by column: String, _ bounds: String) async throws(WaybillError) -> [GUID] {
+            let values = try await client.rows(
                 """
-                SELECT took_us FROM transactions FINAL WHERE gone = 0 AND closed != 0 AND \(condition)\(behind) \
-                ORDER BY took_us \(direction) LIMIT 1 OFFSET \(limit - 1)
+                SELECT \(column) FROM transactions FINAL WHERE gone = 0 AND \(condition)\(behind)\(bounds) \
+                ORDER BY \(column) \(direction) LIMIT \(limit)
                 """, reading
             ) { row in try row.integer(Int64.self) }
-            guard let last = durations.first else { break }
-            return try await first(limit, " AND closed != 0 AND took_us \(near) \(last)")
+            guard let last = values.last else { return [] }
+            let found = try await first(limit, "\(bounds) AND \(column) \(near) \(last)")
+            // A row may have changed meanwhile.
+            return found.count < values.count ? try await first(limit, bounds) : found
         }
-        return try await first(limit)
+        var found: [GUID] = []
+        switch order {
+        case .newest, .oldest:
+            guard let far = try await end(of: Self.nearCount, order, behind: cursor) else {
+                return try await first(limit)
+            }
+            found = try await first(limit, " AND begun_us \(near) \(far)")
+            guard found.count < limit else { return found }
+            found += try await first(limit - found.count, by: "begun_us", " AND begun_us \(beyond) \(far)")
+        case .longest, .shortest:
+            found = try await first(limit, by: "took_us", " AND closed != 0")
+            guard found.count < limit else { return found }
+            found += try await first(limit - found.count, " AND closed = 0")
+        }
+        return found
     }
 
     /// Returns the time of a transaction so many places behind; `nil` if there are fewer.

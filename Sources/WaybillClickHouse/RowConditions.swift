@@ -200,7 +200,8 @@ struct RowConditions: Sendable {
 
     private static func hasEvent(_ condition: String) -> String {
         // Servers of 2018 read no column that only a lambda names.
-        let named = ["part_use_cases", "part_sources", "apps", "app_versions"].map { "notEmpty(\($0)) AND " }.joined()
+        let named = ["part_use_cases", "part_sources", "apps", "app_versions"].filter(condition.contains)
+            .map { "notEmpty(\($0)) AND " }.joined()
         return "\(named)arrayExists((c, p) -> (\(condition.isEmpty ? "0" : condition)), event_codes, event_parts)"
     }
 }

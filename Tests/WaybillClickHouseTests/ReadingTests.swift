@@ -39,7 +39,7 @@ import WaybillTesting
         #expect(try await writer.tables.strandedParts().isEmpty == false)
         var whole = writer
         var alone = writer
-        (whole.factsPerRange, whole.readsAll, alone.factLimit) = (10, true, 0)
+        (whole.factsPerRange, whole.readsAll, alone.factLimit) = (100, true, 0)
         var (comparedClocks, families) = (0, 0)
         for id in shop.transactions {
             let expected = try await whole.transaction("\(id)")
@@ -208,7 +208,7 @@ import WaybillTesting
         var shop = Shop(seed: 9)
         for _ in 0..<60 { shop.buy() }
         var (alone, whole) = (try await ClickHouseStore(address), try await ClickHouseStore(address))
-        (alone.factLimit, whole.readsAll, whole.factsPerRange) = (0, true, 10)
+        (alone.factLimit, whole.readsAll, whole.factsPerRange) = (0, true, 100)
         for set in shop.sets() {
             _ = try await alone.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
         }
